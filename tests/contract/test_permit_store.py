@@ -123,19 +123,25 @@ def test_one_of_several_workers_takes_the_next_tokens(stores: Stores) -> None:
 
 def test_a_wake_mark_stands_until_it_ends_or_is_cleared(permits: PermitStore) -> None:
     permits.clear_mark(KEY)
-    assert permits.mark(KEY, NOON, NOON + 100)
+    assert permits.mark(KEY, NOON, NOON + 100, ME)
     assert permits.bucket(KEY).is_marked(NOON + 99)
-    assert not permits.mark(KEY, NOON + 99, NOON + 500)
-    assert permits.mark(KEY, NOON + 100, NOON + 500)
+    assert not permits.mark(KEY, NOON + 99, NOON + 500, YOU)
+    assert permits.mark(KEY, NOON + 100, NOON + 500, YOU)
     permits.clear_mark(KEY)
     assert not permits.bucket(KEY).is_marked(NOON + 100)
-    assert permits.mark(KEY, NOON + 100, NOON + 200)
+    assert permits.mark(KEY, NOON + 100, NOON + 200, ME)
+
+
+def test_a_mark_that_is_set_again_by_its_owner_stands(permits: PermitStore) -> None:
+    assert permits.mark(KEY, NOON, NOON + 100, ME)
+    assert permits.mark(KEY, NOON, NOON + 100, ME)
+    assert not permits.mark(KEY, NOON, NOON + 100, YOU)
 
 
 def test_a_mark_and_the_tokens_do_not_disturb_each_other(permits: PermitStore) -> None:
-    assert permits.mark(KEY, NOON, NOON + 100)
+    assert permits.mark(KEY, NOON, NOON + 100, ME)
     seen = permits.bucket(KEY)
     assert permits.move_bucket(KEY, seen._replace(next_us=7, owner=ME), seen)
-    assert permits.bucket(KEY) == RateBucket(7, ME, NOON + 100)
+    assert permits.bucket(KEY) == RateBucket(7, ME, NOON + 100, ME)
     permits.clear_mark(KEY)
     assert permits.bucket(KEY) == RateBucket(7, ME)

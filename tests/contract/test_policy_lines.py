@@ -37,7 +37,7 @@ def lines(stores: Stores) -> PolicyLines:
 def entry(second: int = 0, name: str | None = None, count: int = 1) -> LineEntry:
     """An entry of so many triggers, the first of which is due so many seconds after noon."""
     due_at = NOON + second * 1_000
-    return entry_of([trigger_message(due_at + each) for each in range(count)], due_at, name)
+    return entry_of([trigger_message(due_at + each) for each in range(count)], due_at, "message", name)
 
 
 @pytest.mark.parametrize("place", [PLACE, ODD])
@@ -46,7 +46,9 @@ def entry(second: int = 0, name: str | None = None, count: int = 1) -> LineEntry
     [
         entry(),
         entry(name="pack", count=ENTRY_TRIGGERS_MAX),
-        entry_of([RETRY, ON_DEMAND, trigger_message(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER))], NOON),
+        entry_of(
+            [RETRY, ON_DEMAND, trigger_message(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER))], NOON, "message"
+        ),
     ],
 )
 def test_an_entry_reads_back_as_it_was_written(

@@ -95,18 +95,18 @@ class MemoryPermits:
                 return True
             return (stored.next_us, stored.owner) == (bucket.next_us, bucket.owner)
 
-    def mark(self, key: PolicyKey, now: Instant, until: Instant) -> bool:
+    def mark(self, key: PolicyKey, now: Instant, until: Instant, owner: str) -> bool:
         with self._lock:
             stored = self.bucket(key)
             if stored.is_marked(now):
-                return False
-            self._buckets[key] = stored._replace(mark_until=until)
+                return stored.mark_owner == owner
+            self._buckets[key] = stored._replace(mark_until=until, mark_owner=owner)
             return True
 
     def clear_mark(self, key: PolicyKey) -> None:
         with self._lock:
             if key in self._buckets:
-                self._buckets[key] = self._buckets[key]._replace(mark_until=0)
+                self._buckets[key] = self._buckets[key]._replace(mark_until=0, mark_owner=None)
 
 
 class MemoryPolicyLines:

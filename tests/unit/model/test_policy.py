@@ -31,7 +31,7 @@ def test_a_crash_stops_a_quarter_of_a_small_policy_and_ten_permits_of_a_large_on
     assert holder_size_of(permits) == size
 
 
-@pytest.mark.parametrize(("permits", "partitions"), [(1, 4), (4, 8), (40, 8), (200, 40), (10_000, 64)])
+@pytest.mark.parametrize(("permits", "partitions"), [(1, 4), (4, 8), (40, 8), (200, 40), (10_000, 256)])
 def test_there_are_more_partitions_than_workers_up_to_a_bound(permits: int, partitions: int) -> None:
     assert partitions_of(permits, holder_size_of(permits)) == partitions
 

@@ -81,12 +81,8 @@ class PermitStore(Protocol):
         """Move the next token if nobody has since `seen` was read; return whether it did. Marks stay."""
         ...
 
-    def mark(self, key: PolicyKey, now: Instant, until: Instant) -> bool:
-        """Set the wake mark until then if none stands at `now`; return whether it did.
-
-        If the answer to a write is lost, the repeated write finds a mark and returns False. The caller must
-        be able to lose its mark: it ends by itself.
-        """
+    def mark(self, key: PolicyKey, now: Instant, until: Instant, owner: str) -> bool:
+        """Set the wake mark until then if none stands at `now`, or this owner's; return whether it stands."""
         ...
 
     def clear_mark(self, key: PolicyKey) -> None:

@@ -29,7 +29,7 @@ GROUP_SIZE: Final = 16
 
 #: The bounds of the partitions of a priority. A worker reads each before it leaves.
 PARTITIONS_MIN: Final = 4
-PARTITIONS_MAX: Final = 64
+PARTITIONS_MAX: Final = 256
 
 
 class PolicyKey(NamedTuple):

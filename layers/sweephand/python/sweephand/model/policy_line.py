@@ -35,8 +35,9 @@ class LinePlace(NamedTuple):
 class LineEntry(NamedTuple):
     """Triggers that wait together. A worker takes them up at `at`.
 
-    `name` says which entry of that time this one replaces. `token` is a hash of the content: two entries with
-    one token hold the same.
+    `name` says which entry of that time this one replaces. `token` is a hash of what the entry holds and of
+    where it comes from. A writer that repeats itself writes the same token. The same trigger that comes into
+    the line once more, after it had to wait elsewhere, has another one.
     """
 
     at: Instant
@@ -78,18 +79,21 @@ def entry_key(at: Instant, name: str) -> str:
     return f"{at:014d}#{name}"
 
 
-def entry_of(messages: Iterable[TriggerMessage], at: Instant, name: str | None = None) -> LineEntry:
+def entry_of(
+    messages: Iterable[TriggerMessage], at: Instant, source: str, name: str | None = None
+) -> LineEntry:
     """An entry of those triggers, which must not be empty, in the order of their times.
 
-    Without a `name` it is named by its content, so that it only ever replaces an entry that is equal.
+    `source` is the id of the message that brought them, or the token of the entry that they were part of.
+    Without a `name` the entry is named by its token, so that it only ever replaces an entry that is equal.
     """
     ordered = tuple(sorted(messages, key=lambda each: (each.not_before, each.trigger.id, each.attempt)))
     assert ordered, "an entry without triggers is never deleted"
-    token = _token_of(ordered)
+    token = _token_of(source, ordered)
     return LineEntry(at, name or token, ordered, token)
 
 
-def entries_of(messages: Iterable[TriggerMessage]) -> Sequence[LineEntry]:
+def entries_of(messages: Iterable[TriggerMessage], source: str) -> Sequence[LineEntry]:
     """Those triggers in as few entries as can be written, each to be taken up when its first is due."""
     entries: list[list[TriggerMessage]] = []
     size = 0
@@ -101,7 +105,7 @@ def entries_of(messages: Iterable[TriggerMessage]) -> Sequence[LineEntry]:
             size = 0
         entries[-1].append(message)
         size += taken
-    return [entry_of(each, each[0].not_before) for each in entries]
+    return [entry_of(each, each[0].not_before, source) for each in entries]
 
 
 def partition_of(name: str, partitions: int) -> int:
@@ -109,9 +113,9 @@ def partition_of(name: str, partitions: int) -> int:
     return int(sha256(name.encode()).hexdigest()[:8], 16) % partitions
 
 
-def _token_of(messages: Sequence[TriggerMessage]) -> str:
-    content = sha256()
+def _token_of(source: str, messages: Sequence[TriggerMessage]) -> str:
+    content = sha256(source.encode())
     for message in messages:
-        content.update(encode(message).encode())
         content.update(b"\n")
+        content.update(encode(message).encode())
     return content.hexdigest()[:_TOKEN_LENGTH]

@@ -29,6 +29,7 @@ class RateBucket(NamedTuple):
     next_us: int = 0
     owner: str | None = None
     mark_until: Instant = 0
+    mark_owner: str | None = None
 
     def is_marked(self, now: Instant) -> bool:
         """Whether a wake mark stands."""

@@ -32,6 +32,7 @@ class BucketItem(Item):
     next_us = IntegerAttribute(null=True, attr_name="next")
     owner = UnicodeAttribute(null=True)
     mark_until = IntegerAttribute(null=True, attr_name="mark")
+    mark_owner = UnicodeAttribute(null=True, attr_name="marker")
 
 
 class DynamoPermits:
@@ -117,16 +118,21 @@ class DynamoPermits:
         stored = None if answer.stored is None else _bucket(answer.stored)
         return stored is not None and (stored.next_us, stored.owner) == (bucket.next_us, bucket.owner)
 
-    def mark(self, key: PolicyKey, now: Instant, until: Instant) -> bool:
-        """Set the mark if there is none, or if it has ended."""
+    def mark(self, key: PolicyKey, now: Instant, until: Instant, owner: str) -> bool:
+        """Set the mark if there is none, if it has ended, or if this very mark is stored already."""
         unmarked = BucketItem.mark_until.does_not_exist()
         ended = BucketItem.mark_until <= now
-        answer = self._table.update(_bucket_key(key), [BucketItem.mark_until.set(until)], unmarked | ended)
-        return not isinstance(answer, Refusal)
+        actions = [BucketItem.mark_until.set(until), BucketItem.mark_owner.set(owner)]
+        answer = self._table.update(_bucket_key(key), actions, unmarked | ended)
+        return not isinstance(answer, Refusal) or _bucket(answer.existing).mark_owner == owner
 
     def clear_mark(self, key: PolicyKey) -> None:
         """Remove the mark, if the bucket is stored at all."""
-        self._table.update(_bucket_key(key), [BucketItem.mark_until.remove()], BucketItem.pk.exists())
+        self._table.update(
+            _bucket_key(key),
+            [BucketItem.mark_until.remove(), BucketItem.mark_owner.remove()],
+            BucketItem.pk.exists(),
+        )
 
 
 def _partition(key: PolicyKey, part: str) -> str:
@@ -151,4 +157,4 @@ def _holder(raw: RawItem) -> PermitHolder:
 
 def _bucket(raw: RawItem) -> RateBucket:
     item = BucketItem.read(raw)
-    return RateBucket(item.next_us or 0, item.owner, item.mark_until or 0)
+    return RateBucket(item.next_us or 0, item.owner, item.mark_until or 0, item.mark_owner)

@@ -1,0 +1,47 @@
+"""Putting triggers into the line of their policy, each with the work message that has it looked after."""
+
+from collections.abc import Iterable
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS
+from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
+from sweephand.model.policy import PARTITIONS_MIN, PolicyKey, Priority
+from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, partition_of
+from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.ports import Clock
+
+
+class LineUp:
+    """Writes entries and sends work messages. Several threads may share one object."""
+
+    def __init__(self, *, policies: PolicyStore, lines: PolicyLines, work: WorkQueue, clock: Clock) -> None:
+        self._policies = policies
+        self._lines = lines
+        self._work = work
+        self._clock = clock
+
+    def put(
+        self, key: PolicyKey, priority: Priority, messages: Iterable[TriggerMessage], source: str
+    ) -> None:
+        """Put triggers into the line of that policy. When this returns, their messages may be acknowledged.
+
+        `source` is the id of the queue's message that brought them. A policy that is missing has a line too.
+        Its triggers wait until the policy is created. Repeating the call writes the same entries.
+        """
+        policy = self._policies.get(key)
+        partitions = PARTITIONS_MIN if policy is None else policy.partitions
+        entries = entries_of(messages, source)
+        for entry in entries:
+            self._lines.put(LinePlace(key, priority, partition_of(entry.name, partitions)), entry)
+        for at in sorted({entry.at for entry in entries}):
+            self.wake(key, at)
+
+    def put_down(self, place: LinePlace, entry: LineEntry) -> None:
+        """Write an entry into a partition, and have it looked after at its time."""
+        self._lines.put(place, entry)
+        self.wake(place.policy, entry.at)
+
+    def wake(self, key: PolicyKey, at: Instant, *, clears_mark: bool = False) -> None:
+        """Send a work message for that instant."""
+        delay_ms = min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
+        self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark), delay_ms)

@@ -1,0 +1,312 @@
+"""Walking the line of a policy: claiming partitions, reading entries ahead, and deleting what is settled."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import Final
+
+from sweephand.base.concurrency import Concurrently, parts
+from sweephand.base.instants import Instant
+from sweephand.base.timing import LINE_AHEAD_MS, LINE_CLAIM_MS
+from sweephand.flow_ports import PolicyLines
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
+from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_of
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Clock, Ids
+from sweephand.runs.flow.line_up import LineUp
+
+#: Partitions that a worker reads at once.
+READS_AT_ONCE: Final = 16
+
+#: Partitions of each higher priority that a worker reads before it takes up more entries.
+HIGHER_READS: Final = 4
+
+
+class TakenEntry:
+    """An entry that a worker has taken up, and which of its triggers are not settled yet."""
+
+    def __init__(self, place: LinePlace, entry: LineEntry, due: Sequence[TriggerMessage]) -> None:
+        self.place = place
+        self.entry = entry
+        #: The triggers that are not settled, by a number of their own.
+        self.left = dict(enumerate(due))
+
+
+class TakenTrigger:
+    """A trigger that a worker has taken up, of an entry."""
+
+    def __init__(self, taken: TakenEntry, number: int) -> None:
+        self.taken = taken
+        self.number = number
+
+    @property
+    def message(self) -> TriggerMessage:
+        """The trigger. It must not be settled yet."""
+        return self.taken.left[self.number]
+
+
+class LineWalk:
+    """What one worker walks of a policy's line. Several threads may take triggers and settle them.
+
+    One thread at a time may read ahead. An entry is deleted once all of its triggers are settled, on the
+    condition that it is as it was read. Its partition is released only after that.
+    """
+
+    def __init__(
+        self, key: PolicyKey, *, lines: PolicyLines, line_up: LineUp, clock: Clock, ids: Ids,
+        concurrently: Concurrently,
+    ) -> None:  # fmt: skip
+        self._key = key
+        self._lines = lines
+        self._line_up = line_up
+        self._clock = clock
+        self._ids = ids
+        self._concurrently = concurrently
+        self._owner = ids.token()
+        self._claims: dict[LinePlace, LineClaim] = {}
+        self._current: LinePlace | None = None
+        self._entries: dict[tuple[LinePlace, str], TakenEntry] = {}
+        self._settled: set[tuple[LinePlace, str, str]] = set()
+        self._waiting: deque[TakenTrigger] = deque()
+        self._has_left = False
+        self._lock = Lock()
+        self.sees_more = False
+
+    @property
+    def waiting(self) -> int:
+        """How many triggers have been read and not begun."""
+        return len(self._waiting)
+
+    def next_at(self) -> Instant | None:
+        """When the first trigger that was read may begin; None if there is none."""
+        first = next(iter(tuple(self._waiting)), None)
+        return None if first is None else first.message.not_before
+
+    def take(self, admit: Callable[[], bool]) -> TakenTrigger | None:
+        """The next trigger, if it is due and `admit` lets it begin; else None."""
+        with self._lock:
+            if not self._waiting or self._waiting[0].message.not_before > self._clock.now() or not admit():
+                return None
+            return self._waiting.popleft()
+
+    def give_back(self, trigger: TakenTrigger) -> None:
+        """A trigger that was taken has not been begun. If the worker has left, it goes down the line."""
+        with self._lock:
+            if not self._has_left:
+                self._waiting.appendleft(trigger)
+                return
+        message, entry = trigger.message, trigger.taken.entry
+        self._line_up.put_down(trigger.taken.place, entry_of([message], message.not_before, entry.token))
+        self.settle(trigger)
+
+    def settle(self, trigger: TakenTrigger) -> None:
+        """A trigger needs nothing more from the line. The last one of an entry deletes the entry."""
+        taken = trigger.taken
+        with self._lock:
+            taken.left.pop(trigger.number, None)
+            is_over = not taken.left
+        if is_over:
+            self._delete(taken)
+
+    def read_ahead(self, policy: Policy, wanted: int) -> bool:
+        """Read entries until so many triggers wait here, or until no partition has a due one that is free.
+
+        Returns whether any was read. `sees_more` then says whether other workers would find work.
+        """
+        self._renew()
+        self.sees_more = False
+        had = self.waiting
+        if had >= wanted:
+            return False
+        if self._current is not None:
+            higher = PRIORITIES[: PRIORITIES.index(self._current.priority)]
+            self._switch(self._find(policy, higher, HIGHER_READS))
+        if self._current is not None:
+            self._read(self._current, wanted)
+        if not self.waiting:
+            self._switch(self._find(policy, PRIORITIES, policy.partitions))
+            if self._current is not None:
+                self._read(self._current, wanted)
+        self._release_idle()
+        return self.waiting > had
+
+    def leave(self, until: Instant) -> bool:
+        """Give back what has not begun, and release every partition. Returns whether there was any of it.
+
+        What is open stands in the line again from `until` on, when this worker has ended in any case. The
+        threads that settle it delete it before.
+        """
+        with self._lock:
+            self._has_left = True
+            unbegun = {(each.taken, each.number) for each in self._waiting}
+            self._waiting.clear()
+            split = [
+                (taken, [m for n, m in taken.left.items() if (taken, n) in unbegun],
+                 {n: m for n, m in taken.left.items() if (taken, n) not in unbegun})
+                for taken in self._entries.values()
+            ]  # fmt: skip
+        for taken, rest, still_open in split:
+            if still_open:
+                self._split(taken, rest, still_open, until)
+        for place in tuple(self._claims):
+            self._release(place)
+        return bool(unbegun)
+
+    def unclaimed_from(self, policy: Policy, before: Instant) -> Instant | None:
+        """The time of the first entry before that instant in a partition that nobody walks; None if none."""
+        found = [
+            top.entries[0].at
+            for _, top in self._tops(self._places(policy, PRIORITIES, policy.partitions), before)
+            if top.entries and not self._is_held(top.claim)
+        ]
+        return min(found, default=None)
+
+    def _split(
+        self, taken: TakenEntry, rest: Sequence[TriggerMessage], still_open: dict[int, TriggerMessage],
+        until: Instant,
+    ) -> None:  # fmt: skip
+        """Replace an entry by one of what has not begun, and one of what is open. Both are written first."""
+        place, old = taken.place, taken.entry
+        if rest:
+            self._line_up.put_down(place, entry_of(rest, min(each.not_before for each in rest), old.token))
+        opened = entry_of(still_open.values(), until, old.token)
+        self._lines.put(place, opened)
+        self._lines.delete(place, old)
+        with self._lock:
+            self._entries.pop((place, old.sort_key), None)
+            taken.entry = opened
+            for number in tuple(taken.left):
+                if number not in still_open:
+                    del taken.left[number]
+            is_over = not taken.left
+        if is_over:
+            self._delete(taken)
+
+    def _delete(self, taken: TakenEntry) -> None:
+        # If the entry has got another content meanwhile, it stays, and is read again.
+        entry = taken.entry
+        self._lines.delete(taken.place, entry)
+        with self._lock:
+            self._settled.add((taken.place, entry.sort_key, entry.token))
+            self._entries.pop((taken.place, entry.sort_key), None)
+
+    def _read(self, place: LinePlace, wanted: int) -> None:
+        now = self._clock.now()
+        taken_here = sum(each == place for each, _ in self._entries)
+        limit = taken_here + max(2, wanted - self.waiting)
+        top = self._lines.top(place, now + LINE_AHEAD_MS, limit)
+        fresh = [each for each in top.entries if (place, each.sort_key) not in self._entries]
+        for number, entry in enumerate(fresh):
+            if (place, entry.sort_key, entry.token) in self._settled:
+                # It was read before it was deleted, or its writer has repeated itself.
+                self._lines.delete(place, entry)
+                continue
+            if self.waiting >= wanted:
+                self.sees_more = number < len(fresh)
+                break
+            self._take_up(place, entry, now)
+
+    def _take_up(self, place: LinePlace, entry: LineEntry, now: Instant) -> None:
+        """Take the triggers of an entry that are due within a second. The others go down the line."""
+        due = [each for each in entry.messages if each.not_before <= now + LINE_AHEAD_MS]
+        later = [each for each in entry.messages if each.not_before > now + LINE_AHEAD_MS]
+        if later:
+            self._line_up.put_down(
+                place, entry_of(later, min(each.not_before for each in later), entry.token)
+            )
+        taken = TakenEntry(place, entry, due)
+        with self._lock:
+            self._entries[place, entry.sort_key] = taken
+            self._waiting.extend(TakenTrigger(taken, number) for number in range(len(due)))
+        if not due:
+            self._delete(taken)
+
+    def _find(
+        self, policy: Policy, priorities: Sequence[Priority], count: int
+    ) -> tuple[LinePlace, LineTop] | None:
+        """A partition of the highest of these priorities that has due work and is claimed by nobody.
+
+        Of the partitions that are read together, it is the one whose first entry is due first.
+        """
+        for priority in priorities:
+            for some in parts(self._places(policy, [priority], count), READS_AT_ONCE):
+                now = self._clock.now()
+                found = [
+                    (place, top)
+                    for place, top in self._tops(some, now + LINE_AHEAD_MS)
+                    if top.entries and place not in self._claims and not self._is_held(top.claim)
+                ]
+                if found:
+                    self.sees_more = len(found) > 1
+                    return min(found, key=lambda each: each[1].entries[0].at)
+        return None
+
+    def _switch(self, found: tuple[LinePlace, LineTop] | None) -> None:
+        """Claim a partition that was found, and walk it from now on."""
+        if found is None:
+            return
+        place, top = found
+        now = self._clock.now()
+        claim = self._lines.claim(place, top.claim, self._owner, now + LINE_CLAIM_MS)
+        if claim is None:
+            return
+        self._claims[place] = claim
+        self._current = place
+        if top.claim is not None and top.claim.was_abandoned(now):
+            self._count_crash(place, top.entries[0])
+
+    def _count_crash(self, place: LinePlace, entry: LineEntry) -> None:
+        """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""
+        for message in entry.messages:
+            alone = entry_of([message._replace(crashes=message.crashes + 1)], message.not_before, entry.token)
+            self._lines.put(place, alone)
+        self._lines.delete(place, entry)
+
+    def _renew(self) -> None:
+        now = self._clock.now()
+        for place, claim in tuple(self._claims.items()):
+            if claim.until - now < LINE_CLAIM_MS // 2:
+                until = now + LINE_CLAIM_MS
+                if self._lines.renew(place, claim, until):
+                    self._claims[place] = claim._replace(until=until)
+                else:
+                    self._lose(place)
+
+    def _lose(self, place: LinePlace) -> None:
+        """Another worker walks the partition now: begin nothing more of it."""
+        self._claims.pop(place, None)
+        if self._current == place:
+            self._current = None
+        with self._lock:
+            kept = [each for each in self._waiting if each.taken.place != place]
+            self._waiting.clear()
+            self._waiting.extend(kept)
+
+    def _release_idle(self) -> None:
+        """Release the partitions of which nothing is open, except the one that is walked and has work."""
+        busy = {place for place, _ in tuple(self._entries)}
+        for place in tuple(self._claims):
+            if place not in busy and (place != self._current or not self.waiting):
+                self._release(place)
+
+    def _release(self, place: LinePlace) -> None:
+        claim = self._claims.pop(place)
+        self._lines.renew(place, claim._replace(owner=None), 0)
+        if self._current == place:
+            self._current = None
+
+    def _is_held(self, claim: LineClaim | None) -> bool:
+        return claim is not None and claim.is_held(self._clock.now())
+
+    def _places(self, policy: Policy, priorities: Sequence[Priority], count: int) -> Sequence[LinePlace]:
+        """So many partitions of each priority, from a random one on."""
+        first = int(self._ids.fraction() * policy.partitions)
+        numbers = [(first + each) % policy.partitions for each in range(min(count, policy.partitions))]
+        return [LinePlace(self._key, priority, number) for priority in priorities for number in numbers]
+
+    def _tops(self, places: Sequence[LinePlace], before: Instant) -> Iterator[tuple[LinePlace, LineTop]]:
+        def read(place: LinePlace) -> tuple[LinePlace, LineTop]:
+            return place, self._lines.top(place, before, 1)
+
+        for some in parts(places, READS_AT_ONCE):
+            yield from self._concurrently([lambda place=place: read(place) for place in some])  # type: ignore[misc]

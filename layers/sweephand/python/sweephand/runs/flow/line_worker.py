@@ -1,0 +1,263 @@
+"""A worker: it handles one work message, by taking permits of the policy and walking its line with them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from threading import Lock
+from typing import Final, Literal, Protocol
+
+from sweephand.base.concurrency import Concurrently
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.timing import (
+    CLOCK_SKEW_MAX_MS,
+    EARLY_WAIT_MAX_MS,
+    FAN_OUT_MS,
+    HOLDER_MS,
+    LINE_LOOK_MS,
+    SETTLING_MS,
+)
+from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.ports import Clock, Ids
+from sweephand.runs.flow.line_up import LineUp
+from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger
+from sweephand.runs.flow.permits import Permits, take_permits
+
+#: What became of a work message: it came too early and was sent again; there is no such policy; a message for
+#: the next token is on its way; every permit is in use; or the line was walked.
+WorkOutcome = Literal["early", "missing", "marked", "full", "walked"]
+
+#: A thread without a permit or a trigger looks again after this.
+_IDLE_MS: Final = 50
+
+#: A worker begins no trigger with less time left than this.
+_RESERVE_MS: Final = SETTLING_MS + SECOND_MS
+
+
+class Delivery(Protocol):
+    """Handles a trigger that has a permit."""
+
+    def __call__(self, message: TriggerMessage, key: PolicyKey, deadline: Instant) -> bool:
+        """Deliver the trigger, or find that it must wait elsewhere or needs no attempt.
+
+        Returns False if the longest attempt would not end before `deadline`: then nothing was done. Otherwise
+        the line need not keep the trigger. Raises StoreError if it must.
+        """
+        ...
+
+
+class LineWorker:
+    """Handles work messages, each in one call. The caller acknowledges a message for which work() returns."""
+
+    def __init__(
+        self,
+        *,
+        policies: PolicyStore,
+        permits: PermitStore,
+        lines: PolicyLines,
+        work: WorkQueue,
+        deliver: Delivery,
+        clock: Clock,
+        ids: Ids,
+        concurrently: Concurrently,
+        read_concurrently: Concurrently,
+    ) -> None:
+        self._policies = policies
+        self._permits = permits
+        self._lines = lines
+        self._work = work
+        self._deliver = deliver
+        self._clock = clock
+        self._ids = ids
+        self._concurrently = concurrently
+        self._read_concurrently = read_concurrently
+        self._line_up = LineUp(policies=policies, lines=lines, work=work, clock=clock)
+
+    def work(self, message: WorkMessage, receives: int, deadline: Instant) -> WorkOutcome:
+        """Handle a work message that SQS has delivered so often. At `deadline` the function's time is up.
+
+        StoreError: the message must come again. What was taken then ends by itself.
+        """
+        key = PolicyKey(message.namespace, message.policy)
+        now = self._clock.now()
+        if receives > 1:
+            # The first worker may have died with the last free holder.
+            self._line_up.wake(key, now + HOLDER_MS)
+        if message.not_before - now >= EARLY_WAIT_MAX_MS:
+            self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
+            return "early"
+        self._clock.wait_until(message.not_before)
+        is_waker = message.clears_mark or receives > 1
+        if is_waker:
+            self._permits.clear_mark(key)
+        policy = self._policies.get(key)
+        if policy is None or policy.deleted_at is not None:
+            return "missing"
+        if policy.rate is not None and not is_waker and self._permits.bucket(key).is_marked(now):
+            return "marked"
+        permits = take_permits(
+            policy, policies=self._policies, permits=self._permits, clock=self._clock, ids=self._ids
+        )
+        if permits is None:
+            return "full"
+        walk = LineWalk(
+            key,
+            lines=self._lines,
+            line_up=self._line_up,
+            clock=self._clock,
+            ids=self._ids,
+            concurrently=self._read_concurrently,
+        )
+        shift = _Shift(self, policy, permits, walk, deadline)
+        shift.run()
+        if shift.dry_until is None:
+            self._look_back(policy, walk)
+        return "walked"
+
+    def _look_back(self, policy: Policy, walk: LineWalk) -> None:
+        """Have the line looked after from now on: another worker may have found every permit taken."""
+        at = walk.unclaimed_from(policy, self._clock.now() + CLOCK_SKEW_MAX_MS)
+        if at is not None:
+            self._line_up.wake(policy.key, at)
+
+    def wake_for_token(self, key: PolicyKey, at: Instant) -> None:
+        """Send a work message for the next token, unless a mark says that one is on its way."""
+        now = self._clock.now()
+        if self._permits.mark(key, now, at + CLOCK_SKEW_MAX_MS, self._ids.token()):
+            self._line_up.wake(key, at, clears_mark=True)
+
+    def fan_out(self, policy: Policy) -> None:
+        """Send a work message if a holder is free, of those in a random group."""
+        group = self._permits.holders(policy.key, int(self._ids.fraction() * policy.groups))
+        now = self._clock.now()
+        if any(each.is_takeable(policy, now) for each in group):
+            self._line_up.wake(policy.key, now)
+
+    def wake(self, key: PolicyKey) -> None:
+        """Send a work message at once."""
+        self._line_up.wake(key, self._clock.now())
+
+    def deliver(self, message: TriggerMessage, key: PolicyKey, deadline: Instant) -> bool:
+        """Deliver a trigger that has a permit."""
+        return self._deliver(message, key, deadline)
+
+    def now(self) -> Instant:
+        """The present instant."""
+        return self._clock.now()
+
+    def wait_until(self, instant: Instant) -> None:
+        """Return at that instant, or after a short time if it is far ahead."""
+        self._clock.wait_until(min(instant, self._clock.now() + _IDLE_MS))
+
+    def token(self) -> str:
+        """An id for a request."""
+        return self._ids.token()
+
+    def run_all(self, threads: int, task: "_Task") -> Sequence[None]:
+        """Run a task in so many threads."""
+        return list(self._concurrently([task] * threads))
+
+
+class _Task(Protocol):
+    def __call__(self) -> None: ...
+
+
+class _Shift:
+    """The time in which a worker holds permits. Every thread delivers, and one at a time reads ahead."""
+
+    def __init__(
+        self, worker: LineWorker, policy: Policy, permits: Permits, walk: LineWalk, deadline: Instant
+    ) -> None:
+        self._worker = worker
+        self._permits = permits
+        self._walk = walk
+        self._deadline = deadline
+        self._threads = policy.holder_size + 1
+        self._reading = Lock()
+        self._is_over = False
+        self._must_leave = False
+        self._was_read = True
+        self._error: Exception | None = None
+        self._looked_at: Instant = 0
+        self._fanned_at: Instant = 0
+        #: When the rate has its next token, if the worker left for want of one.
+        self.dry_until: Instant | None = None
+
+    def run(self) -> None:
+        """Walk until there is nothing to do, or no time or permit left. Raises the first error in the end."""
+        self._worker.run_all(self._threads, self._thread)
+        if self._error is not None:
+            with suppress(StoreError):
+                self._leave()
+            raise self._error
+
+    def _thread(self) -> None:
+        try:
+            while not (self._is_over or self._error):
+                request = self._worker.token()
+                taken = None if self._must_leave else self._walk.take(partial(self._permits.admit, request))
+                if taken is not None:
+                    self._deliver(taken, request)
+                elif not self._read_ahead():
+                    self._worker.wait_until(self._next_at())
+        except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
+            self._error = self._error or error
+
+    def _deliver(self, taken: TakenTrigger, request: str) -> None:
+        try:
+            is_done = self._worker.deliver(taken.message, self._permits.key, self._deadline)
+        finally:
+            self._permits.end_away(request)
+        if is_done:
+            self._walk.settle(taken)
+        else:
+            self._must_leave = True
+            self._walk.give_back(taken)
+
+    def _read_ahead(self) -> bool:
+        """Do what one thread does for all. Returns whether there may be something to take now."""
+        if not self._reading.acquire(blocking=False):
+            return False
+        try:
+            return not self._is_over and self._read()
+        finally:
+            self._reading.release()
+
+    def _read(self) -> bool:
+        self._permits.look()
+        now, policy = self._worker.now(), self._permits.policy
+        has_time = self._deadline - now >= _RESERVE_MS and not self._must_leave
+        if policy is None or self._permits.are_lost or not has_time:
+            self._leave()
+            return False
+        wanted = 2 * policy.holder_size
+        was_read = False
+        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= LINE_LOOK_MS):
+            self._was_read = was_read = self._walk.read_ahead(policy, wanted)
+            self._looked_at = now
+            if self._walk.sees_more and now - self._fanned_at >= FAN_OUT_MS:
+                self._fanned_at = now
+                self._worker.fan_out(policy)
+        self.dry_until = self._permits.take_tokens(min(self._permits.free(), self._walk.waiting))
+        if self.dry_until is not None or not (self._walk.waiting or self._permits.is_busy):
+            self._leave()
+        return was_read
+
+    def _leave(self) -> None:
+        """Give back what has not begun, and release the holder. The caller is the one thread that reads."""
+        self._is_over = True
+        has_more = self._permits.is_busy
+        has_more |= self._walk.leave(self._permits.until + 1)
+        self._permits.release()
+        if self.dry_until is not None:
+            self._worker.wake_for_token(self._permits.key, self.dry_until)
+        elif has_more:
+            self._worker.wake(self._permits.key)
+
+    def _next_at(self) -> Instant:
+        """When a thread should look again: when a trigger or a token is due, or after a short time."""
+        now = self._worker.now()
+        coming = (self._walk.next_at(), self._permits.token_at(), now + _IDLE_MS)
+        return min(each for each in coming if each is not None and each > now)

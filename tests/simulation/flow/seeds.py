@@ -1,0 +1,94 @@
+"""The seeds of worlds with one policy: what happens in each, and what is wrong with it in the end."""
+
+from typing import Final
+
+from tests.simulation.flow.world import NOON, FlowWorld
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.policy import PRIORITIES, Rate
+
+#: Triggers come for this long. Then everything is calm, and what waits has to be delivered.
+BUSY_MS: Final = 8 * MINUTE_MS
+CALM_MS: Final = 25 * MINUTE_MS
+
+
+def run(seed: int) -> FlowWorld:
+    """Run a seed to its end. Its complaints say what is wrong."""
+    world = FlowWorld(seed)
+    world.watch_limits()
+    random, scheduler = world.random, world.scheduler
+    top = random.choice((1, 1, 2, 3, 5, 12, 25))
+    rate = None
+    if random.random() < 0.3:
+        rate = random.choice((Rate(10, SECOND_MS), Rate(2, SECOND_MS), Rate(20, MINUTE_MS)))
+    first = PolicyLimits(top, rate)
+    world.change(first)
+    per_second = top / 3 * random.choice((0.3, 0.8, 1.2))
+    if rate is not None:
+        per_second = min(per_second, 0.8 * rate.limit / rate.per_ms * 1_000)
+    at = 0.0
+    while at < BUSY_MS:
+        at += random.expovariate(per_second / 4) * SECOND_MS
+        scheduler.call_at(NOON + int(at), lambda: _arrive(world))
+    for _ in range(random.randint(0, 5)):
+        when = NOON + random.randrange(BUSY_MS)
+        if random.random() < 0.3:
+            scheduler.call_at(when, lambda: world.change(None))
+            when += random.randint(1, 60) * SECOND_MS
+        limits = PolicyLimits(max(1, int(top * random.choice((0.3, 0.6, 1, 1.5)))), rate)
+        scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
+    scheduler.run(NOON + BUSY_MS)
+    world.mishaps = 0
+    world.change(first)
+    scheduler.run(NOON + BUSY_MS + CALM_MS)
+    if any(world.undelivered()):
+        left = {
+            message.trigger.id for _, entry in world.memory_lines.everything() for message in entry.messages
+        }
+        for each in world.undelivered():
+            world.complaints["stuck" if each.message.trigger.id in left else "lost"] += 1
+    if rate is not None and not _keeps(world.begun_at, rate):
+        world.complaints["rate"] += 1
+    world.figures["left"] = len(world.memory_lines.everything())
+    scheduler.end()
+    return world
+
+
+def _arrive(world: FlowWorld) -> None:
+    random, now = world.random, world.scheduler.now
+    due = [
+        now + random.choice((0, random.randint(0, 3_000), random.randint(0, 20_000)))
+        for _ in range(random.randint(1, 7))
+    ]
+    world.put([world.trigger(at) for at in due], random.choice(PRIORITIES), world.ids.token())
+
+
+def _keeps(begun_at: list[int], rate: Rate) -> bool:
+    """Whether most windows keep to the rate: clocks differ here, and workers stand still."""
+    ordered = sorted(begun_at)
+    spans = [b - a for a, b in zip(ordered, ordered[rate.limit :], strict=False)]
+    return not spans or sum(span < rate.per_ms * 0.9 for span in spans) <= len(spans) / 2
+
+
+def use(seed: int, limit: int, count: int) -> float:
+    """The mean share of a limit that is in use while work waits, if nothing goes wrong."""
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120))
+    world.watch_limits()
+    world.change(PolicyLimits(limit, None))
+    scheduler = world.scheduler
+    scheduler.run(NOON + SECOND_MS)
+    for _ in range(0, count, 10):
+        world.put([world.trigger(scheduler.now) for _ in range(10)], "normal", world.ids.token())
+    open_sum = samples = 0
+    while True:
+        scheduler.run(scheduler.now + 50)
+        waiting = sum(each.begun == 0 for each in world.triggers.values())
+        if waiting < 2 * limit or scheduler.now > NOON + 30 * MINUTE_MS:
+            break
+        if scheduler.now > NOON + 20 * SECOND_MS:
+            open_sum += len(world.open)
+            samples += 1
+    assert not world.complaints, world.complaints
+    scheduler.end()
+    return open_sum / samples / limit if samples else 0.0
