@@ -86,7 +86,7 @@ def use(seed: int, limit: int, count: int) -> float:
         waiting = sum(each.begun == 0 for each in world.triggers.values())
         if waiting < 2 * limit or scheduler.now > NOON + 30 * MINUTE_MS:
             break
-        if scheduler.now > NOON + 20 * SECOND_MS:
+        if scheduler.now > NOON + 10 * SECOND_MS:
             open_sum += len(world.open)
             samples += 1
     assert not world.complaints, world.complaints

@@ -92,6 +92,7 @@ class FlowWorld:
     limits: list[tuple[Instant, int]] = field(default_factory=list)
     figures: Counter[str] = field(default_factory=Counter)
     complaints: Counter[str] = field(default_factory=Counter)
+    read_at: dict[MachineClock, Instant] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)  # noqa: S311 - a seed, not a secret
@@ -276,7 +277,10 @@ class FlowWorld:
     ) -> bool:
         assert key == KEY
         random, scheduler = self.random, self.scheduler
-        self.called(lambda: None)
+        if scheduler.now - self.read_at.get(clock, 0) > SECOND_MS:
+            # The job is read when the last read is more than a second old.
+            self.called(lambda: None)
+            self.read_at[clock] = scheduler.now
         request_ms = random.randint(*self.consumer_ms)
         if deadline - clock.now() < self.consumer_ms[1] + 5 * SECOND_MS:
             return False

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from threading import Lock
 from typing import Final
 
@@ -17,6 +18,9 @@ from sweephand.runs.flow.line_up import LineUp
 
 #: Partitions that a worker reads at once.
 READS_AT_ONCE: Final = 16
+
+#: Entries that a worker gives to each helper at once.
+MOVES_MAX: Final = 4
 
 #: Partitions of each higher priority that a worker reads before it takes up more entries.
 HIGHER_READS: Final = 4
@@ -70,7 +74,13 @@ class LineWalk:
         self._waiting: deque[TakenTrigger] = deque()
         self._has_left = False
         self._lock = Lock()
-        self.sees_more = False
+        self._spare: list[LineEntry] = []
+        self._sees_elsewhere = False
+
+    @property
+    def sees_more(self) -> bool:
+        """Whether the last look found work that another worker could do."""
+        return bool(self._spare) or self._sees_elsewhere
 
     @property
     def waiting(self) -> int:
@@ -111,10 +121,10 @@ class LineWalk:
     def read_ahead(self, policy: Policy, wanted: int) -> bool:
         """Read entries until so many triggers wait here, or until no partition has a due one that is free.
 
-        Returns whether any was read. `sees_more` then says whether other workers would find work.
+        Returns whether any was read. `sees_more` then says whether another worker could help.
         """
         self._renew()
-        self.sees_more = False
+        self._spare, self._sees_elsewhere = [], False
         had = self.waiting
         if had >= wanted:
             return False
@@ -123,12 +133,45 @@ class LineWalk:
             self._switch(self._find(policy, higher, HIGHER_READS))
         if self._current is not None:
             self._read(self._current, wanted)
-        if not self.waiting:
+        if self.waiting == had:
+            # Nothing new is due in this partition. Its last triggers need not be over to begin another one.
             self._switch(self._find(policy, PRIORITIES, policy.partitions))
             if self._current is not None:
                 self._read(self._current, wanted)
         self._release_idle()
         return self.waiting > had
+
+    def share(self, policy: Policy, helpers: int) -> int:
+        """Let other workers find work. Returns how many of them will, up to `helpers`.
+
+        If all work is in the partition that is walked here, entries move to partitions that nobody walks.
+        They are written there first, so a crash leaves a duplicate and no gap.
+        """
+        place = self._current
+        if place is None or not self._spare or self._find(policy, PRIORITIES, READS_AT_ONCE) is not None:
+            return 1
+        tops = self._tops(self._places(policy, [place.priority], READS_AT_ONCE), self._clock.now())
+        free = [each for each, top in tops if each not in self._claims and not self._is_held(top.claim)]
+        found = self._lines.top(
+            place, self._clock.now(), len(self._entries) + MOVES_MAX * (helpers + 1)
+        ).entries
+        spare = [each for each in found if not self._is_known(place, each)]
+        # This worker keeps as much as each helper gets.
+        homes = [None, *free[:helpers]]
+        moves = [
+            (entry, home)
+            for number, entry in enumerate(spare)
+            if (home := homes[number % len(homes)]) is not None
+        ]
+
+        def move(entry: LineEntry, home: LinePlace) -> None:
+            self._lines.put(home, entry)
+            self._lines.delete(place, entry)
+
+        for some in parts(moves, READS_AT_ONCE):
+            self._concurrently([partial(move, *each) for each in some])
+        self._spare = []
+        return len({home for _, home in moves})
 
     def leave(self, until: Instant) -> bool:
         """Give back what has not begun, and release every partition. Returns whether there was any of it.
@@ -146,7 +189,7 @@ class LineWalk:
                 for taken in self._entries.values()
             ]  # fmt: skip
         for taken, rest, still_open in split:
-            if still_open:
+            if len(rest) < len(taken.entry.messages):
                 self._split(taken, rest, still_open, until)
         for place in tuple(self._claims):
             self._release(place)
@@ -169,15 +212,16 @@ class LineWalk:
         place, old = taken.place, taken.entry
         if rest:
             self._line_up.put_down(place, entry_of(rest, min(each.not_before for each in rest), old.token))
-        opened = entry_of(still_open.values(), until, old.token)
-        self._lines.put(place, opened)
+        opened = entry_of(still_open.values(), until, old.token) if still_open else None
+        if opened is not None:
+            self._lines.put(place, opened)
         self._lines.delete(place, old)
         with self._lock:
             self._entries.pop((place, old.sort_key), None)
-            taken.entry = opened
             for number in tuple(taken.left):
                 if number not in still_open:
                     del taken.left[number]
+            taken.entry = opened or old
             is_over = not taken.left
         if is_over:
             self._delete(taken)
@@ -195,16 +239,21 @@ class LineWalk:
         taken_here = sum(each == place for each, _ in self._entries)
         limit = taken_here + max(2, wanted - self.waiting)
         top = self._lines.top(place, now + LINE_AHEAD_MS, limit)
-        fresh = [each for each in top.entries if (place, each.sort_key) not in self._entries]
-        for number, entry in enumerate(fresh):
+        for entry in top.entries:
             if (place, entry.sort_key, entry.token) in self._settled:
                 # It was read before it was deleted, or its writer has repeated itself.
                 self._lines.delete(place, entry)
-                continue
+        fresh = [each for each in top.entries if not self._is_known(place, each)]
+        for number, entry in enumerate(fresh):
             if self.waiting >= wanted:
-                self.sees_more = number < len(fresh)
+                self._spare = fresh[number:]
                 break
             self._take_up(place, entry, now)
+
+    def _is_known(self, place: LinePlace, entry: LineEntry) -> bool:
+        """Whether this worker has taken the entry up, or has settled it."""
+        is_settled = (place, entry.sort_key, entry.token) in self._settled
+        return is_settled or (place, entry.sort_key) in self._entries
 
     def _take_up(self, place: LinePlace, entry: LineEntry, now: Instant) -> None:
         """Take the triggers of an entry that are due within a second. The others go down the line."""
@@ -237,7 +286,7 @@ class LineWalk:
                     if top.entries and place not in self._claims and not self._is_held(top.claim)
                 ]
                 if found:
-                    self.sees_more = len(found) > 1
+                    self._sees_elsewhere = len(found) > 1
                     return min(found, key=lambda each: each[1].entries[0].at)
         return None
 

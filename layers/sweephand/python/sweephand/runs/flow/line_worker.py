@@ -32,6 +32,9 @@ WorkOutcome = Literal["early", "missing", "marked", "full", "walked"]
 #: A thread without a permit or a trigger looks again after this.
 _IDLE_MS: Final = 50
 
+#: A worker calls at most so many others at once.
+_HELPERS_MAX: Final = 4
+
 #: A worker begins no trigger with less time left than this.
 _RESERVE_MS: Final = SETTLING_MS + SECOND_MS
 
@@ -128,12 +131,14 @@ class LineWorker:
         if self._permits.mark(key, now, at + CLOCK_SKEW_MAX_MS, self._ids.token()):
             self._line_up.wake(key, at, clears_mark=True)
 
-    def fan_out(self, policy: Policy) -> None:
-        """Send a work message if a holder is free, of those in a random group."""
+    def fan_out(self, policy: Policy, walk: LineWalk) -> None:
+        """Share work if holders are free, of those in a random group, and send a message for each helper."""
         group = self._permits.holders(policy.key, int(self._ids.fraction() * policy.groups))
         now = self._clock.now()
-        if any(each.is_takeable(policy, now) for each in group):
-            self._line_up.wake(policy.key, now)
+        free = sum(each.is_takeable(policy, now) for each in group)
+        if free:
+            for _ in range(walk.share(policy, min(free, _HELPERS_MAX))):
+                self._line_up.wake(policy.key, now)
 
     def wake(self, key: PolicyKey) -> None:
         """Send a work message at once."""
@@ -239,7 +244,7 @@ class _Shift:
             self._looked_at = now
             if self._walk.sees_more and now - self._fanned_at >= FAN_OUT_MS:
                 self._fanned_at = now
-                self._worker.fan_out(policy)
+                self._worker.fan_out(policy, self._walk)
         self.dry_until = self._permits.take_tokens(min(self._permits.free(), self._walk.waiting))
         if self.dry_until is not None or not (self._walk.waiting or self._permits.is_busy):
             self._leave()
