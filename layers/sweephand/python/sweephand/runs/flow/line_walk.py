@@ -211,7 +211,8 @@ class LineWalk:
         """Replace an entry by one of what has not begun, and one of what is open. Both are written first."""
         place, old = taken.place, taken.entry
         if rest:
-            self._line_up.put_down(place, entry_of(rest, min(each.not_before for each in rest), old.token))
+            # If this worker crashes before it calls the next one, its own work message comes again.
+            self._lines.put(place, entry_of(rest, min(each.not_before for each in rest), old.token))
         opened = entry_of(still_open.values(), until, old.token) if still_open else None
         if opened is not None:
             self._lines.put(place, opened)

@@ -231,7 +231,7 @@ class _Shift:
             self._reading.release()
 
     def _read(self) -> bool:
-        self._permits.look()
+        has_looked = self._permits.look()
         now, policy = self._worker.now(), self._permits.policy
         has_time = self._deadline - now >= _RESERVE_MS and not self._must_leave
         if policy is None or self._permits.are_lost or not has_time:
@@ -248,7 +248,7 @@ class _Shift:
         self.dry_until = self._permits.take_tokens(min(self._permits.free(), self._walk.waiting))
         if self.dry_until is not None or not (self._walk.waiting or self._permits.is_busy):
             self._leave()
-        return was_read
+        return was_read or has_looked
 
     def _leave(self) -> None:
         """Give back what has not begun, and release the holder. The caller is the one thread that reads."""

@@ -67,21 +67,27 @@ class Permits:
         now = self._clock.now()
         return self._holder.free(self._policy, now, own=self._open) - len(self._open)
 
-    def look(self) -> None:
-        """Read the policy, and the holder if others may remove its away entries, if a second has passed."""
+    def look(self) -> bool:
+        """Read the policy, and the holder if others may remove its away entries, if it is time for that.
+
+        Returns whether it did. Nothing is admitted on a read that is more than a second old. An idle thread
+        reads a bit before, so that the others need not wait for it.
+        """
         now = self._clock.now()
-        if now - self._read_at < POLICY_AGE_MAX_MS:
-            return
+        if now - self._read_at < POLICY_AGE_MAX_MS * 3 // 4:
+            return False
         policy = self._policies.get(self.key)
         self._policy = None if policy is None or policy.deleted_at is not None else policy
         if self._holder.away:
             self._holder = self._permits.holder(self.key, self._holder.slot)
         self._read_at = now
+        return True
 
     def admit(self, request: str) -> bool:
         """Whether a request may leave now. If so, it uses a permit, and a token if there is a rate."""
         with self._lock:
-            if self.free() <= 0 or not self._has_token():
+            is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
+            if not is_fresh or self.free() <= 0 or not self._has_token():
                 return False
             self._next_slot += 1
             self._open.add(request)
