@@ -1,4 +1,7 @@
-"""Ways to break the worker of a line: `python -m tests.simulation.flow.mutations` finds seeds that complain."""
+"""Ways to break the worker of a line, and a search for seeds that complain.
+
+`python -m tests.simulation.flow.mutations [part of a name]` prints the first such seed of each.
+"""
 
 import sys
 from collections.abc import Callable
