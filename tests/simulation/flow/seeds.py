@@ -61,7 +61,12 @@ def _arrive(world: FlowWorld) -> None:
         now + random.choice((0, random.randint(0, 3_000), random.randint(0, 20_000)))
         for _ in range(random.randint(1, 7))
     ]
-    world.put([world.trigger(at) for at in due], random.choice(PRIORITIES), world.ids.token())
+    messages = [world.trigger(at) for at in sorted(due)]
+    priority, name = random.choice(PRIORITIES), world.ids.token()
+    if random.random() < 0.3:
+        world.pack(messages, priority, name, is_whole=random.random() < 0.5)
+    else:
+        world.put(messages, priority, name)
 
 
 def _keeps(begun_at: list[int], rate: Rate) -> bool:

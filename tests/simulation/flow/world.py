@@ -172,6 +172,27 @@ class FlowWorld:
 
         self.process(body, dead=again, limit_ms=LIMIT_MS)
 
+    def pack(self, messages: list[TriggerMessage], priority: Priority, name: str, *, is_whole: bool) -> None:
+        """A sweeper writes a chunk, and writes it again whole if it was not. Both begin with one trigger."""
+
+        def again() -> None:
+            self.scheduler.call_at(
+                self.scheduler.now + self.random.randint(1, 30) * SECOND_MS,
+                lambda: self.pack(messages, priority, name, is_whole=True),
+            )
+
+        def body(clock: MachineClock) -> None:
+            some = messages if is_whole else messages[: max(1, len(messages) // 2)]
+            try:
+                self.line_up(clock).put_pack(KEY, priority, some, name)
+            except StoreError:
+                again()
+            else:
+                if not is_whole:
+                    again()
+
+        self.process(body, dead=again, limit_ms=LIMIT_MS)
+
     def change(self, limits: PolicyLimits | None) -> None:
         """A client writes the policy, or deletes it, until it is told that this is done."""
 

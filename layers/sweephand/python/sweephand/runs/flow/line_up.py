@@ -6,7 +6,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
 from sweephand.model.policy import PARTITIONS_MIN, PolicyKey, Priority
-from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, partition_of
+from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, entry_of, partition_of
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock
 
@@ -35,6 +35,19 @@ class LineUp:
             self._lines.put(LinePlace(key, priority, partition_of(entry.name, partitions)), entry)
         for at in sorted({entry.at for entry in entries}):
             self.wake(key, at)
+
+    def put_pack(
+        self, key: PolicyKey, priority: Priority, messages: Iterable[TriggerMessage], name: str
+    ) -> None:
+        """Put the triggers of a sweeper's chunk into the line, as the entry of that name.
+
+        Whoever repeats the chunk writes the same entry, or one with other triggers that are dead.
+        """
+        policy = self._policies.get(key)
+        partitions = PARTITIONS_MIN if policy is None else policy.partitions
+        some = tuple(messages)
+        entry = entry_of(some, min(each.not_before for each in some), name, name)
+        self.put_down(LinePlace(key, priority, partition_of(name, partitions)), entry)
 
     def put_down(self, place: LinePlace, entry: LineEntry) -> None:
         """Write an entry into a partition, and have it looked after at its time."""
