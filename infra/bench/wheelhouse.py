@@ -18,6 +18,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.delivery.work_queue import SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
@@ -33,6 +34,9 @@ from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.payload_audits import DynamoAudits
 from sweephand.storage.payloads import S3Payloads
+from sweephand.storage.permits import DynamoPermits
+from sweephand.storage.policies import DynamoPolicies
+from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
@@ -121,6 +125,10 @@ class _Ports:
     targets: _Consumer
     sweepers: _Sweepers
     delivery_functions: _DeliveryFunctions
+    policies: DynamoPolicies
+    permits: DynamoPermits
+    policy_lines: DynamoPolicyLines
+    work: SqsWorkQueue
     clock: HandClock
     ids: SeededIds
 
@@ -140,8 +148,11 @@ class Wheelhouse:
         self._jobs_table = self._table(client, f"{name}-jobs")
         self._timers_table = self._table(client, f"{name}-timers")
         self.meter.watch(client)
+        clients = SqsClients(
+            lambda _: self._sqs  # type: ignore[arg-type, return-value] # as much of it as is called
+        )
         queue = SqsQueue(
-            SqsClients(lambda _: self._sqs),  # type: ignore[arg-type, return-value] # as much of it as is called
+            clients,
             _QUEUE_URL,
             f"{_QUEUE_URL}-dead",
             lambda _: None,
@@ -164,6 +175,10 @@ class Wheelhouse:
                 targets=self._consumer,
                 sweepers=_Sweepers(self._sweep),
                 delivery_functions=_DeliveryFunctions(),
+                policies=DynamoPolicies(self._jobs_table),
+                permits=DynamoPermits(self._jobs_table),
+                policy_lines=DynamoPolicyLines(self._timers_table),
+                work=SqsWorkQueue(clients, f"{_QUEUE_URL}-flow"),
                 clock=self.clock,
                 ids=self._ids,
             ),

@@ -271,6 +271,19 @@ def test_a_brief_shows_the_present_revision_and_the_pause(jobs: JobStore) -> Non
         assert jobs.briefs([each.key]) == {each.key: brief_of(each)}
 
 
+def test_a_brief_shows_the_policy_and_the_priority_of_the_definition(jobs: JobStore) -> None:
+    target = job().definition.written["target"]
+    version = None
+    for number, written in enumerate(({"policy": "mailer", "priority": "low"}, {"priority": "high"}, {})):
+        each = job(version=f"version00000000{number}", definition=Definition({"target": target, **written}))
+        assert jobs.put(each, version)
+        version = each.version
+        assert jobs.get(each.key) == each
+        (brief,) = jobs.briefs([each.key]).values()
+        assert brief == brief_of(each)
+        assert (brief.policy, brief.priority) == (written.get("policy"), written.get("priority", "normal"))
+
+
 def test_pages_show_each_job_once_and_in_the_order_of_names(many_jobs: JobStore) -> None:
     for prefix, limit in [("", 40), ("", len(MANY_NAMES)), ("", 1_000), ("~:", 1), ("b-1", 6)]:
         expected = sorted(name for name in MANY_NAMES if name.startswith(prefix))

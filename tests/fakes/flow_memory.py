@@ -8,6 +8,7 @@ from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_rate import RateBucket
+from sweephand.model.trigger import WorkMessage
 
 
 class MemoryPolicies:
@@ -162,3 +163,13 @@ class MemoryPolicyLines:
             return [
                 (place, each) for place, found in self._entries.items() for _, each in sorted(found.items())
             ]
+
+
+class WorkBox:
+    """flow_ports.WorkQueue: it keeps each work message with its delay in ms, in the order of sending."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[WorkMessage, int]] = []
+
+    def send(self, message: WorkMessage, delay_ms: int) -> None:
+        self.sent.append((message, delay_ms))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
@@ -52,3 +53,7 @@ class FakePorts:
     targets: Targets = MISSING
     sweepers: Sweepers = MISSING
     delivery_functions: DeliveryFunctions = MISSING
+    policies: PolicyStore = MISSING
+    permits: PermitStore = MISSING
+    policy_lines: PolicyLines = MISSING
+    work: WorkQueue = MISSING

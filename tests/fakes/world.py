@@ -16,6 +16,7 @@ from tests.fakes.doubles import (
     OneSecret,
     SkewedClock,
 )
+from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines, WorkBox
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
@@ -77,6 +78,11 @@ class World:
         self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
         self.audits = MemoryAudits()
+        self.policies = MemoryPolicies()
+        self.permits = MemoryPermits()
+        self.policy_lines = MemoryPolicyLines()
+        self.work = WorkBox()
+        self.flow_functions_max = 0
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
         self._targets = targets
@@ -104,6 +110,7 @@ class World:
                 deliveries_max=20,
                 bundle_span_ms=self.bundle_span_ms,
                 packs_timers=self.packs_timers,
+                flow_functions_max=self.flow_functions_max,
             ),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
@@ -126,6 +133,10 @@ class World:
             leases=self._port(self.leases, "leases"),
             payloads=self._port(self.payloads, "payloads"),
             audits=self._port(self.audits, "audits"),
+            policies=self._port(self.policies, "policies"),
+            permits=self._port(self.permits, "permits"),
+            policy_lines=self._port(self.policy_lines, "policy_lines"),
+            work=self._port(self.work, "work"),
             queue=self._port(self.queue, "queue"),
             targets=self._port(self._targets or self.consumers, "consumers"),
             sweepers=self._port(self.sweepers, "sweepers"),

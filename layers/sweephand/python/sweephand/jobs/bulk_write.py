@@ -10,6 +10,7 @@ from sweephand.base.errors import InvalidError, StoreError, SweephandError, Unav
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, shard_of
+from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
@@ -34,6 +35,7 @@ class BulkWriter:
     """Does for many jobs what Writer.put() does for one, with fewer requests.
 
     A call of 100 new jobs makes one read, a few writes of timers, a few sends, and one commit for each job.
+    It reads each policy that the jobs name once.
     """
 
     def __init__(
@@ -42,6 +44,7 @@ class BulkWriter:
         jobs: JobStore,
         writer: Writer,
         commits: Commits,
+        policies: PolicyCheck,
         ids: Ids,
         shards: Callable[[], int],
         concurrently: Concurrently,
@@ -49,6 +52,7 @@ class BulkWriter:
         self._jobs = jobs
         self._writer = writer
         self._commits = commits
+        self._policies = policies
         self._ids = ids
         self._shards = shards
         self._concurrently = concurrently
@@ -61,12 +65,13 @@ class BulkWriter:
         and means what it means when Writer.put() raises it.
         """
         results: dict[JobKey, Written] = {}
+        policies = self._policies.once()
         # After a failure here no job of it is committed, and each is written as if it were the only one. So
         # one job that cannot be read or armed does not stop the others.
         with suppress(StoreError, UnavailableError):
-            self._create(wanted, results, caller, requested_at)
+            self._create(wanted, results, policies, caller, requested_at)
         left = [each for each in wanted if each.key not in results]
-        tasks = [partial(self._put, each, caller, requested_at) for each in left]
+        tasks = [partial(self._put, each, policies, caller, requested_at) for each in left]
         for each, result in zip(left, self._concurrently(tasks), strict=True):
             results[each.key] = result
         return [results[each.key] for each in wanted]
@@ -75,6 +80,7 @@ class BulkWriter:
         self,
         wanted: Sequence[JobToWrite],
         results: dict[JobKey, Written],
+        policies: PolicyCheck,
         caller: str,
         requested_at: Instant,
     ) -> None:
@@ -94,6 +100,7 @@ class BulkWriter:
             if each.key in stored:
                 continue
             try:
+                policies.check(each.key.namespace, each.definition)
                 drafts.append(self._draft(each, shard, caller, requested_at))
             except InvalidError as error:
                 results[each.key] = error
@@ -109,9 +116,11 @@ class BulkWriter:
             each.key, each.definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
         )
 
-    def _put(self, each: JobToWrite, caller: str, requested_at: Instant) -> Written:
+    def _put(self, each: JobToWrite, policies: PolicyCheck, caller: str, requested_at: Instant) -> Written:
         try:
-            return self._writer.put(each.key, each.definition, caller=caller, requested_at=requested_at)
+            return self._writer.put(
+                each.key, each.definition, caller=caller, requested_at=requested_at, policies=policies
+            )
         except SweephandError as error:
             return error
 

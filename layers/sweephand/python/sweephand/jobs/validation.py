@@ -19,6 +19,7 @@ from sweephand.base.limits import (
     RETRY_DAYS_MAX,
     RUN_DAYS_MAX,
 )
+from sweephand.base.names import name_violations
 from sweephand.jobs.field_bounds import bounds_violations, value_at
 from sweephand.jobs.labels import label_name_violations
 from sweephand.model.definition import Payload
@@ -95,6 +96,8 @@ def job_violations(
         found += _window_violations(sound["catchup"])
     found += _dead_letter_queue_violations(sound.get("deadLetterQueue"), reach)
     found += label_name_violations(sound.get("labels", {}))
+    if "policy" in sound:
+        found += name_violations("/policy", sound["policy"])
     found += _idle_violations(sound, written.keys() if asked is None else asked)
     found += _on_demand_violations(written)
     if not found and not unsound:

@@ -8,6 +8,7 @@ from sweephand.base.errors import PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
+from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.jobs.series import is_over
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
@@ -40,6 +41,7 @@ class Writer:
         jobs: JobStore,
         changes: ChangeStore,
         commits: Commits,
+        policies: PolicyCheck,
         clock: Clock,
         ids: Ids,
         shards: Callable[[], int],
@@ -47,6 +49,7 @@ class Writer:
         self._jobs = jobs
         self._changes = changes
         self._commits = commits
+        self._policies = policies
         self._clock = clock
         self._ids = ids
         self._shards = shards
@@ -60,13 +63,15 @@ class Writer:
         requested_at: Instant,
         if_match: str | None = None,
         if_absent: bool = False,
+        policies: PolicyCheck | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
-        Relative times count from `requested_at`. A paused job stays paused. Raises InvalidError for
-        impossible times, PreconditionError, and UnavailableError after 20 s; in each case nothing was
-        committed. Raises StoreError, after which the write may be committed. The caller may safely ask again.
+        Relative times count from `requested_at`. A paused job stays paused. `policies` is the check of a call
+        that writes several jobs. Raises InvalidError for impossible times and for a policy that does not
+        exist, PreconditionError, and UnavailableError after 20 s; in each case nothing was committed. Raises
+        StoreError, after which the write may be committed. The caller may safely ask again.
         """
         while True:
             # A bulk call may reach this job only after the limit. Arming it would then be in vain.
@@ -76,6 +81,10 @@ class Writer:
             if if_absent and stored is not None:
                 raise PreconditionError(f"There is a job {key.name} already, in revision {stored.rev}.")
             check_revision(key, stored, if_match)
+            is_equal = stored is not None and definition.equals(stored.definition)
+            if stored is not None and is_equal and not is_over(stored, requested_at):
+                return WriteResult(stored, "unchanged")
+            (policies or self._policies).check(key.namespace, definition)
             if stored is None:
                 uid, token = self._ids.token(), self._ids.token()
                 draft = draft_creation(
@@ -87,8 +96,6 @@ class Writer:
                     who=caller,
                     now=requested_at,
                 )
-            elif definition.equals(stored.definition) and not is_over(stored, requested_at):
-                return WriteResult(stored, "unchanged")
             else:
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
@@ -102,7 +109,8 @@ class Writer:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
         `patch` gets the stored definition. It is called again if another caller has written the job
-        meanwhile. The count of `repeats` continues. Raises as put() does, and NotFoundError.
+        meanwhile. The count of `repeats` continues. A policy that the patch leaves as it is need not exist.
+        Raises as put() does, and NotFoundError.
         """
         while True:
             self._commits.check_time_limit(requested_at)
@@ -111,6 +119,8 @@ class Writer:
             definition = patch(stored.definition)
             if definition.equals(stored.definition):
                 return WriteResult(stored, "unchanged")
+            if definition.policy != stored.definition.policy:
+                self._policies.check(key.namespace, definition)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)

@@ -13,6 +13,7 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
+from sweephand.model.policy import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Batch, ScheduleInput, parse_duration_ms
 
 #: What happens to a trigger that is due while another run of its job is not over.
@@ -274,6 +275,17 @@ class Definition:
             mode=written.get("mode", default.mode),
             window_ms=parse_duration_ms(written["window"]) if "window" in written else default.window_ms,
         )
+
+    @property
+    def policy(self) -> str | None:
+        """The name of the flow policy of its namespace that limits the job's deliveries; None for none."""
+        return self.written.get("policy")
+
+    @property
+    def priority(self) -> Priority:
+        """Which triggers go first where triggers of several jobs wait."""
+        priority: Priority = self.written.get("priority", PRIORITY_DEFAULT)
+        return priority
 
     @property
     def deletes_after_completion(self) -> bool:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
+from sweephand.model.policy import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Series
 
 #: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed
@@ -106,12 +107,16 @@ class JobBrief(NamedTuple):
     """What a sweep needs of a job whose present revision rules: that revision, and whether the job is paused.
 
     It is read instead of the whole job, and the read may be stale. `paused_at` is the instant of the pause.
+    `policy` and `priority` are those of the definition. If an earlier version of Sweephand wrote the job
+    last, the brief has no policy and the default priority, and only the definition is right.
     """
 
     key: JobKey
     uid: str
     current: Revision
     paused_at: Instant | None = None
+    policy: str | None = None
+    priority: Priority = PRIORITY_DEFAULT
 
     @property
     def rev(self) -> str:
@@ -125,7 +130,8 @@ class JobBrief(NamedTuple):
 
 def brief_of(job: Job) -> JobBrief:
     """The brief of a job."""
-    return JobBrief(job.key, job.uid, job.current, job.paused_at)
+    definition = job.definition
+    return JobBrief(job.key, job.uid, job.current, job.paused_at, definition.policy, definition.priority)
 
 
 def is_result_of(stored: Job, written: Job) -> bool:

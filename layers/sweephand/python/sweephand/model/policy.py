@@ -18,6 +18,9 @@ Priority = Literal["high", "normal", "low"]
 #: The priorities in the order in which a worker looks for work.
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
+#: The priority of a job whose user gave none.
+PRIORITY_DEFAULT: Final[Priority] = "normal"
+
 #: A holder has at most this many permits. So many permits at most stand idle after a crash.
 HOLDER_SIZE_MAX: Final = 10
 

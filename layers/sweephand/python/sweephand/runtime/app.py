@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
     from sweephand.jobs.payload_audit import PayloadAudit
+    from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
@@ -44,7 +45,8 @@ class Options(NamedTuple):
     Triggers that fall due within `bundle_span_ms` travel in one message;
     0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
-    addresses alone.
+    addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
+    without flow policies.
     """
 
     shards: int = 1
@@ -53,6 +55,7 @@ class Options(NamedTuple):
     bundle_span_ms: int = 0
     packs_timers: bool = False
     reach: "Reach | None" = None
+    flow_functions_max: int = 0
 
 
 class App:
@@ -122,10 +125,17 @@ class App:
             jobs=ports.jobs,
             changes=ports.changes,
             commits=self._commits,
+            policies=self._policy_check,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
         )
+
+    @cached_property
+    def _policy_check(self) -> "PolicyCheck":
+        from sweephand.jobs.policy_check import PolicyCheck
+
+        return PolicyCheck(self.ports.policies.get if self.options.flow_functions_max else None)
 
     @cached_property
     def bulk_writer(self) -> "BulkWriter":
@@ -136,6 +146,7 @@ class App:
             jobs=self.ports.jobs,
             writer=self.writer,
             commits=self._commits,
+            policies=self._policy_check,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,

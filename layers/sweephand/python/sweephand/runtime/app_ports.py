@@ -20,12 +20,16 @@ from sweephand.ports import (
 )
 
 if TYPE_CHECKING:
-    # Only the API and the authorizer store keys and secrets. The other functions start without them.
+    # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
+    # stacks have no flow policies.
     from sweephand.access_ports import KeyStore, SecretStore
+    from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
 
 
 class Ports(Protocol):
-    """Everything that the use cases ask of the world (ports.py and access_ports.py have the promise of each).
+    """Everything that the use cases ask of the world.
+
+    ports.py, access_ports.py and flow_ports.py have the promise of each.
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.
@@ -72,6 +76,18 @@ class Ports(Protocol):
 
     @property
     def delivery_functions(self) -> DeliveryFunctions: ...  # noqa: D102 - same
+
+    @property
+    def policies(self) -> "PolicyStore": ...  # noqa: D102 - same
+
+    @property
+    def permits(self) -> "PermitStore": ...  # noqa: D102 - same
+
+    @property
+    def policy_lines(self) -> "PolicyLines": ...  # noqa: D102 - same
+
+    @property
+    def work(self) -> "WorkQueue": ...  # noqa: D102 - same
 
     @property
     def clock(self) -> Clock: ...  # noqa: D102 - same

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
+    from sweephand.delivery.work_queue import SqsWorkQueue
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.changes import DynamoChanges
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from sweephand.storage.lines import DynamoLines
     from sweephand.storage.payload_audits import DynamoAudits
     from sweephand.storage.payloads import S3Payloads
+    from sweephand.storage.permits import DynamoPermits
+    from sweephand.storage.policies import DynamoPolicies
+    from sweephand.storage.policy_lines import DynamoPolicyLines
     from sweephand.storage.runs import DynamoRuns
     from sweephand.storage.signing_secrets import DynamoSecrets
     from sweephand.storage.timers import DynamoTimers
@@ -138,6 +142,34 @@ class AwsPorts:
         return LambdaDeliveryFunctions(tables.settings().deliver_function, sweep_concurrently)
 
     @cached_property
+    def policies(self) -> "DynamoPolicies":
+        """flow_ports.PolicyStore."""
+        from sweephand.storage.policies import DynamoPolicies
+
+        return DynamoPolicies(tables.jobs_table())
+
+    @cached_property
+    def permits(self) -> "DynamoPermits":
+        """flow_ports.PermitStore."""
+        from sweephand.storage.permits import DynamoPermits
+
+        return DynamoPermits(tables.jobs_table())
+
+    @cached_property
+    def policy_lines(self) -> "DynamoPolicyLines":
+        """flow_ports.PolicyLines."""
+        from sweephand.storage.policy_lines import DynamoPolicyLines
+
+        return DynamoPolicyLines(tables.timers_table())
+
+    @cached_property
+    def work(self) -> "SqsWorkQueue":
+        """flow_ports.WorkQueue."""
+        from sweephand.delivery.work_queue import SqsWorkQueue
+
+        return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
+
+    @cached_property
     def sqs_clients(self) -> "SqsClients":
         """The clients of the queues' regions, which the queue and the targets share."""
         from sweephand.delivery.sqs_clients import SqsClients
@@ -184,5 +216,6 @@ def app() -> App:
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
         packs_timers=settings.packs_timers,
         reach=settings.reach,
+        flow_functions_max=settings.flow_functions_max if settings.flow_queue_url else 0,
     )
     return App(ports(), options)

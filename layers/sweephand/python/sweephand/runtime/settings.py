@@ -22,11 +22,13 @@ class Settings(NamedTuple):
     payload_bucket: str
     delivery_queue_url: str
     dead_letter_queue_url: str
+    flow_queue_url: str
     sweep_function: str
     deliver_function: str
     shards: int
     sweepers_max: int
     deliveries_max: int
+    flow_functions_max: int
     bundle_seconds: int
     packs_timers: bool
     allows_insecure_targets: bool
@@ -51,11 +53,13 @@ class Settings(NamedTuple):
             payload_bucket=environment.get("PAYLOAD_BUCKET", ""),
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
             dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),
+            flow_queue_url=environment.get("FLOW_QUEUE_URL", ""),
             sweep_function=environment.get("SWEEP_FUNCTION", ""),
             deliver_function=environment.get("DELIVER_FUNCTION", ""),
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             deliveries_max=_number(environment, "DELIVERIES_MAX", 2),
+            flow_functions_max=_number(environment, "FLOW_FUNCTIONS_MAX", 1),
             bundle_seconds=_bundle_seconds(environment),
             packs_timers=_truth(environment, "PACK_TIMERS"),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),

@@ -11,6 +11,7 @@ from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
+from sweephand.model.policy import PRIORITY_DEFAULT, Priority
 from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
@@ -30,7 +31,11 @@ _AFTER_NAMES: Final = "\x7f"
 
 
 class JobItem(Item):
-    """A job as stored. The definition is stored as JSON, because it is compared and read as a whole only."""
+    """A job as stored. The definition is stored as JSON, because it is compared and read as a whole only.
+
+    `policy` and `priority` repeat two of its fields for briefs, which do not read the definition. They are
+    left out if the user left them out.
+    """
 
     uid = UnicodeAttribute()
     version = UnicodeAttribute()
@@ -54,12 +59,23 @@ class JobItem(Item):
     change = JsonAttribute(null=True)
     fields = JsonAttribute(null=True)
     resumed_at = IntegerAttribute(null=True, attr_name="resumed")
+    policy = UnicodeAttribute(null=True)
+    priority = UnicodeAttribute(null=True)
 
 
 #: The attributes of a brief.
 _BRIEF: Final = tuple(
     str(each.attr_name)
-    for each in (JobItem.pk, JobItem.sk, JobItem.uid, JobItem.rev, JobItem.since, JobItem.paused_at)
+    for each in (
+        JobItem.pk,
+        JobItem.sk,
+        JobItem.uid,
+        JobItem.rev,
+        JobItem.since,
+        JobItem.paused_at,
+        JobItem.policy,
+        JobItem.priority,
+    )
 )
 
 #: The condition that there is no job of that key.
@@ -168,6 +184,8 @@ def _item(job: Job) -> JobItem:
         change=job.change and tuple(job.change)[:_CHANGE_LENGTH],
         fields=fields_to_item(job.change),
         resumed_at=job.resumed_at,
+        policy=job.definition.policy,
+        priority=job.definition.written.get("priority"),
         expires_at=_removal(job),
     )
 
@@ -216,12 +234,15 @@ def _job(raw: RawItem) -> Job:
 def _brief(raw: RawItem) -> JobBrief:
     # JobItem.read() takes longer than all else that a sweep does for a job, since it looks for each attribute
     # that a job may have.
-    paused_at = raw.get("paused")
+    paused_at, policy = raw.get("paused"), raw.get("policy")
+    priority: Priority = raw["priority"]["S"] if "priority" in raw else PRIORITY_DEFAULT
     return JobBrief(
         JobKey(raw["pk"]["S"].split("#")[1], raw["sk"]["S"]),
         raw["uid"]["S"],
         Revision(raw["rev"]["S"], int(raw["since"]["N"])),
         None if paused_at is None else int(paused_at["N"]),
+        None if policy is None else policy["S"],
+        priority,
     )
 
 

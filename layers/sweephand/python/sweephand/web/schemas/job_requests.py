@@ -20,6 +20,7 @@ from sweephand.model.definition import (
     CatchUpMode,
     OverlapMode,
 )
+from sweephand.model.policy import PRIORITY_DEFAULT, Priority
 from sweephand.targets.registry import either, end_target_types, target_types
 from sweephand.web.schemas.formats import (
     DescriptionText,
@@ -34,7 +35,7 @@ from sweephand.web.schemas.schedule_requests import Timing
 from sweephand.web.schemas.target_schemas import EndTarget, Target
 
 #: The fields that later releases of Sweephand will bring. Their error differs from that of an unknown field.
-RESERVED_FIELDS: Final = frozenset({"batch", "policy", "priority"})
+RESERVED_FIELDS: Final = frozenset({"batch"})
 
 
 def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
@@ -133,6 +134,17 @@ class JobRequest(Timing):
         None,
         description="What happens to the job when Sweephand gives up a trigger: `continue` (default) or "
         "`pause`.",
+    )
+    policy: Name | None = Field(
+        None,
+        description="The name of a flow policy of the namespace. The triggers of all jobs that name it share "
+        "its limit. A trigger that the limit does not allow yet waits. The policy must exist when the job is "
+        "written.",
+    )
+    priority: Priority | None = Field(
+        None,
+        description="Which triggers go first where triggers of several jobs wait: `high`, `normal` or `low`; "
+        f"`{PRIORITY_DEFAULT}` by default. It orders the triggers of one policy.",
     )
     history: Literal["outcome", "full", "failures"] | None = Field(
         None,

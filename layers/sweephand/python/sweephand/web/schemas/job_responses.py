@@ -88,6 +88,8 @@ class JobResponse(TypedDict):
     historyRetention: NotRequired[Annotated[str, _as_written("historyRetention")]]
     retention: NotRequired[Annotated[str, _as_written("retention")]]
     deleteAfterCompletion: NotRequired[Annotated[bool, _as_written("deleteAfterCompletion")]]
+    policy: NotRequired[Annotated[str, _as_written("policy")]]
+    priority: NotRequired[Annotated[str, _as_written("priority")]]
     labels: NotRequired[Annotated[dict[str, str], _as_written("labels")]]
     description: NotRequired[Annotated[str, _as_written("description")]]
 
