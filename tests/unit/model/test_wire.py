@@ -98,6 +98,18 @@ def test_the_wire_form_of_a_trigger_never_changes_since_old_messages_wait_in_que
             5,
             last=Occurrence(7_200_000, 1, 999, 3_596_400),
         ),
+        RangeMessage(
+            KEY,
+            "u" * 16,
+            "r-1",
+            Series(None, "UTC", 7, 7, counted=-1, batch=Batch(9, 60_000)),
+            Occurrence(7, 0),
+            7,
+            5,
+            demand=Demand("manual", "a"),
+            last=Occurrence(7, 0, 8, 53_333),
+            payload=Payload.of('{"n": 1.10}'),
+        ),
     ],
 )
 def test_a_message_about_a_batch_waits_for_a_version_that_knows_batches(message: Message) -> None:

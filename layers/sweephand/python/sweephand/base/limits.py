@@ -98,6 +98,8 @@ def table() -> dict[str, int]:
         "repeatsMax": REPEATS_MAX,
         "periodSecondsMin": PERIOD_S_MIN,
         "jitterSecondsMax": JITTER_S_MAX,
+        "batchCountMax": BATCH_COUNT_MAX,
+        "batchWindowDaysMax": BATCH_WINDOW_DAYS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,

@@ -6,6 +6,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.field_bounds import NumberBounds, TextBounds
 from sweephand.base.limits import (
+    BATCH_COUNT_MAX,
     DESCRIPTION_LENGTH_MAX,
     JITTER_S_MAX,
     REPEATS_MAX,
@@ -61,6 +62,11 @@ WAIT_LIMIT: Final = NumberBounds(
     "With `overlap: wait`: how many triggers may wait for a run. Sweephand skips any further trigger. "
     f"A whole number from 1 to {WAIT_LIMIT_MAX}, {WAIT_LIMIT_DEFAULT} by default.",
 )
+BATCH_COUNT: Final = NumberBounds(
+    1,
+    BATCH_COUNT_MAX,
+    f"How many triggers each occurrence has; a whole number from 1 to {BATCH_COUNT_MAX}.",
+)
 #: A text for people: the description of a job or of a key, and the reason of a pause.
 DESCRIPTION: Final = TextBounds(
     DESCRIPTION_LENGTH_MAX, f"For people: up to {DESCRIPTION_LENGTH_MAX} characters."
@@ -77,6 +83,7 @@ BOUNDS: Final[Mapping[tuple[str, ...], NumberBounds | TextBounds]] = {
     ("retry", "multiplier"): MULTIPLIER,
     ("deadLetterQueue",): DEAD_LETTER_QUEUE,
     ("waitLimit",): WAIT_LIMIT,
+    ("batch", "count"): BATCH_COUNT,
     ("description",): DESCRIPTION,
 }
 

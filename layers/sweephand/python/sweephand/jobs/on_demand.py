@@ -1,7 +1,7 @@
 """Triggers on demand: one that is due now, or those of a past range; the job may be paused."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
@@ -12,8 +12,10 @@ from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import Demand, RunName
-from sweephand.model.trigger import RangeMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import BatchPlace, RangeMessage, Trigger, TriggerMessage
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
+from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.wheel.arm import batch_on_demand
 from sweephand.wheel.catchup import OccurrenceRange
 
 
@@ -48,7 +50,8 @@ class OnDemand:
     ) -> Trigger:
         """Make a trigger that is due now, with its own data or, if `payload` is None, the job's.
 
-        The trigger is in the queue when this returns. Data over 2 KB is kept for two weeks. `check_data`
+        For a job with a batch, a whole batch begins now, and the result is its first trigger. The trigger is
+        in the queue when this returns. Data over 2 KB is kept for two weeks. `check_data`
         raises InvalidError if the job's target cannot take data. Raises NotFoundError. Raises StoreError,
         after which the trigger may be in the queue.
         """
@@ -59,6 +62,11 @@ class OnDemand:
         if payload is not None and not payload.is_inline:
             payload = self._kept(job, payload, demand)
         now = self._clock.now()
+        batch = job.series.batch
+        if batch is not None:
+            self._queue.send([(batch_on_demand(job, batch, demand, payload, due_at=now, now=now), 0)])
+            place = BatchPlace(*batch, after_ms=0)
+            return Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
         trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand)
         self._queue.send([(TriggerMessage(trigger, not_before=now, payload=payload), 0)])
         return trigger
@@ -66,7 +74,8 @@ class OnDemand:
     def backfill(self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant) -> Backfilled:
         """Make the triggers that the job's schedule has from `since` on and before `until`.
 
-        They travel as one message, which the delivery function splits. Their due times are the past ones.
+        They travel as one message, which the delivery function splits. Their due times are the past ones. One
+        batch may be made however large it is.
         `repeats` does not limit them. They may also lie before the job's creation, unless the schedule counts
         from it. Raises NotFoundError, InvalidError, and ConflictError for a job that fires only on demand.
         Raises StoreError, after which the triggers may be in the queue.
@@ -83,20 +92,30 @@ class OnDemand:
         if first is None or first.due_at >= until:
             return Backfilled(0)
         times = OccurrenceRange(first, series.last_through(until - 1, first))
-        if times.count > BACKFILL_TRIGGERS_MAX:
+        size = 1 if series.batch is None else series.batch.size
+        count = times.count * size
+        if count > BACKFILL_TRIGGERS_MAX and times.count > 1:
             detail = (
-                f"{times.count} triggers lie between them; give a range of at most {BACKFILL_TRIGGERS_MAX} "
+                f"{count} triggers lie between them; give a range of at most {BACKFILL_TRIGGERS_MAX} "
                 "(backfillTriggersMax)."
             )
             raise InvalidError([Violation("/from", detail)])
         demand = Demand("backfill", self._ids.token())
         now = self._clock.now()
         message = RangeMessage(
-            key, job.uid, job.rev, series, first, times.last.due_at, armed_at=now, demand=demand
+            key,
+            job.uid,
+            job.rev,
+            series if series.batch is None else replace(series, ttl_at=times.last.due_at),
+            first,
+            times.last.due_at,
+            armed_at=now,
+            demand=demand,
+            last=None if series.batch is None else last_trigger_of(series, times.last),
         )
         self._queue.send([(message, 0)])
-        first_name, last_name = (RunName(each.due_at, 0, demand) for each in (times.first, times.last))
-        return Backfilled(times.count, first_name, last_name)
+        first_name = RunName(first.due_at, 0, demand)
+        return Backfilled(count, first_name, RunName(times.last.due_at, size - 1, demand))
 
     def _check(self, since: Instant, until: Instant) -> None:
         found = []

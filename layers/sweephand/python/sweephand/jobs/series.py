@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
+from sweephand.jobs.batches import check_window
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.schedules import Series
@@ -25,7 +26,11 @@ def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
         requested_at=now,
         may_be_on_demand=True,
     )
-    return series if definition.batch is None else replace(series, batch=definition.batch)
+    if definition.batch is None:
+        return series
+    series = replace(series, batch=definition.batch)
+    check_window(series)
+    return series
 
 
 def is_over(job: Job, now: Instant) -> bool:

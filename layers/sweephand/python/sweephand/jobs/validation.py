@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from sweephand.base.errors import BadRequestError, InvalidError, Violation, pointer
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.limits import (
+    BATCH_WINDOW_DAYS_MAX,
     CATCHUP_WINDOW_DAYS_MAX,
     CATCHUP_WINDOW_S_MIN,
     DATA_BYTES_MAX,
@@ -20,6 +21,7 @@ from sweephand.base.limits import (
     RUN_DAYS_MAX,
 )
 from sweephand.base.names import name_violations
+from sweephand.jobs.batches import batch_violations
 from sweephand.jobs.field_bounds import bounds_violations, value_at
 from sweephand.jobs.labels import label_name_violations
 from sweephand.model.definition import Payload
@@ -51,6 +53,7 @@ _DURATIONS: Final = (
     _DurationRule(("retry", "initialDelay"), RETRY_DAYS_MAX, may_be_zero=True),
     _DurationRule(("retry", "maxDelay"), RETRY_DAYS_MAX, may_be_zero=True),
     _DurationRule(("catchup", "window"), CATCHUP_WINDOW_DAYS_MAX),
+    _DurationRule(("batch", "window"), BATCH_WINDOW_DAYS_MAX),
     _DurationRule(("heartbeatTimeout",), RUN_DAYS_MAX),
     _DurationRule(("maxRunTime",), RUN_DAYS_MAX),
     _DurationRule(("historyRetention",), RETENTION_DAYS_MAX),
@@ -100,6 +103,7 @@ def job_violations(
         found += name_violations("/policy", sound["policy"])
     found += _idle_violations(sound, written.keys() if asked is None else asked)
     found += _on_demand_violations(written)
+    found += batch_violations(sound)
     if not found and not unsound:
         found += _size_violations(written)
     if found or unsound:

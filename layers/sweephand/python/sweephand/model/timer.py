@@ -7,8 +7,9 @@ from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from sweephand.base.instants import SECOND_MS, Instant, from_datetime, rfc3339
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.schedules import Occurrence, Series
 
@@ -60,7 +61,8 @@ class OccurrenceTimer(NamedTuple):
     skipped. `followed_at` is when the next part of a list begins, which has its own timer. `put_off_to` is
     set in the copy of a timer that could not be expanded in its own bucket. `stored_key` is set in a copy
     that an older version made of a timer that it could not read (UnreadTimer). It is the copy's position in
-    the wheel, which the cursor must follow.
+    the wheel, which the cursor must follow. The timer of a batch on demand has the `demand`, and the
+    `payload` that was given with it, if any.
     """
 
     shard: int
@@ -74,6 +76,8 @@ class OccurrenceTimer(NamedTuple):
     followed_at: Instant | None = None
     put_off_to: Instant | None = None
     stored_key: str | None = None
+    demand: Demand | None = None
+    payload: Payload | None = None
 
     @property
     def due_at(self) -> Instant:
@@ -95,7 +99,8 @@ class OccurrenceTimer(NamedTuple):
         if self.stored_key is not None:
             return self.stored_key
         put_off = "" if self.put_off_to is None else trigger_name(self.first)
-        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}"
+        asked = "" if self.demand is None else f"#{self.demand.kind}-{self.demand.token}"
+        return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}{asked}"
 
 
 def trigger_name(trigger: Occurrence) -> str:

@@ -161,7 +161,11 @@ class HasRevision(Protocol):
 
 
 def message_of(
-    source: HasRevision, occurrence: Occurrence, armed_at: Instant, demand: Demand | None = None
+    source: HasRevision,
+    occurrence: Occurrence,
+    armed_at: Instant,
+    demand: Demand | None = None,
+    payload: Payload | None = None,
 ) -> TriggerMessage:
     """The message of a trigger of the source's series: its first attempt, when it is due."""
     batch = source.series.batch
@@ -176,7 +180,7 @@ def message_of(
         demand=demand,
         batch=None if batch is None else BatchPlace(*batch, occurrence.after_ms),
     )
-    return TriggerMessage(trigger, not_before=occurrence.at)
+    return TriggerMessage(trigger, not_before=occurrence.at, payload=payload)
 
 
 class RangeMessage(NamedTuple):
@@ -185,9 +189,10 @@ class RangeMessage(NamedTuple):
     It stands for the triggers of `series` from `first` up to and including `last`. Without `last`, it ends
     with the last occurrence up to and including `until`. Only a series with a batch needs `last`, because
     many of its triggers can be due at one instant. `faults` counts how often Sweephand failed to split it.
-    With a `demand`, its triggers are on demand. If they `are_skipped`, they are misfires that do not fire,
-    and the delivery function records them as one run. If `is_owed`, an earlier release judged the range to be
-    owed, and the triggers that it is split into are owed too.
+    With a `demand`, its triggers are on demand, with the `payload` that was given with it, if any. If they
+    `are_skipped`, they are misfires that do not fire, and the delivery function records them as one run. If
+    `is_owed`, an earlier release judged the range to be owed, and the triggers that it is split into are owed
+    too.
     """
 
     key: JobKey
@@ -202,6 +207,7 @@ class RangeMessage(NamedTuple):
     are_skipped: bool = False
     is_owed: bool = False
     last: Occurrence | None = None
+    payload: Payload | None = None
 
 
 class DeadlineMessage(NamedTuple):

@@ -111,6 +111,8 @@ def _of_range(message: RangeMessage) -> dict[str, Any]:
         fields["begin"] = list(message.first[2:])
     if message.last is not None:
         fields["last"] = list(message.last)
+    if message.payload is not None:
+        fields["data"] = _of_payload(message.payload)
     for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
         if is_set:
             fields[name] = True
@@ -233,6 +235,7 @@ def _read(fields: Fields) -> Readable:
                 are_skipped=fields.is_set("skipped"),
                 is_owed=fields.is_set("owed"),
                 last=None if last is None else Occurrence(*last),
+                payload=fields.payload(),
             )
         case kind:
             raise PoisonError(f"There is no message of kind {kind[:_POISON_EXCERPT_MAX]!r}.")

@@ -106,6 +106,7 @@ class Handlers:
         self._ranges = TriggerRanges(
             job_reads=self._job_reads,
             runs=runs,
+            timers=timers,
             queue=queue,
             requeue=self._requeue,
             expiry=expiry,

@@ -26,6 +26,7 @@ from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retry import GiveUp, after_failure
 from sweephand.targets.registry import attempt_ms_max, triggered_job, triggers_job
+from sweephand.wheel.arm import batch_on_demand
 
 #: Notifications use the default retry policy. The job's own policy is for its triggers.
 _POLICY: Final = RetryPolicy()
@@ -141,8 +142,12 @@ class Notifier:
         follows = end_id(message.trigger, message.attempts)
         demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH], link)
         due_at = message.trigger.due_at
-        trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
         payload = self._stored_payload(job, Payload.of(body_of(message).decode()), demand)
+        if job.series.batch is not None:
+            batch = batch_on_demand(job, job.series.batch, demand, payload, due_at=due_at, now=now)
+            self._queue.send([(batch, 0)])
+            return Answer(succeeded=True)
+        trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
         self._queue.send([(TriggerMessage(trigger, message.ended_at, payload=payload), 0)])
         return Answer(succeeded=True)
 

@@ -8,6 +8,7 @@ from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.run_id import RunName
+from sweephand.schedules.batch_triggers import nth_trigger_from
 
 #: `scheduled`: due in the future. `enqueued`: due and on its way. `waiting`: held back; the reason says why.
 PendingState = Literal["scheduled", "enqueued", "waiting"]
@@ -49,7 +50,8 @@ def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
     Before its first attempt is over, nothing but its name exists of a manual trigger. The clock of the
     function that made the name may differ from this one's.
     """
-    if name.demand is None or name.demand.kind != "manual" or name.index:
+    size = 1 if job.series.batch is None else job.series.batch.size
+    if name.demand is None or name.demand.kind != "manual" or name.index >= size:
         return None
     is_recent = now - PENDING_MAX_MS < name.due_at <= now + CLOCK_SKEW_MAX_MS
     if not is_recent or name.due_at < job.created_at or not job.definition.records_successes:
@@ -57,26 +59,29 @@ def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
-def pending(job: Job, due_at: Instant, now: Instant) -> Pending | None:
-    """The trigger of that job and due time, which has no record; None if the job has none to deliver.
+def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
+    """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
     None also for a trigger that was due an hour ago: its record was not kept, or an outage lost it. Nothing
     tells the two cases apart.
     """
-    coming = job.series.next_after(due_at - 1)
-    if coming is None or coming.due_at != due_at or not job.current.owns(due_at):
+    coming = job.series.next_after(name.due_at - 1)
+    if coming is None or coming.due_at != name.due_at or not job.current.owns(name.due_at):
         return None
-    if due_at <= now and (not job.definition.records_successes or due_at <= now - PENDING_MAX_MS):
+    if name.index >= (1 if job.series.batch is None else job.series.batch.size):
         return None
-    state: PendingState = "scheduled" if due_at > now else "enqueued"
+    at = nth_trigger_from(job.series, coming, name.index).at
+    if at <= now and (not job.definition.records_successes or at <= now - PENDING_MAX_MS):
+        return None
+    state: PendingState = "scheduled" if at > now else "enqueued"
     reason = None
     if job.paused_at is not None:
         cause = f": {job.pause_reason}" if job.pause_reason else "."
         state, reason = "waiting", f"The job is paused{cause}"
     return Pending(
-        trigger_id=f"{job.uid}-{due_at}-0",
-        run_id=f"{due_at}-0",
-        due_at=due_at,
+        trigger_id=f"{job.uid}-{name}",
+        run_id=str(name),
+        due_at=name.due_at,
         sequence=coming.sequence,
         state=state,
         reason=reason,

@@ -11,11 +11,11 @@ from sweephand.model.liveness import (
 )
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
-from sweephand.ports import Clock, Queue, RunStore
+from sweephand.ports import Clock, Queue, RunStore, TimerStore
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.arm import delay_of, split_range
+from sweephand.wheel.arm import delay_of, later_batch, split_range
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.misfires import record_skipped
 
@@ -28,6 +28,7 @@ class TriggerRanges:
         *,
         job_reads: JobReads,
         runs: RunStore,
+        timers: TimerStore,
         queue: Queue,
         requeue: Requeue,
         expiry: JobExpiry,
@@ -36,6 +37,7 @@ class TriggerRanges:
         self._job_reads = job_reads
         self._expiry = expiry
         self._runs = runs
+        self._timers = timers
         self._queue = queue
         self._requeue = requeue
         self._clock = clock
@@ -58,6 +60,10 @@ class TriggerRanges:
         if liveness == "held" and job is not None and job.paused_at is not None:
             self._requeue.put_back(message, now + now - job.paused_at)
             return Outcome("held")
+        if job is not None:
+            message, timer = later_batch(message, job.shard, now)
+            if timer is not None:
+                self._timers.put([timer])
         self._queue.send(
             [(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split_range(message)]
         )
@@ -87,6 +93,6 @@ def _liveness_of(message: RangeMessage, read: JobRead, revision: Revision | None
     """Whether a range has anything to deliver. Each of its triggers is checked again by itself."""
     if is_exempt_from_pause(message.demand):
         return liveness_on_demand(read.job, uid=message.uid)
-    if not message.is_owed and revision is None:
+    if not message.is_owed and revision is None and message.demand is None:
         return "unknown"
     return liveness_of_retry(read.job, uid=message.uid)

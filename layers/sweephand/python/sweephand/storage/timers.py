@@ -26,6 +26,12 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, Readable, TriggerMessage
 from sweephand.model.wire import decode, encode
+from sweephand.model.wire_parts import (
+    demand_from_json,
+    demand_to_json,
+    payload_from_json,
+    payload_to_json,
+)
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
@@ -66,6 +72,8 @@ class OccurrenceItem(Item):
     followed_at = IntegerAttribute(null=True, attr_name="l")
     not_before = IntegerAttribute(null=True, attr_name="b")
     in_batch = JsonAttribute(null=True, attr_name="i")
+    demand = JsonAttribute(null=True, attr_name="k")
+    payload = JsonAttribute(null=True, attr_name="p")
     version = IntegerAttribute(null=True, attr_name="v")
 
 
@@ -167,6 +175,8 @@ def _item(timer: StoredTimer) -> Item:
             followed_at=timer.followed_at,
             not_before=timer.put_off_to,
             in_batch=None if timer.series.batch is None else [timer.first.batch_index, timer.first.after_ms],
+            demand=demand_to_json(timer.demand),
+            payload=payload_to_json(timer.payload),
             version=None if timer.series.batch is None else BATCH_VERSION,
         )
     return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
@@ -215,6 +225,8 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         catchup=CatchUpPolicy(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
         followed_at=item.followed_at,
         put_off_to=item.not_before,
+        demand=demand_from_json(item.demand),
+        payload=payload_from_json(item.payload),
     )
 
 

@@ -5,9 +5,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import DIRECT_WINDOW_MS, UNKNOWN_DELAY_MS
-from sweephand.model.definition import CatchUpPolicy
-from sweephand.model.job import JobKey
+from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
+from sweephand.model.definition import CatchUpPolicy, Payload
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run_id import Demand
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import (
     BundleMessage,
@@ -18,11 +19,13 @@ from sweephand.model.trigger import (
     TriggerMessage,
     message_of,
 )
-from sweephand.schedules import Occurrence, Series
+from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.schedules.batch_triggers import (
     TriggerRange,
+    last_trigger_of,
     last_trigger_through,
     nth_trigger_from,
+    trigger_after,
     trigger_following,
     triggers_from,
 )
@@ -96,6 +99,53 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     return Arming(tuple(messages), tuple(timers))
 
 
+def batch_on_demand(
+    job: Job, batch: Batch, demand: Demand, payload: Payload | None, *, due_at: Instant, now: Instant
+) -> RangeMessage:
+    """A batch of a job that begins at `due_at` because somebody asked for it, as one message.
+
+    So either all of the batch is in the queue or nothing. The delivery function splits it, and leaves what is
+    due later to a timer (later_batch()).
+    """
+    # The occurrence is not one of the job's series, so its number is 0.
+    series = Series(None, job.series.timezone, due_at, due_at, counted=-1, batch=batch)
+    first = Occurrence(due_at, 0)
+    last = last_trigger_of(series, first)
+    return RangeMessage(
+        job.key, job.uid, job.rev, series, first, due_at, now, demand=demand, last=last, payload=payload
+    )
+
+
+def later_batch(
+    message: RangeMessage, shard: int, now: Instant
+) -> tuple[RangeMessage, OccurrenceTimer | None]:
+    """The part of a range on demand that a queue can delay, and a timer for the rest; None if there is none.
+
+    A repetition makes another timer, which begins later. In the next bucket both continue as one. The part
+    that has no timer is split further, and makes none: it does not end with its series.
+    """
+    series, end, last = message.series, now + QUEUE_DELAY_MAX_MS, message.last
+    if message.demand is None or last is None or last.at <= end or message.first.at > end:
+        return message, None
+    if trigger_following(series, last) is not None:
+        return message, None
+    beyond = trigger_after(series, end, message.first)
+    assert beyond is not None, "the last trigger lies beyond"
+    near = last_trigger_through(series, end, message.first)
+    timer = OccurrenceTimer(
+        shard,
+        message.key,
+        message.uid,
+        message.rev,
+        series,
+        beyond,
+        message.armed_at,
+        demand=message.demand,
+        payload=message.payload,
+    )
+    return message._replace(last=near, until=near.due_at), timer
+
+
 def delay_of(message: Readable, now: Instant) -> int:
     """The time in ms for which the queue delays a message; 0 for a range, whose splitting takes time."""
     if isinstance(message, RangeMessage) and message.are_skipped:
@@ -113,9 +163,8 @@ def split_range(message: RangeMessage) -> Iterator[Message]:
     count = whole.size(series.batch)
     if count <= RANGE_PARTS:
         for each in _each(whole, series):
-            yield message_of(message, each, message.armed_at, message.demand)._replace(
-                is_owed=message.is_owed
-            )
+            single = message_of(message, each, message.armed_at, message.demand, message.payload)
+            yield single._replace(is_owed=message.is_owed)
         return
     size = -(-count // RANGE_PARTS)
     for number in range(0, count, size):

@@ -290,7 +290,7 @@ class _Expander:
                 self._reach(placed, reached)
                 return False
             reached = trigger
-            expansion.messages.append(message_of(timer, trigger, timer.armed_at))
+            expansion.messages.append(message_of(timer, trigger, timer.armed_at, timer.demand, timer.payload))
         if skipped is not None:
             _skip(expansion, timer, span, judged_at)
         return True

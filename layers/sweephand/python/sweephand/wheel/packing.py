@@ -38,6 +38,10 @@ def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
     found = Packed([], [])
     by_bucket: dict[Instant, dict[str, Successor]] = {}
     for each in successors:
+        if each.timer.demand is not None:
+            # A batch on demand is rare, and its timer carries data. So a pack has no columns for it.
+            found.singles.append(each.timer)
+            continue
         # Two timers of a job that lead to the same successor continue as one.
         by_bucket.setdefault(bucket_of(each.timer.due_at), {}).setdefault(each.timer.sort_key, each)
     for bucket_at, of_bucket in by_bucket.items():

@@ -7,8 +7,8 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.timer import OccurrenceTimer, Place
 
-#: The job and the revision of a timer, and its first trigger by due time and index.
-_Name: TypeAlias = tuple[JobKey, str, str, Instant, int]
+#: The job and the revision of a timer, its first trigger by due time and index, and who asked for it.
+_Name: TypeAlias = tuple[JobKey, str, str, Instant, int, str | None]
 
 
 @dataclass(slots=True)
@@ -40,4 +40,6 @@ class Seen:
 
 
 def _name(timer: OccurrenceTimer) -> _Name:
-    return timer.key, timer.uid, timer.rev, timer.first.due_at, timer.first.batch_index
+    first, demand = timer.first, timer.demand
+    asked_by = None if demand is None else demand.token
+    return timer.key, timer.uid, timer.rev, first.due_at, first.batch_index, asked_by

@@ -9,6 +9,7 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.job import Job, JobBrief, Revision
 from sweephand.model.liveness import revision_of
+from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.timer import OccurrenceTimer, bucket_of
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.batch_triggers import (
@@ -104,6 +105,8 @@ def span_of(
     timer: OccurrenceTimer, job: Job | JobBrief | None, within: Occurrence | None, judged_at: Instant
 ) -> Span | None:
     """What is left of a timer; None if nothing is."""
+    if timer.demand is not None:
+        return _span_on_demand(timer, job, within)
     revision = revision_of(job, timer.uid, timer.rev)
     if job is None or revision is None:
         return None
@@ -124,6 +127,17 @@ def span_of(
         end = max(end, misfires.fire.last.due_at + 1)
     is_held = first.batch_index > 0 and job.paused_at is not None
     return Span(job, first, end, until, misfires.skipped, is_held)
+
+
+def _span_on_demand(
+    timer: OccurrenceTimer, job: Job | JobBrief | None, within: Occurrence | None
+) -> Span | None:
+    """What is left of the timer of a batch on demand. It asks for the job's `uid` only, and is never late."""
+    first = timer.first if within is None else trigger_following(timer.series, within)
+    if job is None or job.uid != timer.uid or first is None:
+        return None
+    is_held = job.paused_at is not None and not is_exempt_from_pause(timer.demand)
+    return Span(job, first, bucket_of(timer.due_at) + BUCKET_MS, None, None, is_held)
 
 
 def _misfires(

@@ -128,6 +128,13 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "labels": {"team": "ops"},
         "description": "Nightly backup",
     },
+    "50,000 mails over an hour": {
+        "schedule": "0 2 * * *",
+        "timezone": "Europe/Paris",
+        "batch": {"count": 50_000, "window": "1h"},
+        "target": {"type": "http", "url": "https://example.com/mail"},
+        "data": {"list": "newsletter"},
+    },
     "to a queue, in ten seconds": {
         "dueTime": "10s",
         "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},

@@ -51,6 +51,8 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         "triggerId": trigger.id,
         "dueAt": rfc3339(trigger.due_at),
     }
+    if trigger.batch is not None:
+        response["count"] = trigger.batch.size
     return Reply(202, response)
 
 
@@ -107,7 +109,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Trigger a job now",
         description="Makes a trigger that is due now, in addition to those of the schedule. The job may be "
         "paused. Each call makes another trigger with a new id. Sweephand delivers `data` in place of the "
-        "job's data.",
+        "job's data. For a job with a batch, a whole batch begins now.",
         run=trigger_job,
         accepts=Accepts(
             TriggerRequest,
@@ -126,8 +128,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Backfill: make the triggers of a past range",
         description="Makes the triggers that the job's schedule has from `from` on and before `to`: at "
-        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax). Sweephand delivers them as soon as possible "
-        "and in no fixed order, also if the job is paused. Each call makes other triggers with new ids. The "
+        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax), or one batch of any size. Sweephand "
+        "delivers them as soon as possible and in no fixed order, also if the job is paused. The triggers of "
+        "a batch keep their offsets within its window. Each call makes other triggers with new ids. The "
         "answer is 409 for a job without a schedule and dueTime, since it has nothing to backfill.",
         run=backfill_job,
         accepts=Accepts(

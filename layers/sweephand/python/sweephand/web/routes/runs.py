@@ -85,7 +85,7 @@ def _find_pending(services: Services, request: Request[NoQuery, None], name: Run
         if each.run_id == str(name):
             return each
     now = request.requested_at
-    return manual_trigger(job, name, now) if name.demand else pending(job, name.due_at, now)
+    return manual_trigger(job, name, now) if name.demand else pending(job, name, now)
 
 
 def _job_or_none(services: Services, request: Request[Any, None]) -> Job | None:

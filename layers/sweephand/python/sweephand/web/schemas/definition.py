@@ -22,7 +22,7 @@ _NOT_WRITABLE: Final = dict.fromkeys(
 ) | dict.fromkeys(RESERVED_FIELDS, "Not supported yet. Leave it out.")
 
 #: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
-_KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup")
+_KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup", "batch")
 
 
 def read_definition(

@@ -35,7 +35,7 @@ from sweephand.web.schemas.schedule_requests import Timing
 from sweephand.web.schemas.target_schemas import EndTarget, Target
 
 #: The fields that later releases of Sweephand will bring. Their error differs from that of an unknown field.
-RESERVED_FIELDS: Final = frozenset({"batch"})
+RESERVED_FIELDS: Final = frozenset({"alertAfter", "onAlert"})
 
 
 def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
@@ -82,6 +82,21 @@ class CatchUpRequest(RequestBody):
     )
 
 
+class BatchRequest(RequestBody):
+    """How many triggers each occurrence has, and over which time they are spread."""
+
+    count: Annotated[int, bounded("integer", field_bounds.BATCH_COUNT)] = Field(
+        description=field_bounds.BATCH_COUNT.meaning
+    )
+    window: DurationText | None = Field(
+        None,
+        description="The time over which the triggers of an occurrence are spread evenly: trigger i is due "
+        "i * window / count after the occurrence. Without it all of them are due at once. It must be shorter "
+        "than the time between two occurrences, and at most "
+        f"{limits.BATCH_WINDOW_DAYS_MAX}d. {DURATION_RULE}",
+    )
+
+
 class JobRequest(Timing):
     """A job as the caller writes it. A job with neither `schedule` nor `dueTime` fires only on demand."""
 
@@ -98,6 +113,10 @@ class JobRequest(Timing):
         None, description="How Sweephand tries a failed trigger again: an object."
     )
     dead_letter_queue: UrlText | None = Field(None, description=field_bounds.DEAD_LETTER_QUEUE.meaning)
+    batch: BatchRequest | None = Field(
+        None,
+        description="Gives each occurrence many triggers, each with its own index and id: an object.",
+    )
     overlap: OverlapMode | None = Field(
         None,
         description="What happens to a trigger that is due while a run of the job is not over. `allow` "

@@ -75,6 +75,7 @@ class JobResponse(TypedDict):
     jitter: NotRequired[Annotated[str, _as_written("jitter")]]
     target: Annotated[dict[str, Any], _as_written("target")]
     retry: NotRequired[Annotated[dict[str, Any], _as_written("retry")]]
+    batch: NotRequired[Annotated[dict[str, Any], _as_written("batch")]]
     overlap: NotRequired[Annotated[str, _as_written("overlap")]]
     waitLimit: NotRequired[Annotated[int, _as_written("waitLimit")]]
     catchup: NotRequired[Annotated[dict[str, str], _as_written("catchup")]]

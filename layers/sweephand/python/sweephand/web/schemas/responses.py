@@ -182,6 +182,15 @@ class TriggerResponse(TypedDict):
         str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
     ]
     dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
+    count: NotRequired[
+        Annotated[
+            int,
+            Field(
+                description="How many triggers the batch has that begins now. `id` and `triggerId` are those "
+                "of its first trigger. Only a job with a batch has this field."
+            ),
+        ]
+    ]
 
 
 class BackfillResponse(TypedDict):
