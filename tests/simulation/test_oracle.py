@@ -9,6 +9,7 @@ import pytest
 from tests.simulation.oracle.oracle import CHECKS, judge
 from tests.simulation.oracle.runs import CRASHED
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.broken_batches import BROKEN_BATCHES
 from tests.simulation.traces.broken_bulk_writes import BROKEN_BULK_WRITES
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS
 from tests.simulation.traces.broken_ends import BROKEN_ENDS
@@ -309,7 +310,15 @@ def test_a_broken_promise_is_named(
 
 
 def test_every_check_has_a_trace_that_it_complains_of() -> None:
-    broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL, *BROKEN_BULK_WRITES]
+    broken = [
+        *BROKEN,
+        *BROKEN_ENDS,
+        *BROKEN_BULKS,
+        *BROKEN_LEAVING,
+        *BROKEN_REMOVAL,
+        *BROKEN_BULK_WRITES,
+        *BROKEN_BATCHES,
+    ]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
     assert not silent

@@ -11,6 +11,7 @@ from typing import Final
 from tests.simulation.mutations import (
     adapters,
     arming,
+    batching,
     bulk,
     bulk_writes,
     bundling,
@@ -46,6 +47,7 @@ __all__ = [
     "Cost",
     "adapters",
     "arming",
+    "batching",
     "bulk",
     "bulk_writes",
     "bundling",

@@ -41,7 +41,13 @@ def followed(tale: Tale) -> Iterator[Followed]:
     for request in tale.requests:
         told = end_in(request)
         if told is not None:
-            yield Followed(told, request.trigger_id, request.name, request.uid, request.at)
+            yield Followed(told, _first_of(request), request.name, request.uid, request.at)
+
+
+def _first_of(request: Requested) -> str:
+    """Return the id of the first trigger of the batch to which a chained trigger belongs."""
+    before, _, after = request.trigger_id.partition(f"-{request.due_at}-{request.index}-")
+    return f"{before}-{request.due_at}-0-{after}"
 
 
 def end_in(request: Requested) -> End | None:

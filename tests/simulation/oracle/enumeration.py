@@ -52,7 +52,7 @@ class Timing:
 
     The series began with the request at `start_at`. Its occurrences are those after `counted_at`, numbered
     from `counted` on. Each comes `jitter_ms` later than the schedule says, and the bounds hold for the moved
-    time.
+    time. The batch of an occurrence goes on for `window_ms`.
     """
 
     schedule: Any
@@ -66,6 +66,7 @@ class Timing:
     counted_at: int | None = None
     counted: int = 0
     jitter_ms: int = 0
+    window_ms: int = 0
 
     @property
     def counts_from_start(self) -> bool:
@@ -125,10 +126,14 @@ class Occurrences:
         return self._known[place][0] if place < len(self._known) else None
 
     def has_ended(self, reached: int) -> bool:
-        """Whether no occurrence is left after an instant. A job on demand ends by its `ttl` alone."""
+        """Whether no trigger is left after an instant. A job on demand ends by its `ttl` alone."""
         if self.timing.is_on_demand:
             return self.timing.ttl_at is not None and self.timing.ttl_at < reached
-        return self.next_after(reached) is None
+        return self.next_after(reached - self.timing.window_ms) is None
+
+    def has_no_occurrence_left(self, reached: int) -> bool:
+        """The same without the batch of the last occurrence."""
+        return self.has_ended(reached) if self.timing.is_on_demand else self.next_after(reached) is None
 
     def number_of(self, due_at: int) -> int | None:
         """Return the number of the occurrence at that instant, or None."""
@@ -181,7 +186,13 @@ def begun(definition: Mapping[str, Any], asked_at: int, jitter_ms: int = 0) -> T
         ttl_at=_ttl(definition, asked_at, asked_at if due_at is None else due_at),
         repeats=definition.get("repeats"),
         jitter_ms=jitter_ms,
+        window_ms=_window_ms(definition),
     )
+
+
+def _window_ms(definition: Mapping[str, Any]) -> int:
+    window = (definition.get("batch") or {}).get("window")
+    return 0 if window is None else length_ms(window)
 
 
 def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Timing:
@@ -198,6 +209,7 @@ def gone_on(before: Timing, definition: Mapping[str, Any], asked_at: int) -> Tim
         overlap=dst.get("overlap", "first"),
         ttl_at=_ttl(definition, requested_at, counted_from),
         repeats=definition.get("repeats"),
+        window_ms=_window_ms(definition),
     )
 
 

@@ -187,7 +187,7 @@ def _series(life: Life, write: Written) -> tuple[bool, Occurrences]:
         counted = known.counted_through(reached)
         if not goes_on:
             timing = counted_on(timing, write.asked_at, counted)
-        elif is_over or (timing.jitter_ms, timing.gap, timing.overlap) != (
+        elif known.has_no_occurrence_left(reached) or (timing.jitter_ms, timing.gap, timing.overlap) != (
             former.jitter_ms,
             former.gap,
             former.overlap,

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from tests.simulation.oracle import (
+    batches,
     bulk,
     bulk_writes,
     ends,
@@ -43,6 +44,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     requests.repeats_are_exact,
     requests.data_is_of_the_present,
     requests.nothing_comes_twice_in_calm,
+    batches.no_index_is_lost,
+    batches.no_index_is_beyond,
+    batches.batches_by_hand_are_whole,
     jobs.acknowledged_writes_stand,
     jobs.nobody_is_refused_for_his_own_write,
     jobs.a_deletion_removes_one_job,

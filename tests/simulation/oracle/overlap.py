@@ -24,6 +24,7 @@ from tests.simulation.oracle.turns import (
     rules,
 )
 from tests.simulation.traces.trace import (
+    InLine,
     LineStored,
     Mishap,
     Requested,
@@ -125,7 +126,7 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
         if holder.is_asked_for and _was_paused(turns, event.at):
             continue
         for each, since in turns.waiting.values():
-            is_before = (each.due_at, each.trigger_id) < (holder.due_at, holder.trigger_id)
+            is_before = _place(each) < _place(holder)
             if not is_before or may_overlap(turns.life, since, event.at):
                 continue
             if turns.is_claimed(each.trigger_id):
@@ -137,6 +138,16 @@ def turns_come_in_order(tale: Tale) -> Iterator[str]:
                     f"{event.name}: at {told(event.at)} the turn of {holder.trigger_id} came before that of "
                     f"{each.trigger_id}, which waited since {told(since)}"
                 )
+
+
+def _place(each: InLine) -> tuple[int, int, str]:
+    return *_place_of(each.trigger_id, each.due_at), each.trigger_id
+
+
+def _place_of(trigger_id: str, due_at: int) -> tuple[int, int]:
+    """Where a trigger stands in a line: by its due time, and by its index in the batch of that occurrence."""
+    _, _, after = trigger_id.partition(f"-{due_at}-")
+    return due_at, int(after.partition("-")[0] or 0)
 
 
 def lines_are_bounded(tale: Tale) -> Iterator[str]:
@@ -225,8 +236,8 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
         return None if most >= rule.limit else f"{most} waited, of {rule.limit} that may wait"
     if rule.mode == "waitLatest":
         due_at = int(event.run_id.partition("-")[0])
-        latest = event.at + AHEAD_MS
-        has_newer = any(due_at < each <= latest for each in arrived.values())
+        latest, mine = event.at + AHEAD_MS, _place_of(skipped, due_at)
+        has_newer = any(mine < _place_of(*each) and each[1] <= latest for each in arrived.items())
         if not has_newer and _was_line_troubled(tale, event.at):
             # The function that made way for the trigger died before the trigger was in the line. When its
             # message came again, it was owed no more.

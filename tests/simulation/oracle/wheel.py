@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
+from tests.simulation.oracle.batches import size_in
 from tests.simulation.oracle.lives import Life, position, told
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import CursorStored, TimerStored
@@ -84,7 +85,7 @@ def chains_end(tale: Tale) -> Iterator[str]:
         reign = life.reign(timer.rev) if life is not None else None
         if life is None or reign is None:
             uncommitted[timer.uid, timer.rev].add(timer.at)
-        elif reign.occurrences.next_after(timer.due_at - 1) is None:
+        elif reign.occurrences.next_after(timer.due_at - 1 - size_in(life, timer.rev).window_ms) is None:
             yield f"{_named(timer)} was written; its series ends before that"
         elif (ended_at := _ended_at(life, timer)) is not None and timer.at > ended_at + STOPPED_MAX_MS:
             yield f"{_named(timer)} was written at {told(timer.at)}; it was over at {told(ended_at)}"
@@ -123,7 +124,9 @@ def _ended_at(life: Life, timer: TimerStored) -> int | None:
     if life.deleted_at is not None:
         return life.deleted_at
     reign = life.reign(timer.rev)
-    if reign is None or reign.until is None or timer.due_at <= reign.until:
+    # A batch goes on in the revision in which it began.
+    began_at = timer.due_at - size_in(life, timer.rev).window_ms
+    if reign is None or reign.until is None or began_at <= reign.until:
         return None
     return life.later_revisions(timer.rev)[0].at
 

@@ -256,6 +256,8 @@ class Recorder:
     def timer_stored(self, timer: Timer, place: Place) -> None:
         """Note that a timer was written at a place, or written over itself."""
         kind = type(timer).__name__.removesuffix("Timer").lower()
+        if isinstance(timer, OccurrenceTimer) and timer.demand is not None:
+            kind = "on demand"
         of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
         self.events.append(
             TimerStored(
@@ -267,7 +269,7 @@ class Recorder:
                 kind,
                 timer.due_at,
                 place.key,
-                timer.due_at - timer.first.due_at if isinstance(timer, OccurrenceTimer) else 0,
+                timer.put_off_by_ms if isinstance(timer, OccurrenceTimer) else 0,
                 timer.armed_at if isinstance(timer, OccurrenceTimer) else None,
                 place.entry,
             )

@@ -8,6 +8,7 @@ from typing import Final
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
+from tests.simulation.workload.batches import Batches
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
@@ -130,6 +131,7 @@ class Clients:
         self._bundling = Bundling.of(seed)
         self._packs = Packs.of(seed)
         self._bulk_writes = BulkWrites.of(seed)
+        self._batches = Batches.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -170,6 +172,7 @@ class Clients:
                 self._bundling,
                 self._packs,
                 self._bulk_writes,
+                self._batches,
             )
             told = action.ask(request)
             if told is not None:

@@ -12,6 +12,7 @@ from tests.fakes.world import definition
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.traces.trace import Verb
+from tests.simulation.workload.batches import Batches, allowed_with_batch
 from tests.simulation.workload.bulk_writes import WRITE_MANY, WRITE_ONE, BulkWrites, Entry
 from tests.simulation.workload.bulk_writes_asked import write_many
 from tests.simulation.workload.bulks import (
@@ -118,6 +119,7 @@ class Request:
     bundling: Bundling
     packs: Packs
     bulk_writes: BulkWrites
+    batches: Batches
 
     @property
     def at(self) -> Instant:
@@ -148,6 +150,7 @@ class Request:
         written = self.modes.added(written, self.number)
         written = self.packs.added(written, self.number)
         written = self.on_demand.added(written, self.key.name, self.number)
+        written = self.batches.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -240,6 +243,7 @@ def _patch(request: Request) -> tuple[str, str]:
     fields = request.random.choice(SPARSE_PATCHES if request.is_sparse else PATCHES)
     fields = fields | request.overlapping.patched(request.key.name, request.random)
     fields = fields | request.leaving.patched(request.number) | request.modes.patched(request.number)
+    fields = fields | request.batches.patched(request.number)
     if request.weeks.is_on:
         fields = request.random.choice(PATCHES_FOR_WEEKS)
 
@@ -247,7 +251,7 @@ def _patch(request: Request) -> tuple[str, str]:
         # Some patches remove the label by which bulk calls choose jobs.
         kept = before.labels if request.number % 3 else {}
         labels = {**kept, "patch": str(request.number)}
-        return replace(before, written=judged({**before.written, **fields, "labels": labels}))
+        return replace(before, written=_judged({**before.written, **fields, "labels": labels}))
 
     return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
@@ -259,7 +263,12 @@ def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
     if is_on_demand(written):
         written["dueTime"] = before.get("dueTime")
     written = request.on_demand.retimed(written, request.number)
-    return judged({name: value for name, value in written.items() if value is not None})
+    return _judged({name: value for name, value in written.items() if value is not None})
+
+
+def _judged(written: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a definition without the fields that the API would refuse beside the others."""
+    return allowed_with_batch(judged(written))
 
 
 def _put_often(request: Request) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.instants import Instant
+from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
     DeadlineMessage,
     NotifyMessage,
@@ -25,7 +26,7 @@ def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instan
         return False
     for message in sqs.messages():
         if isinstance(message, RangeMessage):
-            if message.demand is None and message.uid in chronicle.paused:
+            if _is_held_by_a_pause(message.demand) and message.uid in chronicle.paused:
                 # A range is held whole, as a single trigger of its job is.
                 continue
             return False
@@ -35,15 +36,18 @@ def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instan
         is_trigger = isinstance(message, TriggerMessage) and message.redrive is None
         if is_trigger and _is_idle(chronicle, message.trigger):
             continue
-        if message.attempt > 1 or message.faults or message.trigger.due_at <= through:
+        if message.attempt > 1 or message.faults or message.trigger.at <= through:
             return False
     return True
 
 
+def _is_held_by_a_pause(demand: Demand | None) -> bool:
+    return demand is None or demand.kind == "chained"
+
+
 def _is_idle(chronicle: Chronicle, trigger: Trigger) -> bool:
     """Whether nothing will come of a trigger that is in the queue."""
-    is_held = trigger.demand is None or trigger.demand.kind == "chained"
-    if is_held and trigger.uid in chronicle.paused:
+    if _is_held_by_a_pause(trigger.demand) and trigger.uid in chronicle.paused:
         # The trigger is put back until its job is resumed, and no client resumes it any more.
         return True
     # The trigger also waited in its job's line and was called from there. Its message finds that its run is

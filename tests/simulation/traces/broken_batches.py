@@ -1,0 +1,73 @@
+"""Traces of batches, made by hand: one in which every promise is kept, and changes that break one each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from tests.simulation.traces.doctored import Doctoring, changed, of, without
+from tests.simulation.traces.stories import NOON, UID, concluded, every_minute, in_order, requested, run
+from tests.simulation.traces.trace import Event, Requested, Written
+
+#: Three triggers a minute, twenty seconds apart.
+DEFINITION: Final[dict[str, Any]] = {
+    "schedule": "@every 60s",
+    "batch": {"count": 3, "window": "1m"},
+    "data": '"x"',
+}
+
+
+def batches() -> list[Event]:
+    """The story every_minute(), with a batch of three for each minute, and one by hand at 4:00."""
+    events: list[Event] = []
+    for due_s in range(60, 901, 60):
+        for index in (1, 2):
+            due_at = NOON + due_s * 1_000
+            made = replace(
+                requested(due_s, late_ms=20_000 * index + 20, index=index),
+                trigger_id=f"{UID}-{due_at}-{index}",
+            )
+            stored = replace(run(made, None, "succeeded"), run_id=f"{due_at}-{index}")
+            events += [made, concluded(made), stored]
+    story = in_order(every_minute(), (each for each in events if each.at < NOON + 900_000), _by_hand())
+    return changed(of(Written), definition=DEFINITION)(story)
+
+
+def _by_hand() -> list[Event]:
+    due_at = NOON + 240_000
+    events: list[Event] = []
+    for index in range(3):
+        made = replace(
+            requested(240, late_ms=20_000 * index + 50, index=index, sequence=0),
+            trigger_id=f"{UID}-manual-{due_at}-{index}-token",
+            is_on_demand=True,
+        )
+        stored = replace(run(made, None, "succeeded"), run_id=f"manual-{due_at}-{index}-token")
+        events += [made, concluded(made), stored]
+    return events
+
+
+#: A story, what is changed of it, and what the oracle then says.
+BROKEN_BATCHES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
+    (batches, without(of(Requested, due_s=300, index=2)), "no request left for the indexes [2]"),
+    (
+        batches,
+        without(of(Requested, due_s=300, index=1), of(Requested, due_s=300, index=2)),
+        "no request left for the indexes [1, 2]",
+    ),
+    (batches, changed(of(Requested, due_s=300, index=2), index=3), "has the index 3 of 3"),
+    (
+        batches,
+        changed(of(Requested, due_s=300, index=1), clock_at=NOON + 319_999),
+        "by its function's clock, due",
+    ),
+    (
+        batches,
+        changed(of(Requested, due_s=300, index=2), at=NOON + 240_000),
+        "earlier than any clock is ahead",
+    ),
+    (
+        batches,
+        without(of(Requested, index=2, is_on_demand=True)),
+        "has the indexes [0, 1]; its sizes were [3]",
+    ),
+)
