@@ -1,6 +1,7 @@
 """The requests that an HTTP consumer receives, and how its answer, or the lack of one, is read."""
 
 import socket
+from dataclasses import replace
 from time import monotonic, time
 
 import pytest
@@ -10,7 +11,7 @@ from tests.fakes.doubles import HandClock
 
 from sweephand import __version__
 from sweephand.base.errors import StoreError
-from sweephand.base.instants import SECOND_MS, to_datetime
+from sweephand.base.instants import SECOND_MS, rfc3339, to_datetime
 from sweephand.delivery.http.connections import IDLE_MAX_S
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.signing import delivery_headers
@@ -70,6 +71,22 @@ def test_a_consumer_receives_the_data_signed_and_named(targets: HttpTargets) -> 
         "x-team": "ops é",
         **delivery_headers(attempt_of({}), body),
     }
+
+
+def test_a_request_carries_the_values_of_its_trigger_in_place_of_placeholders(targets: HttpTargets) -> None:
+    with Consumer() as consumer:
+        spec = consumer.spec(headers={"X-Mail": "{{index}} of {{due}}"})
+        spec["url"] += "&mail={{index}}&try={{attempt}}"
+        for index in (3, 4):
+            attempt = attempt_of(spec)
+            made = attempt._replace(trigger=replace(attempt.trigger, index=index), number=2)
+            assert targets.deliver(made).succeeded
+        assert [each.line for each in consumer.requests] == [
+            "POST /hook?from=test&mail=3&try=2 HTTP/1.1",
+            "POST /hook?from=test&mail=4&try=2 HTTP/1.1",
+        ]
+        due = rfc3339(attempt_of(spec).trigger.due_at)
+        assert [each.headers["x-mail"] for each in consumer.requests] == [f"3 of {due}", f"4 of {due}"]
 
 
 def test_an_attempt_that_preflight_refuses_once_connected_sends_nothing(targets: HttpTargets) -> None:

@@ -10,6 +10,7 @@ from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_
 from sweephand.base.spelling import suggestion
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.text_patterns import DURATION_SCHEMA
+from sweephand.targets.placeholders import placeholder_problem
 from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
@@ -85,9 +86,13 @@ def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
 def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:
     found: list[Violation] = []
     try:
-        read_url(spec.get("url"), allow_insecure=reach.allow_insecure)
+        url = read_url(spec.get("url"), allow_insecure=reach.allow_insecure)
     except UrlError as error:
         found.append(Violation("/url", str(error)))
+    else:
+        problem = placeholder_problem(url.target)
+        if problem is not None:
+            found.append(Violation("/url", problem))
     method = spec.get("method", "POST")
     if method not in METHODS:
         detail = f"{suggestion(method, METHODS)} Use one of {', '.join(METHODS)}, in capitals.".lstrip()
@@ -151,7 +156,7 @@ def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
         return "Names differ by more than capitals: give each header once."
     if not isinstance(value, str) or not re.fullmatch(_HEADER_VALUE, value):
         return "A header value is a string of printable Latin-1 characters, without line breaks."
-    return None
+    return placeholder_problem(value)
 
 
 def _reserved_problem(lower: str) -> str | None:
@@ -179,7 +184,8 @@ TYPE: Final = TargetType(
         Field(
             "url",
             URL_SCHEMA,
-            "An https URL of a public address (http and loopback where the stack allows it).",
+            "An https URL of a public address (http and loopback where the stack allows it). In its path and "
+            "query, {{due}}, {{attempt}} and {{index}} stand for the values of the trigger.",
             is_required=True,
         ),
         Field("method", {"type": "string", "enum": list(METHODS)}, "The method; POST by default."),
@@ -193,7 +199,8 @@ TYPE: Final = TargetType(
                 },
                 "maxProperties": HEADERS_MAX,
             },
-            "Headers to send; those of Standard Webhooks, `sweephand-`, `host` and framing are Sweephand's. "
+            "Headers to send. Their values may have the same placeholders. Those of Standard Webhooks, "
+            "`sweephand-`, `host` and framing are Sweephand's. "
             "Callers with the role `read` see the names, not the values.",
             hides_values=True,
         ),

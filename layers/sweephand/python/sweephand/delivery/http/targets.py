@@ -19,6 +19,7 @@ from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
+from sweephand.targets.placeholders import filled
 from sweephand.targets.url import UrlError
 
 #: A longer answer is not read completely. Its connection is closed, since a new one costs less.
@@ -111,9 +112,11 @@ def _request(target: HttpTarget, attempt: Attempt) -> HttpRequest:
     headers = {"user-agent": _USER_AGENT}
     if target.sends_body:
         headers["content-type"] = "application/json"
-    headers |= target.headers
+    trigger, number = attempt.trigger, attempt.number
+    headers |= {name: filled(value, trigger, number) for name, value in target.headers.items()}
     headers |= delivery_headers(attempt, body)
-    return HttpRequest(target.method, target.url, headers, body if target.sends_body else None)
+    url = target.url._replace(target=filled(target.url.target, trigger, number))
+    return HttpRequest(target.method, url, headers, body if target.sends_body else None)
 
 
 def _response(connection: Connection, request: HttpRequest) -> HTTPResponse:

@@ -132,7 +132,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "schedule": "0 2 * * *",
         "timezone": "Europe/Paris",
         "batch": {"count": 50_000, "window": "1h"},
-        "target": {"type": "http", "url": "https://example.com/mail"},
+        "target": {"type": "http", "url": "https://example.com/mail/{{index}}"},
         "data": {"list": "newsletter"},
     },
     "to a queue, in ten seconds": {
