@@ -6,6 +6,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
+from tests.simulation.world.faults import FIRST_BATCHED
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobBrief
@@ -25,19 +26,22 @@ def _next_occurrence(series: Series, trigger: Occurrence) -> Occurrence | None:
     return series.next_after(trigger.due_at, trigger)
 
 
-@mutation("A batch is armed by occurrence: its triggers beyond the first five minutes have no timer")
+@mutation(
+    "A batch is armed by occurrence: its triggers beyond the first five minutes have no timer",
+    first=FIRST_BATCHED,
+)
 def arms_batches_by_occurrence() -> Iterator[None]:
     with patch.object(arm, "trigger_following", _next_occurrence):
         yield
 
 
-@mutation("The rest of a batch is cut where a sweeper's turn ends")
+@mutation("The rest of a batch is cut where a sweeper's turn ends", first=FIRST_BATCHED)
 def cuts_a_batch_where_a_turn_ends() -> Iterator[None]:
     with patch.object(span, "trigger_following", _next_occurrence):
         yield
 
 
-@mutation("A batch loses the first trigger of each later bucket")
+@mutation("A batch loses the first trigger of each later bucket", first=FIRST_BATCHED)
 def loses_a_trigger_between_buckets() -> Iterator[None]:
     def after(series: Series, instant: Instant, known: Occurrence) -> Occurrence | None:
         found = trigger_after(series, instant, known)
@@ -47,7 +51,7 @@ def loses_a_trigger_between_buckets() -> Iterator[None]:
         yield
 
 
-@mutation("An update ends the batch that is running")
+@mutation("An update ends the batch that is running", first=FIRST_BATCHED)
 def ends_batches_with_their_revision() -> Iterator[None]:
     def changed(timer: OccurrenceTimer, job: Job | JobBrief | None, *args: Any) -> Span | None:
         found = span_of(timer, job, *args)
@@ -58,13 +62,13 @@ def ends_batches_with_their_revision() -> Iterator[None]:
         yield
 
 
-@mutation("A pause drops the rest of the batch that is running")
+@mutation("A pause drops the rest of the batch that is running", first=FIRST_BATCHED)
 def drops_a_batch_with_a_pause() -> Iterator[None]:
     with patch.object(Expansion, "hold", lambda *_: None):
         yield
 
 
-@mutation("All triggers of a batch are sent for the due time of their occurrence")
+@mutation("All triggers of a batch are sent for the due time of their occurrence", first=FIRST_BATCHED)
 def sends_a_batch_at_once() -> Iterator[None]:
     def at_once(*args: Any) -> TriggerMessage:
         message = message_of(*args)

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import is_backlogged, is_poisoned, stream
+from tests.simulation.world.faults import FIRST_BATCHED, FIRST_FOR_WEEKS, is_backlogged, is_poisoned, stream
 
-#: The share of seeds in which jobs have batches, and in these seeds the share of such definitions.
+#: The share of seeds in which jobs have batches, and in these seeds the share of such definitions. All seeds
+#: from FIRST_BATCHED up to those that last for weeks have them. The seeds before `_USUAL_FROM` have none, so
+#: that those which catch other mutations stay what they are.
 _SEEDS: Final = 1 / 10
+_USUAL_FROM: Final = 2_000
+_USUAL_BEFORE: Final = 5_000_000
 _BATCHED: Final = 0.6
 
 #: Batches within a bucket, over several buckets, over the border of 300 s, and all at once.
@@ -54,7 +58,8 @@ class Batches:
     def of(cls, seed: int) -> "Batches":
         """Return those of a seed. A seed that lasts for days, or has a backlog or poison, has none."""
         has_none = Scenario.of(seed).is_sparse or is_backlogged(seed) or is_poisoned(seed)
-        return cls(seed, stream(seed, "batches").random() < _SEEDS and not has_none)
+        is_drawn = stream(seed, "batches").random() < _SEEDS and _USUAL_FROM <= seed < _USUAL_BEFORE
+        return cls(seed, (is_drawn or FIRST_BATCHED <= seed < FIRST_FOR_WEEKS) and not has_none)
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
         """Return the definition of a job that step `number` writes, in some seeds with a batch."""

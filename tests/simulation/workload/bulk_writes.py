@@ -12,13 +12,13 @@ from unittest.mock import patch
 
 from tests.simulation.workload.forms import RETRIES
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import FIRST_FOR_WEEKS, is_backlogged, is_poisoned, stream
+from tests.simulation.world.faults import FIRST_BATCHED, is_backlogged, is_poisoned, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.wheel import packing
 
-#: The share of seeds with such calls. From this seed on, all seeds up to those that last for weeks have them
-#: and little else.
+#: The share of seeds with such calls. From this seed on, all seeds up to FIRST_BATCHED have them and little
+#: else.
 _SEEDS: Final = 1 / 16
 FIRST_TOGETHER: Final = 6_000_000
 
@@ -247,7 +247,7 @@ class BulkWrites:
 
 
 def _is_dedicated(seed: int) -> bool:
-    return FIRST_TOGETHER <= seed < FIRST_FOR_WEEKS
+    return FIRST_TOGETHER <= seed < FIRST_BATCHED
 
 
 def _fields(random: Random, at: Instant) -> dict[str, Any]:

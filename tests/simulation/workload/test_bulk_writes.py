@@ -7,7 +7,7 @@ from tests.simulation.simulation import run
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.trace import Event, Mishap, TimerStored, Written
 from tests.simulation.workload.bulk_writes import FIRST_TOGETHER, BulkWrites
-from tests.simulation.world.faults import FIRST_FOR_WEEKS
+from tests.simulation.world.faults import FIRST_BATCHED
 
 #: This number of first seeds shows all of it.
 SEEDS = range(FIRST_TOGETHER, FIRST_TOGETHER + 24)
@@ -22,7 +22,7 @@ def test_one_usual_seed_in_sixteen_has_such_calls_and_most_seeds_of_their_own_do
     dedicated = [BulkWrites.of(seed) for seed in range(FIRST_TOGETHER, FIRST_TOGETHER + 200)]
     assert sum(each.is_on for each in dedicated) > 160
     assert 10 < sum(each.are_on_wire for each in dedicated) < 60
-    assert not BulkWrites.of(FIRST_FOR_WEEKS).is_on
+    assert not BulkWrites.of(FIRST_BATCHED).is_on
 
 
 def test_calls_are_of_all_sizes_up_to_a_hundred() -> None:

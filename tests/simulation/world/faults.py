@@ -123,7 +123,8 @@ SKEW_MAX_MS: Final = 30 * SECOND_MS
 _ALL_KINDS: Final = 0.3
 _KIND: Final = 0.3
 
-#: Seeds from this number on last for weeks (scenario.py).
+#: Seeds from this number on have batches (batches.py), up to those that last for weeks (scenario.py).
+FIRST_BATCHED: Final = 7_000_000
 FIRST_FOR_WEEKS: Final = 10_000_000
 
 #: One seed in this many has a backlog. Such a seed takes as long as ten others.
