@@ -26,6 +26,8 @@ def handler(_event: dict[str, Any], context: LambdaContext) -> None:
         {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
     )
     counts = {"sweepers": ticked.sweepers, "woken": ticked.woken, "behind_ms": ticked.behind_ms}
+    if ticked.off_since is not None:
+        counts["off_since"] = ticked.off_since
     logger.info("ticked", extra={**counts, **found, "faults": len(ticked.faults)})
     try:
         audited = wheel.audit()

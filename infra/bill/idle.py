@@ -40,6 +40,7 @@ class Parameters:
     pollers: int = POLLERS
     queues: int = 1
     log_days: int = 30
+    is_enabled: bool = True
 
 
 def defaults(template: Template) -> Parameters:
@@ -58,15 +59,17 @@ def lines(measured: Measured, template: Template, parameters: Parameters) -> Ite
     """The lines of a month in which nothing is due."""
     idle = measured.idle
     yield Line(TABLES, prices.WRITES, idle.writes * MONTH_MINUTES)
-    yield Line(TABLES, prices.READS, (idle.reads + parameters.shards - 1) * MONTH_MINUTES)
+    # While the stack is switched off, tick reads the leases and no shard.
+    swept = parameters.shards - 1 if parameters.is_enabled else -1
+    yield Line(TABLES, prices.READS, (idle.reads + swept) * MONTH_MINUTES)
     yield Line(TICK, prices.INVOCATIONS, idle.invocations * MONTH_MINUTES)
     yield Line(TICK, prices.GB_SECOND, tick_gb_s(measured, template.memory_mb("Tick")) * MONTH_MINUTES)
     yield Line(SCHEDULE, prices.SCHEDULES, MONTH_MINUTES)
-    wake_ups = WARM_FUNCTIONS * MONTH_MINUTES / WARM_EVERY_MINUTES
+    wake_ups = WARM_FUNCTIONS * MONTH_MINUTES / WARM_EVERY_MINUTES if parameters.is_enabled else 0
     yield Line(WAKING, prices.INVOCATIONS, wake_ups)
     deliver_gb = template.memory_mb("Deliver") / 1024
     yield Line(WAKING, prices.GB_SECOND, wake_ups * hold_ms(WARM_FUNCTIONS) / 1_000 * deliver_gb)
-    polls = parameters.queues * parameters.pollers * MONTH_S / _POLL_S
+    polls = parameters.queues * parameters.pollers * MONTH_S / _POLL_S if parameters.is_enabled else 0
     yield Line(POLLING, prices.SQS_REQUESTS, polls)
     log_gb = (MONTH_MINUTES + wake_ups) * measured.handling.log_call_bytes / GB
     yield Line(LOGS, prices.LOGS, log_gb)

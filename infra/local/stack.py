@@ -58,7 +58,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
             step(f"deploying to {place.endpoint_url}")
             _deploy(place, built)
         stack = describe(place)
-        _wait_until_healthy(stack["apiUrl"])
+        health = _wait_until_healthy(stack["apiUrl"])
         if not was_up:
             _warm_api(stack)
     except BaseException:
@@ -67,6 +67,8 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
         raise
     _publish(place, stack)
     step(f"{stack['apiUrl']} answers")
+    if not health["enabled"]:
+        step("the stack is switched off (Enabled=false): it delivers nothing")
     return stack
 
 
@@ -132,12 +134,14 @@ def _warm_api(stack: dict[str, Any]) -> None:
         list(threads.map(lambda _: client.ask("GET", "/v1/limits"), range(_WARM)))
 
 
-def _wait_until_healthy(api_url: str) -> None:
+def _wait_until_healthy(api_url: str) -> dict[str, Any]:
+    """Wait until health answers 200, and return its answer. Raises NotHealthyError."""
     deadline = time.monotonic() + _HEALTH_S
     while True:
         response = urllib3.request("GET", f"{api_url}/v1/health", timeout=30, retries=False)
         if response.status == _OK:
-            return
+            health: dict[str, Any] = response.json()
+            return health
         if time.monotonic() > deadline:
             body = response.data.decode(errors="replace")
             raise NotHealthyError(f"{api_url}/v1/health answers {response.status}: {body}")

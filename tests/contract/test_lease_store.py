@@ -52,6 +52,13 @@ def test_the_store_returns_the_latest_heartbeat_of_tick(stores: Stores) -> None:
     assert stores.leases.state() == WheelState((), 0, NOON + 1)
 
 
+def test_the_heartbeat_says_since_when_the_stack_is_switched_off(stores: Stores) -> None:
+    stores.leases.beat(NOON + 1, NOON)
+    assert stores.leases.state() == WheelState((), 0, NOON + 1, NOON)
+    stores.leases.beat(NOON + 2)
+    assert stores.leases.state() == WheelState((), 0, NOON + 2, None)
+
+
 def test_every_shard_begins_with_a_lease_that_no_sweeper_holds(stores: Stores) -> None:
     assert stores.leases.raise_shards(12) == 12
     expected = tuple(Lease(shard, Cursor()) for shard in range(12))

@@ -152,16 +152,16 @@ class MemoryLeases:
     def __init__(self) -> None:
         self._leases: dict[int, Lease] = {}
         self._shards = 0
-        self._heartbeat_at: Instant | None = None
+        self._heartbeat: tuple[Instant | None, Instant | None] = (None, None)
         self._lock = threading.Lock()
 
     def state(self) -> WheelState:
         with self._lock:
             leases = tuple(self._leases[shard] for shard in sorted(self._leases))
-            return WheelState(leases, self._shards, self._heartbeat_at)
+            return WheelState(leases, self._shards, *self._heartbeat)
 
-    def beat(self, now: Instant) -> None:
-        self._heartbeat_at = now
+    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
+        self._heartbeat = (now, off_since)
 
     def raise_shards(self, count: int) -> int:
         with self._lock:

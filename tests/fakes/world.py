@@ -91,6 +91,7 @@ class World:
         self.shards = shards
         self.bundle_span_ms = 0
         self.packs_timers = False
+        self.is_enabled = True
         self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
@@ -111,6 +112,7 @@ class World:
                 bundle_span_ms=self.bundle_span_ms,
                 packs_timers=self.packs_timers,
                 flow_functions_max=self.flow_functions_max,
+                is_enabled=self.is_enabled,
             ),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
@@ -286,17 +288,19 @@ class World:
     def run_until(self, end: Instant, *, ticking: bool = True) -> None:
         """Let time pass until `end`.
 
-        Tick at the start of every minute, and deliver messages once they are visible.
+        Tick at the start of every minute, and deliver messages once they are visible. While the stack is
+        switched off, no message is received.
         """
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
-            coming = min([at for at, _ in self.queue.waiting] + [next_tick, end])
+            visible = [at for at, _ in self.queue.waiting] if self.is_enabled else []
+            coming = min([*visible, next_tick, end])
             self.clock.time = max(self.clock.time, coming)
             if self.clock.time >= next_tick:
                 next_tick += 60_000
                 if ticking:
                     self.tick()
-            while batch := self.queue.take():
+            while self.is_enabled and (batch := self.queue.take()):
                 for handled in self.deliver(batch):
                     assert handled.is_done, f"not done: {handled.error}"
                     if handled.error is not None:

@@ -18,6 +18,7 @@ from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.scenario import Scenario
+from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
@@ -117,7 +118,7 @@ class Simulation:
         self._backlog = backlog = Backlog.of(seed)
         packs = Packs.of(seed)
         scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
-        scenario = BulkWrites.of(seed).scenario(scenario)
+        scenario = Switching.of(seed).scenario(BulkWrites.of(seed).scenario(scenario))
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -209,6 +210,7 @@ class Simulation:
         self._plan_throttling(steps, full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
+        Switching.of(self._seed).plan(scheduler, self._calm_at, self._functions.switch_off)
         while scheduler.now < self._calm_at and not self._is_endless:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))
         self._calm_down()

@@ -68,6 +68,12 @@ def test_every_alarm_has_a_description_and_notifies_the_topic(stack: Stack) -> N
         assert [told(action) for action in alarm["AlarmActions"]] == ["AlarmTopicArn"]
 
 
+def test_messages_that_wait_because_the_stack_is_off_raise_no_alarm(stack: Stack) -> None:
+    quiet = {name for name, alarm in stack.named(ALARMS).items() if "ActionsEnabled" in alarm}
+    assert quiet == {"DeliveryStuckAlarm"}
+    assert told(stack.properties("DeliveryStuckAlarm")["ActionsEnabled"]) == "if IsEnabled: True else False"
+
+
 def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:
     runbook = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     for name in stack.named(ALARMS):

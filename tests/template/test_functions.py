@@ -66,6 +66,14 @@ def test_the_delivery_function_reports_each_failed_message_and_receives_ten_at_m
     assert told(mapping["FunctionName"]) == "DeliverFunctionAliaslive"
 
 
+def test_the_switch_stops_sweeping_and_receiving_and_is_on_by_default(stack: Stack) -> None:
+    assert stack.parameter("Enabled")["Default"] == "true"
+    assert stack.parameter("Enabled")["AllowedValues"] == ["true", "false"]
+    assert stack.variables("Tick")["ENABLED"] == "Enabled"
+    assert told(stack.properties("DeliveryEvents")["Enabled"]) == "if IsEnabled: True else False"
+    assert stack.properties("MinuteSchedule").get("State", "ENABLED") == "ENABLED", "tick's heartbeat goes on"
+
+
 def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert told(at_once) == "DeliveryConcurrency"
@@ -191,6 +199,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "SHARD_COUNT",
                 "SWEEPERS_MAX",
                 "DELIVERIES_MAX",
+                "ENABLED",
                 "BUNDLE_SECONDS",
                 "PACK_TIMERS",
             },

@@ -34,6 +34,7 @@ from tests.simulation.mutations import (
     repeating,
     retiming,
     sweeping,
+    switching,
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
@@ -72,6 +73,7 @@ __all__ = [
     "repeating",
     "retiming",
     "sweeping",
+    "switching",
 ]
 
 #: After this many seeds without a complaint, a mutation counts as not caught.

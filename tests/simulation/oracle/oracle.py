@@ -23,6 +23,7 @@ from tests.simulation.oracle import (
     reports,
     requests,
     runs,
+    switch,
     times,
     wheel,
 )
@@ -81,6 +82,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     wheel.chains_are_single,
     fairness.shards_take_turns,
     fairness.what_is_due_is_reached_before,
+    switch.nothing_goes_while_off,
     runs.run_states_are_legal,
     runs.attempts_never_decrease,
     runs.attempts_follow_one_another,

@@ -83,6 +83,7 @@ class Functions:
         self._delivering = 0
         self._is_waited_for = False
         self._short_until: Instant = 0
+        self._is_enabled = True
         self._poll_at: Instant = NEVER
         self._numbers = {role: count(1) for role in LIMITS_MS}
         self.complaints: list[str] = []
@@ -92,9 +93,21 @@ class Functions:
         """Until then, Lambda receives messages and has no function to start for them."""
         self._short_until = until
 
+    def switch_off(self, lasts_ms: int) -> None:
+        """Deploy the stack switched off, and on again later. While it is off, no message is received."""
+        self._chronicle.mishap(f"switched off of {lasts_ms} ms", "the stack")
+        self._is_enabled = self._fleet.is_enabled = False
+        self._scheduler.call_at(self._scheduler.now + lasts_ms, self._switch_on)
+
+    def _switch_on(self) -> None:
+        self._is_enabled = self._fleet.is_enabled = True
+        self._seen(self._scheduler.now)
+
     def calm(self) -> None:
         """Let every paused process go on, and let every function start."""
         self._short_until = 0
+        if not self._is_enabled:
+            self._switch_on()
         for process in self._scheduler.alive:
             process.frozen_until = 0
 
@@ -208,6 +221,8 @@ class Functions:
         if self._scheduler.now < self._poll_at:
             return
         self._poll_at = NEVER
+        if not self._is_enabled:
+            return
         down_until = self._gate.down.get("queue", 0)
         if down_until > self._scheduler.now:
             self._seen(down_until)

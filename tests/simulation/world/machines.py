@@ -98,6 +98,7 @@ class Fleet:
         self._consumers = consumers
         self.ids: Ids = ProcessIds(scheduler)
         self.shards = shards
+        self.is_enabled = True
         skew = stream(seed, "skew")
         level = troubles["skew"] and skew.choice(_SKEWS)
         are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
@@ -184,7 +185,7 @@ class Fleet:
                 sweepers=sweepers,
                 delivery_functions=delivery_functions,
             ),
-            self._options._replace(shards=self.shards),
+            self._options._replace(shards=self.shards, is_enabled=self.is_enabled),
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,

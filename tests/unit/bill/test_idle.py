@@ -72,3 +72,11 @@ def test_two_pollers_cost_two_fifths_of_five_pollers() -> None:
     assert units(few, prices.SQS_REQUESTS) == pytest.approx(
         0.4 * units(lines(Parameters()), prices.SQS_REQUESTS)
     )
+
+
+def test_a_stack_that_is_switched_off_has_no_pollers_no_wake_ups_and_reads_no_shard() -> None:
+    on, off = lines(Parameters(shards=4)), lines(Parameters(shards=4, is_enabled=False))
+    assert units(off, prices.SQS_REQUESTS) == 0
+    assert units(off, prices.INVOCATIONS) == pytest.approx(730 * 60 * MEASURED.idle.invocations)
+    assert units(off, prices.READS) < units(on, prices.READS)
+    assert units(off, prices.WRITES) == units(on, prices.WRITES), "the heartbeat goes on"

@@ -20,6 +20,14 @@ def test_a_setting_of_bundles_other_than_0_1_or_2_is_refused(seconds: str) -> No
         Settings.read({"BUNDLE_SECONDS": seconds})
 
 
+def test_the_stack_is_on_unless_the_setting_says_otherwise() -> None:
+    assert Settings.read({}).is_enabled
+    assert Settings.read({"ENABLED": "true"}).is_enabled
+    assert not Settings.read({"ENABLED": "false"}).is_enabled
+    with pytest.raises(SettingsError, match="ENABLED must be true or false, not 'off'"):
+        Settings.read({"ENABLED": "off"})
+
+
 def test_a_setting_of_zero_is_refused_if_the_least_value_is_one() -> None:
     with pytest.raises(SettingsError, match="SHARD_COUNT must be a whole number of at least 1, not '0'"):
         Settings.read({"SHARD_COUNT": "0"})

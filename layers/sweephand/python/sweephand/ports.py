@@ -158,8 +158,8 @@ class LeaseStore(Protocol):
         """All of it, from one read."""
         ...
 
-    def beat(self, now: Instant) -> None:
-        """Write tick's heartbeat."""
+    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
+        """Write tick's heartbeat, and since when the stack is switched off (None: it is on)."""
         ...
 
     def raise_shards(self, count: int) -> int:

@@ -24,7 +24,16 @@ def test_health_is_good_while_the_stack_ticks() -> None:
         "status": "ok",
         "heartbeatAt": "2026-11-21T11:59:58.500Z",
         "heartbeatAgeSeconds": 1.5,
+        "enabled": True,
     }
+
+
+def test_health_is_good_and_says_so_while_the_stack_is_switched_off() -> None:
+    client = Client()
+    client.world.leases.beat(NOON - 1_500, NOON - 3_600_000)
+    shown = client.send("GET", "/v1/health", caller=None)
+    assert shown.status == 200
+    assert (shown.json["enabled"], shown.json["offSince"]) == (False, "2026-11-21T11:00:00.000Z")
 
 
 def test_health_is_bad_after_three_minutes_without_a_tick() -> None:

@@ -12,6 +12,7 @@ SweephandError
 │   ├── GoneError             the run is over, and the consumer should stop: 410
 │   └── PreconditionError     If-Match or If-None-Match does not hold: 412
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
+├── OffTooLongError           the stack is switched off, and what waits will soon expire
 ├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
 └── StoreError                a store or queue failed, after the retries of the SDK
     └── NewerError            a newer version wrote the item or message; it waits for that version
@@ -88,6 +89,10 @@ class PreconditionError(BadRequestError):
 
 class UnavailableError(SweephandError):
     """Sweephand gave up within its time limit and committed nothing; the caller may safely ask again."""
+
+
+class OffTooLongError(SweephandError):
+    """The stack has been switched off for so long that what waits will soon expire."""
 
 
 class PoisonError(SweephandError):

@@ -161,6 +161,10 @@ HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 #: longer: after five minutes at the earliest, as far as is known. AWS documents no time.
 FUNCTION_WARM_MS: Final = 4 * MINUTE_MS
 
+#: When the stack has been switched off for this long, each tick fails, so that an alarm says that what waits
+#: will expire. Four days are then left of TIMER_RETENTION_MS.
+OFF_WARNING_MS: Final = 10 * DAY_MS
+
 #: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS
 

@@ -314,8 +314,12 @@ class Lease(NamedTuple):
 
 
 class WheelState(NamedTuple):
-    """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat."""
+    """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat.
+
+    `off_since` is when tick first found the stack switched off. It is None while the stack is on.
+    """
 
     leases: tuple[Lease, ...]
     shards: int
     heartbeat_at: Instant | None
+    off_since: Instant | None = None

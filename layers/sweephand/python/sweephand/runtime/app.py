@@ -44,6 +44,7 @@ class Options(NamedTuple):
     sweepers tick may start in a minute. `deliveries_max` is how many delivery functions may run at once.
     Triggers that fall due within `bundle_span_ms` travel in one message;
     0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
+    `is_enabled` is the stack's switch: tick sweeps only while it is on.
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
     without flow policies.
@@ -54,6 +55,7 @@ class Options(NamedTuple):
     deliveries_max: int = 2
     bundle_span_ms: int = 0
     packs_timers: bool = False
+    is_enabled: bool = True
     reach: "Reach | None" = None
     flow_functions_max: int = 0
 
@@ -317,6 +319,7 @@ class App:
             clock=self.ports.clock,
             shards=self.options.shards,
             sweepers_max=self.options.sweepers_max,
+            is_enabled=self.options.is_enabled,
         )
 
     @cached_property

@@ -215,6 +215,7 @@ def app() -> App:
         deliveries_max=settings.deliveries_max,
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
         packs_timers=settings.packs_timers,
+        is_enabled=settings.is_enabled,
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.flow_queue_url else 0,
     )

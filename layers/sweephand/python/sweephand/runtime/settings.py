@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     flow_functions_max: int
     bundle_seconds: int
     packs_timers: bool
+    is_enabled: bool
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
 
@@ -62,6 +63,7 @@ class Settings(NamedTuple):
             flow_functions_max=_number(environment, "FLOW_FUNCTIONS_MAX", 1),
             bundle_seconds=_bundle_seconds(environment),
             packs_timers=_truth(environment, "PACK_TIMERS"),
+            is_enabled=_truth(environment, "ENABLED", "true"),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
         )
@@ -81,8 +83,8 @@ def _bundle_seconds(environment: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _truth(environment: Mapping[str, str], name: str) -> bool:
-    text = environment.get(name, "false")
+def _truth(environment: Mapping[str, str], name: str, otherwise: str = "false") -> bool:
+    text = environment.get(name, otherwise)
     if text not in ("true", "false"):
         raise SettingsError(f"{name} must be true or false, not {text!r}.")
     return text == "true"

@@ -54,9 +54,13 @@ class LeaseItem(Item):
 
 
 class HeartbeatItem(Item):
-    """When tick last ran."""
+    """When tick last ran. `off_since` is there while the stack is switched off.
+
+    A version that does not know the switch writes the heartbeat without it.
+    """
 
     at = IntegerAttribute()
+    off_since = IntegerAttribute(null=True, attr_name="off")
 
 
 class ShardsItem(Item):
@@ -74,7 +78,7 @@ class DynamoLeases:
     def state(self) -> WheelState:
         """All leases, the number of shards and the heartbeat, by one query for each MB."""
         leases: list[Lease] = []
-        shards, heartbeat_at = 0, None
+        shards, heartbeat_at, off_since = 0, None, None
         beyond, has_more = "\0", True
         while has_more:
             result = self._table.query((LeaseItem.pk == _PARTITION) & (LeaseItem.sk > beyond))
@@ -82,16 +86,17 @@ class DynamoLeases:
             for raw in result.items:
                 beyond = raw["sk"]["S"]
                 if beyond == _TICK[1]:
-                    heartbeat_at = HeartbeatItem.read(raw).at
+                    heartbeat = HeartbeatItem.read(raw)
+                    heartbeat_at, off_since = heartbeat.at, heartbeat.off_since
                 elif beyond == _SHARDS[1]:
                     shards = ShardsItem.read(raw).shards
                 else:
                     leases.append(_lease(raw))
-        return WheelState(tuple(leases), shards, heartbeat_at)
+        return WheelState(tuple(leases), shards, heartbeat_at, off_since)
 
-    def beat(self, now: Instant) -> None:
+    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
         """Write the heartbeat."""
-        self._table.put(HeartbeatItem(*_TICK, at=now))
+        self._table.put(HeartbeatItem(*_TICK, at=now, off_since=off_since))
 
     def raise_shards(self, count: int) -> int:
         """Write the leases that are missing, then the number of shards, unless it is that high already."""

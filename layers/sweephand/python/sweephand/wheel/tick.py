@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from sweephand.base.errors import StoreError
-from sweephand.base.instants import Instant
-from sweephand.base.timing import BUCKET_MS
+from sweephand.base.errors import OffTooLongError, StoreError
+from sweephand.base.instants import DAY_MS, Instant, rfc3339
+from sweephand.base.timing import BUCKET_MS, OFF_WARNING_MS, TIMER_RETENTION_MS
 from sweephand.model.timer import Lease, WheelState
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
@@ -24,7 +24,8 @@ class Ticked:
 
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
     many delivery functions were woken: a few in each fourth minute, and more before a peak. `faults` are the
-    errors of all that failed, those of its own sweep included.
+    errors of all that failed, those of its own sweep included. `off_since` is when tick first found the stack
+    switched off; None while the stack is on.
     """
 
     sweepers: int
@@ -32,6 +33,7 @@ class Ticked:
     behind_ms: int = 0
     woken: int = 0
     faults: tuple[Exception, ...] = ()
+    off_since: Instant | None = None
 
     def raise_faults(self) -> None:
         """Raise an ExceptionGroup with all faults, if there are any."""
@@ -78,7 +80,9 @@ class Ticker:
         clock: Clock,
         shards: int,
         sweepers_max: int,
+        is_enabled: bool = True,
     ) -> None:
+        """`is_enabled` is the stack's switch. While it is off, nothing is swept and no function is woken."""
         self._leases = leases
         self._sweeper = sweeper
         self._sweepers = sweepers
@@ -86,6 +90,7 @@ class Ticker:
         self._clock = clock
         self._shards = shards
         self._sweepers_max = sweepers_max
+        self._is_enabled = is_enabled
 
     def tick(self, *, owner: str, deadline: Instant) -> Ticked:
         """Write the heartbeat, raise the number of shards if needed, and have everything due swept.
@@ -97,6 +102,8 @@ class Ticker:
         read, tick does nothing more, and raises StoreError.
         """
         now = self._clock.now()
+        if not self._is_enabled:
+            return self._stay_off(now)
         faults: list[Exception] = []
         _attempt(lambda: self._leases.beat(now), faults)
         state = self._leases.state()
@@ -108,6 +115,26 @@ class Ticker:
         peak = max(peak_known(state, now), 0 if ticked.swept is None else ticked.swept.peak)
         # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
         return replace(ticked, woken=self._warm_functions.wake(peak, now), faults=tuple(faults))
+
+    def _stay_off(self, now: Instant) -> Ticked:
+        """Write the heartbeat, and since when the stack is off. Every cursor stays where it is.
+
+        The timers and messages that wait expire after 14 days. Some days before, each tick fails, which turns
+        an alarm red.
+        """
+        faults: list[Exception] = []
+        stored = self._leases.state().off_since
+        off_since = now if stored is None else stored
+        _attempt(lambda: self._leases.beat(now, off_since), faults)
+        if now - off_since >= OFF_WARNING_MS:
+            faults.append(
+                OffTooLongError(
+                    f"The stack has been switched off for {(now - off_since) // DAY_MS} days. From "
+                    f"{rfc3339(off_since + TIMER_RETENTION_MS)} on, triggers that fell due while it was off "
+                    "are lost. Set the parameter Enabled to true."
+                )
+            )
+        return Ticked(0, None, faults=tuple(faults), off_since=off_since)
 
     def _sweep(
         self, state: WheelState, now: Instant, owner: str, deadline: Instant, faults: list[Exception]

@@ -23,8 +23,12 @@ from sweephand.web.services import Services
 
 
 def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show the age of the heartbeat of the tick function. Raises UnavailableError if it is too old."""
-    heartbeat_at = services.leases.state().heartbeat_at
+    """Show the age of the heartbeat of the tick function. Raises UnavailableError if it is too old.
+
+    Tick writes its heartbeat while the stack is switched off, too.
+    """
+    state = services.leases.state()
+    heartbeat_at = state.heartbeat_at
     if heartbeat_at is None:
         raise UnavailableError("The stack has not ticked yet. It ticks within a minute of its deployment.")
     # The clocks of two machines differ, so a heartbeat can lie in the future.
@@ -38,7 +42,10 @@ def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
         "status": "ok",
         "heartbeatAt": rfc3339(heartbeat_at),
         "heartbeatAgeSeconds": age_ms / SECOND_MS,
+        "enabled": state.off_since is None,
     }
+    if state.off_since is not None:
+        response["offSince"] = rfc3339(state.off_since)
     return Reply(200, response, {"cache-control": "no-store"})
 
 
@@ -81,7 +88,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="open",
         summary="Show whether the stack ticks",
         description="The answer is 503 if the last tick was more than three minutes ago, or if the stack has "
-        "not ticked yet.",
+        "not ticked yet. A stack that is switched off ticks and answers 200, and `enabled` is then false.",
         run=show_health,
         returns={200: Returns("The stack ticks", HealthResponse)},
         problems=(503,),

@@ -169,6 +169,18 @@ class HealthResponse(TypedDict):
     ]
     heartbeatAt: Annotated[Time, Field(description="When the tick function last ran.")]
     heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
+    enabled: Annotated[
+        bool,
+        Field(
+            description="Whether the stack delivers. It is false while the stack's parameter `Enabled` is "
+            "false. Jobs and triggers are then kept, and delivered later."
+        ),
+    ]
+    offSince: NotRequired[
+        Annotated[
+            Time, Field(description="When tick first found the stack switched off. Absent while it is on.")
+        ]
+    ]
 
 
 class TriggerResponse(TypedDict):

@@ -1,0 +1,41 @@
+"""Errors of the stack's switch: what goes on while it is off, and what is forgotten when it is on again."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import mutation
+from tests.simulation.workload.switching import FIRST_OFF
+
+from sweephand.base.timing import LEASE_MS
+from sweephand.model.timer import Cursor, position_key
+from sweephand.wheel.tick import Ticked, Ticker
+
+#: The name with which the broken ticker claims a shard.
+_OWNER: Final = "forgets"
+
+
+@mutation("Tick sweeps while the stack is switched off", first=FIRST_OFF)
+def sweeps_while_off() -> Iterator[None]:
+    build: Any = Ticker.__init__
+
+    def enabled(self: Ticker, **given: Any) -> None:
+        build(self, **{**given, "is_enabled": True})
+
+    with patch.object(Ticker, "__init__", enabled):
+        yield
+
+
+@mutation("While the stack is switched off, tick moves the cursors past what falls due", first=FIRST_OFF)
+def forgets_what_falls_due_while_off() -> Iterator[None]:
+    stay_off = Ticker._stay_off
+
+    def forget(self: Ticker, now: int) -> Ticked:
+        for lease in self._leases.state().leases:
+            held = self._leases.claim(lease, _OWNER, now, now + LEASE_MS)
+            if held is not None and held.cursor.key < position_key(now):
+                self._leases.release(held, 0, now, cursor=Cursor(position_key(now)))
+        return stay_off(self, now)
+
+    with patch.object(Ticker, "_stay_off", forget):
+        yield

@@ -1,0 +1,35 @@
+"""Checks of the stack's switch: while it is off, no cursor moves and no request leaves."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tests.simulation.oracle.lives import told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.trace import CursorStored, Mishap, Requested
+
+#: How the trace calls it, before ` of` and the time that it lasts.
+SWITCHED_OFF: Final = "switched off of "
+
+#: A delivery function that has received its messages goes on for up to 90 s. A sweep function goes on for up
+#: to 120 s, and begins up to a minute after tick has asked for it. A fault may stop it for some minutes.
+REQUESTS_GO_ON_MS: Final = 90_000
+SWEEPS_GO_ON_MS: Final = 600_000
+
+
+def nothing_goes_while_off(tale: Tale) -> Iterator[str]:
+    """While the stack is switched off, nothing is swept and nothing is delivered."""
+    for mishap in tale.of(Mishap):
+        if not mishap.kind.startswith(SWITCHED_OFF):
+            continue
+        on_at = mishap.at + int(mishap.kind.removeprefix(SWITCHED_OFF).removesuffix(" ms"))
+        if tale.calm_at is not None and mishap.at < tale.calm_at:
+            # All faults end with the calm.
+            on_at = min(on_at, tale.calm_at)
+        for request in tale.of(Requested):
+            if mishap.at + REQUESTS_GO_ON_MS < request.at < on_at:
+                what = f"attempt {request.attempt} of {request.trigger_id} left at {told(request.at)}"
+                yield f"{request.name}: {what}, and the stack was off from {told(mishap.at)} to {told(on_at)}"
+        for cursor in tale.of(CursorStored):
+            if mishap.at + SWEEPS_GO_ON_MS < cursor.at < on_at:
+                what = f"the cursor of shard {cursor.shard} moved at {told(cursor.at)}"
+                yield f"{what}, and the stack was off from {told(mishap.at)} to {told(on_at)}"

@@ -1,0 +1,23 @@
+"""The oracle asks that nothing is swept and nothing is delivered while the stack is switched off."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.simulation.oracle.switch import REQUESTS_GO_ON_MS
+from tests.simulation.traces.broken_switch import BROKEN_SWITCH, switched_off
+from tests.simulation.traces.doctored import Doctoring, complaints, with_
+from tests.simulation.traces.stories import every_minute
+from tests.simulation.traces.trace import Event
+
+
+@pytest.mark.parametrize(("story", "mutation", "expected"), BROKEN_SWITCH)
+def test_a_stack_that_goes_on_while_it_is_off_is_named(
+    story: Callable[[], list[Event]], mutation: Doctoring, expected: str
+) -> None:
+    assert any(expected in each for each in complaints(mutation(story())))
+
+
+def test_what_has_begun_may_end_after_the_stack_is_switched_off() -> None:
+    is_over = complaints(with_(switched_off(299, 2))(every_minute()))
+    assert REQUESTS_GO_ON_MS > 60_000, "a trigger of the story is due within that time"
+    assert not any("the stack was off" in each for each in is_over)

@@ -1,0 +1,20 @@
+"""Traces of stacks that go on while they are switched off."""
+
+from collections.abc import Callable
+from typing import Final
+
+from tests.simulation.traces.doctored import Doctoring, with_
+from tests.simulation.traces.stories import NOON, every_minute
+from tests.simulation.traces.trace import Event, Mishap
+
+
+def switched_off(at_s: int, minutes: int) -> Mishap:
+    """The deployment that switches the stack off for so long."""
+    return Mishap(NOON + at_s * 1_000, f"switched off of {minutes * 60_000} ms", "the stack")
+
+
+#: Each with a part of the complaint.
+BROKEN_SWITCH: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
+    (every_minute, with_(switched_off(400, 10)), "and the stack was off from"),
+    (every_minute, with_(switched_off(100, 14)), "the cursor of shard 0 moved at"),
+]

@@ -1,0 +1,106 @@
+"""The stack's switch: what tick does while it is off, and what comes after it is on again."""
+
+import pytest
+from tests.fakes.faults import calls_of, failing
+from tests.fakes.shards import lease_of
+from tests.fakes.world import NOON, World
+
+from sweephand.base.errors import OffTooLongError, StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.base.timing import OFF_WARNING_MS, TIMER_RETENTION_MS
+
+
+def switched_off(*, now: int = NOON) -> World:
+    world = World(now, shards=1)
+    world.is_enabled = False
+    return world
+
+
+def requested(world: World) -> list[int]:
+    """The due times for which a request has left, in minutes after noon."""
+    return [(each.trigger.due_at - NOON) // MINUTE_MS for each in world.consumers.attempts]
+
+
+def test_a_tick_of_a_stack_that_is_off_writes_its_heartbeat_and_nothing_else() -> None:
+    world = switched_off()
+    cursor = lease_of(world).cursor
+    calls = calls_of(world, world.tick)
+    assert [each for each in calls if each.startswith("before")] == [
+        "before leases.state",
+        "before leases.beat",
+    ]
+    assert world.leases.state().heartbeat_at == NOON
+    assert lease_of(world).cursor == cursor
+    assert world.delivery_functions.woken == []
+
+
+def test_every_tick_says_since_when_the_stack_is_off_until_it_is_on_again() -> None:
+    world = switched_off()
+    assert world.tick().off_since == NOON
+    world.clock.time += 5 * MINUTE_MS
+    assert world.tick().off_since == NOON
+    assert world.leases.state().off_since == NOON
+    world.is_enabled = True
+    assert world.tick().off_since is None
+    assert world.leases.state().off_since is None
+
+
+def test_what_falls_due_while_the_stack_is_off_is_delivered_when_it_is_on() -> None:
+    world = World()
+    world.put("hourly", schedule="*/10 * * * *")
+    world.put("once", dueTime="25m")
+    world.run_until(NOON + 12 * MINUTE_MS)
+    assert requested(world) == [10]
+    world.is_enabled = False
+    world.run_until(NOON + 47 * MINUTE_MS)
+    assert requested(world) == [10]
+    world.is_enabled = True
+    world.run_until(NOON + 55 * MINUTE_MS)
+    assert sorted(requested(world)) == [10, 20, 25, 30, 40, 50]
+
+
+def test_catch_up_decides_what_fires_of_a_longer_time_off() -> None:
+    world = World()
+    world.put("often", schedule="*/10 * * * *")
+    world.run_until(NOON + 15 * MINUTE_MS)
+    world.is_enabled = False
+    world.run_until(NOON + 5 * HOUR_MS)
+    world.is_enabled = True
+    world.run_until(NOON + 5 * HOUR_MS + 5 * MINUTE_MS)
+    # By default, what is up to an hour late fires, and the newest of what is later.
+    assert sorted(requested(world)) == [10, 240, 250, 260, 270, 280, 290, 300]
+
+
+def test_the_api_goes_on_while_the_stack_is_off() -> None:
+    world = switched_off()
+    world.put("soon", dueTime="10s")
+    world.trigger("soon")
+    world.run_until(NOON + 10 * MINUTE_MS)
+    assert requested(world) == []
+    world.is_enabled = True
+    world.run_until(NOON + 11 * MINUTE_MS)
+    assert len(world.consumers.attempts) == 2
+
+
+@pytest.mark.parametrize(("off_ms", "fails"), [(OFF_WARNING_MS - MINUTE_MS, False), (OFF_WARNING_MS, True)])
+def test_each_tick_fails_days_before_what_waits_expires(off_ms: int, *, fails: bool) -> None:
+    world = switched_off()
+    world.tick()
+    world.clock.time += off_ms
+    ticked = world.app(world.wheel_clock).ticker.tick(owner="tick", deadline=world.clock.time + 55_000)
+    assert [type(each) for each in ticked.faults] == ([OffTooLongError] if fails else [])
+    if fails:
+        assert "switched off for 10 days. From 2026-12-05T12:00:00.000Z on" in str(ticked.faults[0])
+    assert world.leases.state().heartbeat_at == world.clock.time
+
+
+def test_four_days_are_left_when_tick_begins_to_fail() -> None:
+    assert TIMER_RETENTION_MS - OFF_WARNING_MS == 4 * DAY_MS
+
+
+def test_a_heartbeat_that_cannot_be_written_is_a_fault_of_the_tick() -> None:
+    world = switched_off()
+    failing(world, "leases.beat", times=1)
+    with pytest.raises(ExceptionGroup) as caught:
+        world.tick()
+    assert [type(each) for each in caught.value.exceptions] == [StoreError]
