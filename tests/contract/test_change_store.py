@@ -6,6 +6,7 @@ from tests.fakes.engines import Stores
 
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PolicyKey
 from sweephand.ports import ChangeStore
 
 KEY = JobKey("default", "backup")
@@ -78,3 +79,12 @@ def test_a_page_shows_one_job(changes: ChangeStore) -> None:
     changes.put(JobKey("default2", "backup"), change())
     assert len(changes.page(KEY, "", 10).items) == 1
     assert changes.page(JobKey("default", "other"), "", 10).items == ()
+
+
+def test_the_changes_of_a_job_and_of_a_policy_of_the_same_name_are_kept_apart(changes: ChangeStore) -> None:
+    of_job, of_policy = change(version="version000000001"), change(version="version000000002")
+    policy = PolicyKey(*KEY)
+    changes.put(KEY, of_job)
+    changes.put(policy, of_policy)
+    assert changes.page(KEY, "", 10).items == (of_job,)
+    assert changes.page(policy, "", 10).items == (of_policy,)

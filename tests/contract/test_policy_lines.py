@@ -13,6 +13,7 @@ from sweephand.model.policy import PolicyKey
 from sweephand.model.policy_line import (
     ENTRY_TRIGGERS_MAX,
     LineClaim,
+    LineCount,
     LineEntry,
     LinePlace,
     LineTop,
@@ -132,3 +133,17 @@ def test_the_claim_does_not_count_as_an_entry(lines: PolicyLines) -> None:
     assert lines.claim(PLACE, None, ME, UNTIL)
     assert len(lines.top(PLACE, NOON + 9_000, 1).entries) == 1
     assert len(lines.top(PLACE, NOON + 9_000, 2).entries) == 2
+
+
+@pytest.mark.parametrize("place", [PLACE, ODD])
+def test_the_triggers_of_the_first_entries_are_counted_up_to_a_time(
+    lines: PolicyLines, place: LinePlace
+) -> None:
+    assert lines.count(place, NOON + 60_000, 5) == LineCount(0, None, is_all=True)
+    assert lines.claim(place, None, ME, UNTIL) is not None
+    for second, count in ((1, 1), (2, 100), (3, 20), (9, 7)):
+        lines.put(place, entry(second, count=count))
+    assert lines.count(place, NOON + 9_000, 5) == LineCount(121, NOON + 1_000, is_all=True)
+    assert lines.count(place, NOON + 9_001, 4) == LineCount(128, NOON + 1_000, is_all=True)
+    assert lines.count(place, NOON + 9_000, 2) == LineCount(101, NOON + 1_000, is_all=False)
+    assert lines.count(place, NOON + 1_000, 2) == LineCount(0, None, is_all=True)

@@ -8,6 +8,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, policy
 from tests.fakes.engines import Stores
 
 from sweephand.flow_ports import PolicyStore
+from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate
 
 MINE, OTHERS = "version000000001", "version000000002"
@@ -25,6 +26,19 @@ def policies(stores: Stores) -> PolicyStore:
         policy(concurrent_max=None, rate=Rate(10, 1_000)),
         policy(rate=Rate(1, 86_400_000), deleted_at=NOON + 5),
         policy(key=PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER)),
+        policy(change=Change(NOON, "key0000000000001", "created", MINE)),
+        policy(
+            change=Change(
+                NOON,
+                "key0000000000001",
+                "replaced",
+                MINE,
+                fields=(
+                    FieldChange("maxConcurrent", (5, None)),
+                    FieldChange("rate", (None, {"limit": 1, "per": "1s"})),
+                ),
+            )
+        ),
     ],
 )
 def test_a_policy_reads_back_as_it_was_written(policies: PolicyStore, written: Policy) -> None:

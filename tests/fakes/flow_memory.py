@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from sweephand.base.instants import Instant
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
-from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import WorkMessage
 
@@ -127,6 +127,12 @@ class MemoryPolicyLines:
             entries = self._entries.get(place, {})
             keys = sorted(key for key in entries if key < entry_key(before, ""))
             return LineTop(self._claims.get(place), tuple(entries[key] for key in keys[:limit]))
+
+    def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
+        entries = self.top(place, before, limit + 1).entries
+        some = entries[:limit]
+        triggers = sum(len(each.messages) for each in some)
+        return LineCount(triggers, some[0].at if some else None, len(entries) <= limit)
 
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
         return self._entries.get(place, {}).get(sort_key)

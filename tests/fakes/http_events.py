@@ -107,7 +107,11 @@ class Client:
         self.secrets = MemorySecrets()
         self.services = App(
             replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
-            Options(shards=self.world.shards, reach=Reach(allow_insecure_targets, queues)),
+            Options(
+                shards=self.world.shards,
+                reach=Reach(allow_insecure_targets, queues),
+                flow_functions_max=self.world.flow_functions_max,
+            ),
             shard_count=lambda: self.world.shards,
             write_concurrently=write_concurrently,
         ).services

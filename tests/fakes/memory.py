@@ -10,6 +10,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
+from sweephand.model.policy import PolicyKey
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
     WriteCondition,
@@ -104,13 +105,14 @@ class MemoryChanges:
     """ports.ChangeStore."""
 
     def __init__(self) -> None:
-        self._changes: dict[JobKey, dict[str, Change]] = {}
+        self._changes: dict[tuple[type, JobKey | PolicyKey], dict[str, Change]] = {}
 
-    def put(self, key: JobKey, change: Change) -> None:
-        self._changes.setdefault(key, {})[change.position] = change
+    def put(self, key: JobKey | PolicyKey, change: Change) -> None:
+        # As tuples, the key of a job and that of a policy can be equal.
+        self._changes.setdefault((type(key), key), {})[change.position] = change
 
-    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
-        changes = self._changes.get(key, {})
+    def page(self, key: JobKey | PolicyKey, before: str, limit: int) -> Page[Change]:
+        changes = self._changes.get((type(key), key), {})
         positions = sorted((each for each in list(changes) if not before or each < before), reverse=True)
         shown = tuple(changes[each] for each in positions[:limit])
         return Page(shown, shown[-1].position if len(positions) > limit else None)

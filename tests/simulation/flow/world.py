@@ -12,11 +12,12 @@ from random import Random
 from typing import Any, Final, cast
 
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
+from tests.fakes.memory import MemoryChanges
 from tests.simulation.world.faults import KINDS, CallFaults, RoleFaults, Troubles
 from tests.simulation.world.processes import Killed, Machine, MachineClock, Process, Scheduler
 
 from sweephand.base.concurrency import one_by_one
-from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
@@ -200,12 +201,16 @@ class FlowWorld:
             self.scheduler.call_at(self.scheduler.now + 3 * SECOND_MS, lambda: self.change(limits))
 
         def body(clock: MachineClock) -> None:
-            writer = PolicyWriter(policies=self.policies, work=self, clock=clock, ids=self.ids)
+            writer = PolicyWriter(
+                policies=self.policies, changes=MemoryChanges(), work=self, clock=clock, ids=self.ids
+            )
             try:
                 if limits is None:
-                    writer.delete(KEY)
+                    writer.delete(KEY, who="client", requested_at=clock.now())
                 else:
-                    writer.put(KEY, limits)
+                    writer.put(KEY, limits, who="client", requested_at=clock.now())
+            except NotFoundError:
+                return  # an earlier try has deleted it
             except (StoreError, UnavailableError):
                 again()
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from sweephand.base.instants import Instant
 from sweephand.model.page import Page
 from sweephand.model.policy import PermitHolder, Policy, PolicyKey
-from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop
+from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import WorkMessage
 
@@ -102,6 +102,10 @@ class PolicyLines(Protocol):
 
         Raises NewerError if a newer version wrote one of them.
         """
+        ...
+
+    def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
+        """How many triggers the first entries with a time before `before` hold, up to `limit` entries."""
         ...
 
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:

@@ -19,6 +19,7 @@ from sweephand.model.attempt import always as always  # noqa: PLC0414
 from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: PLC0414
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
+from sweephand.model.policy import PolicyKey
 from sweephand.model.run import Run, State
 from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 from sweephand.model.trigger import DeadLetter, Sendable, Trigger
@@ -119,13 +120,16 @@ class JobStore(Protocol):
 
 
 class ChangeStore(Protocol):
-    """Changes of jobs, filed under the job's key for 90 days each. They outlive the job."""
+    """Changes of jobs and policies, filed under the key of each for 90 days. They outlive the job or policy.
 
-    def put(self, key: JobKey, change: "Change") -> None:
+    A job and a policy may have the same namespace and name. Their changes are kept apart.
+    """
+
+    def put(self, key: JobKey | PolicyKey, change: "Change") -> None:
         """File a change; filing it again is harmless."""
         ...
 
-    def page(self, key: JobKey, before: str, limit: int) -> "Page[Change]":
+    def page(self, key: JobKey | PolicyKey, before: str, limit: int) -> "Page[Change]":
         """Up to `limit` changes of a key, newest first, after the position `before` ("": from the newest)."""
         ...
 

@@ -17,6 +17,7 @@ from sweephand.model.api_key import Caller, Key
 from sweephand.web.operations import OPERATIONS
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
+POLICY_URL = "/v1/namespaces/ns/policies/mailer"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 
 #: Method, URL, body, and the status for a reader, a writer and an admin of the namespace.
@@ -50,6 +51,11 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("POST", f"{JOB_URL}/runs/1-0/fail", {"reason": "no"}, (403, 404, 404)),
     ("POST", f"{JOB_URL}/runs/1-0/cancel", None, (403, 404, 404)),
     ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
+    ("PUT", POLICY_URL, {"maxConcurrent": 5}, (403, 409, 409)),
+    ("GET", POLICY_URL, None, (404, 404, 404)),
+    ("DELETE", POLICY_URL, None, (403, 404, 404)),
+    ("GET", "/v1/namespaces/ns/policies", None, (200, 200, 200)),
+    ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),

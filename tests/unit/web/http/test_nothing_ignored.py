@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from tests.contract.builders import policy
 from tests.fakes.http_events import JOB, Client
+from tests.fakes.world import World
 
+from sweephand.model.policy import PolicyKey
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
 
@@ -13,7 +16,7 @@ RUN = "1795262410000-0"
 
 
 def url_of(operation: Operation[Any, Any]) -> str:
-    values = {"namespace": "ns", "name": "job", "runId": RUN, "id": "abc"}
+    values = {"namespace": "ns", "name": "job", "policy": "mailer", "runId": RUN, "id": "abc"}
     return operation.path.format(**values)
 
 
@@ -52,7 +55,10 @@ def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_
 def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
     operation: Operation[Any, Any], header: str, value: str
 ) -> None:
-    client = Client()
+    world = World()
+    world.flow_functions_max = 5
+    world.policies.put(policy(key=PolicyKey("ns", "mailer")), None)
+    client = Client(world)
     client.put()
     example = next(iter(operation.accepts.examples.values())) if operation.accepts else None
     answer = client.send(operation.method, url_of(operation), example, headers={header: value})

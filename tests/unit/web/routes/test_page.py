@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.fakes.curl import read_curl
 from tests.fakes.http_events import JOB, Client, document
+from tests.fakes.world import World
 
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
@@ -102,7 +103,10 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
     examples = shown()["examples"][operation.name]
     assert len(examples) == max(1, len(operation.accepts.examples) if operation.accepts else 1)
     for example in examples:
-        client = Client()
+        world = World()
+        world.flow_functions_max = 5
+        client = Client(world)
+        client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
         client.world.leases.beat(client.world.clock.now())
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]

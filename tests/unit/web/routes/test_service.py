@@ -8,7 +8,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document, event_of
-from tests.fakes.world import NOON
+from tests.fakes.world import NOON, World
 
 from sweephand.base import limits
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
@@ -83,8 +83,10 @@ def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
         validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
         for example in operation.accepts.examples.values():
             validator.validate(example)
-            url = operation.path.replace("{namespace}", "ns").replace("{name}", "job").replace("{runId}", RUN)
-            client = Client()
+            url = operation.path.format(namespace="ns", name="job", policy="mailer", runId=RUN)
+            world = World()
+            world.flow_functions_max = 5
+            client = Client(world)
             if operation.name != "putJob" and "{name}" in operation.path:
                 client.put(job={**JOB, "dueTime": "10s", "completion": "async"})
                 Worker(client.world)

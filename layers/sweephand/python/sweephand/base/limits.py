@@ -45,6 +45,8 @@ POLICY_CONCURRENT_MAX: Final = 10_000
 POLICY_RATE_MAX: Final = 10_000
 #: The longest time in which a policy's rate counts.
 POLICY_RATE_PER_DAYS_MAX: Final = 1
+#: A worker takes the tokens of a rate a second ahead.
+POLICY_RATE_PER_S_MIN: Final = 1
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
@@ -100,6 +102,10 @@ def table() -> dict[str, int]:
         "jitterSecondsMax": JITTER_S_MAX,
         "batchCountMax": BATCH_COUNT_MAX,
         "batchWindowDaysMax": BATCH_WINDOW_DAYS_MAX,
+        "policyConcurrentMax": POLICY_CONCURRENT_MAX,
+        "policyRateMax": POLICY_RATE_MAX,
+        "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
+        "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,

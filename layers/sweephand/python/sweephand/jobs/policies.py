@@ -1,15 +1,19 @@
 """Writing flow policies, so that what waits in their lines is looked after when a limit allows more."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
-from sweephand.base.errors import UnavailableError
+from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.flow_ports import PolicyStore, WorkQueue
+from sweephand.jobs.policy_check import POLICIES_OFF
+from sweephand.jobs.time_limit import check_time_limit
+from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.trigger import WorkMessage
-from sweephand.ports import Clock, Ids
+from sweephand.ports import ChangeStore, Clock, Ids
 
 #: How often a write starts over that another write has overtaken.
 _TRIES_MAX: Final = 5
@@ -23,54 +27,110 @@ class PolicyLimits:
     rate: Rate | None
 
 
-class PolicyWriter:
-    """Creates, changes and deletes policies. The last write wins."""
+@dataclass(frozen=True, slots=True)
+class PolicyWritten:
+    """The policy after the write, and what the write did."""
 
-    def __init__(self, *, policies: PolicyStore, work: WorkQueue, clock: Clock, ids: Ids) -> None:
+    policy: Policy
+    outcome: Literal["created", "replaced", "unchanged"]
+
+
+class PolicyWriter:
+    """Creates, changes and deletes policies. Without preconditions, the last write wins."""
+
+    def __init__(
+        self,
+        *,
+        policies: PolicyStore,
+        changes: ChangeStore,
+        work: WorkQueue | None,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        """`work` is None in a stack without flow policies. Policies can then only be deleted."""
         self._policies = policies
+        self._changes = changes
         self._work = work
         self._clock = clock
         self._ids = ids
 
-    def put(self, key: PolicyKey, limits: PolicyLimits) -> tuple[Policy, bool]:
-        """Create or change a policy. Returns it, and whether it is new.
+    def put(
+        self,
+        key: PolicyKey,
+        limits: PolicyLimits,
+        *,
+        who: str,
+        requested_at: Instant,
+        if_match: Collection[str] | None = None,
+        if_absent: bool = False,
+    ) -> PolicyWritten:
+        """Create or change a policy. Equal limits change nothing.
 
         A work message is sent before the commit, delayed past it, and another one after it. So whatever
-        crashes, one comes that finds the new limit. Equal limits change nothing.
+        crashes, one comes that finds the new limit. `if_match` are the versions of which the stored policy
+        must have one. With `if_absent`, there must be no policy. Raises PreconditionError, ConflictError in a
+        stack without flow policies, and UnavailableError after 20 s; then nothing was committed. Raises
+        StoreError, after which the write may be committed. The caller may safely ask again.
+        """
+        if self._work is None:
+            raise ConflictError(POLICIES_OFF)
+        for _ in range(_TRIES_MAX):
+            stored, now = self._policies.get(key), self._clock.now()
+            present = _present(stored)
+            if if_absent and present is not None:
+                raise PreconditionError(f"There is a policy {key.name} already.")
+            _check_version(key, present, if_match)
+            if present is not None and _limits(present) == limits:
+                return PolicyWritten(present, "unchanged")
+            policy = self._policy(key, stored, limits, now, who)
+            check_time_limit(self._clock, requested_at)
+            self._wake(self._work, key, now + API_LIMIT_MS + SECOND_MS)
+            self._file_change_of(stored)
+            if self._policies.put(policy, stored.version if stored else None):
+                self._wake(self._work, key, now)
+                return PolicyWritten(policy, "created" if present is None else "replaced")
+        raise UnavailableError(_BUSY)
+
+    def delete(
+        self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: Collection[str] | None = None
+    ) -> None:
+        """Delete a policy. The triggers of jobs that name it wait until it is created again.
+
+        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s.
         """
         for _ in range(_TRIES_MAX):
             stored, now = self._policies.get(key), self._clock.now()
-            is_new = stored is None or stored.deleted_at is not None
-            if stored is not None and not is_new and _limits(stored) == limits:
-                return stored, False
-            policy = self._policy(key, stored, limits, now)
-            self._wake(key, now + API_LIMIT_MS + SECOND_MS)
-            if self._policies.put(policy, stored.version if stored else None):
-                self._wake(key, now)
-                return policy, is_new
-        raise UnavailableError("The policy keeps changing. Try again.")
+            present = _present(stored)
+            if present is None:
+                raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
+            _check_version(key, present, if_match)
+            token = self._ids.token()
+            change = Change(now, who, "deleted", token)
+            check_time_limit(self._clock, requested_at)
+            # The policy's item expires before its change does. So the change is filed as well, and first:
+            # after a crash it may be filed without effect, but it is never lost.
+            self._file_change_of(stored)
+            self._changes.put(key, change)
+            deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
+            if self._policies.put(deleted, present.version):
+                return
+        raise UnavailableError(_BUSY)
 
-    def delete(self, key: PolicyKey) -> bool:
-        """Delete a policy. Its triggers wait until it is created again. Returns whether there was one."""
-        for _ in range(_TRIES_MAX):
-            stored, now = self._policies.get(key), self._clock.now()
-            if stored is None or stored.deleted_at is not None:
-                return False
-            deleted = replace(stored, version=self._ids.token(), updated_at=now, deleted_at=now)
-            if self._policies.put(deleted, stored.version):
-                return True
-        raise UnavailableError("The policy keeps changing. Try again.")
-
-    def _policy(self, key: PolicyKey, stored: Policy | None, limits: PolicyLimits, now: Instant) -> Policy:
+    def _policy(
+        self, key: PolicyKey, stored: Policy | None, limits: PolicyLimits, now: Instant, who: str
+    ) -> Policy:
+        present = _present(stored)
+        token = self._ids.token()
         written = Policy(
             key=key,
-            version=self._ids.token(),
+            version=token,
             concurrent_max=limits.concurrent_max,
             rate=limits.rate,
             holder_size=1,
             partitions=0,
-            created_at=now if stored is None or stored.deleted_at is not None else stored.created_at,
-            updated_at=now,
+            created_at=now if present is None else present.created_at,
+            updated_at=now if stored is None else max(now, stored.updated_at),
+            change=_change(present, limits, token, now, who),
         )
         size = holder_size_of(written.permits) if stored is None else stored.holder_size
         partitions = partitions_of(written.permits, size)
@@ -78,9 +138,56 @@ class PolicyWriter:
             partitions = max(partitions, stored.partitions)
         return replace(written, holder_size=size, partitions=partitions)
 
-    def _wake(self, key: PolicyKey, at: Instant) -> None:
-        self._work.send(WorkMessage(key.namespace, key.name, at), max(0, at - self._clock.now()))
+    def _file_change_of(self, stored: Policy | None) -> None:
+        """File the change of the version that is about to be replaced. Every filed change was committed."""
+        if stored is not None and stored.change is not None:
+            self._changes.put(stored.key, stored.change)
+
+    def _wake(self, work: WorkQueue, key: PolicyKey, at: Instant) -> None:
+        work.send(WorkMessage(key.namespace, key.name, at), max(0, at - self._clock.now()))
+
+
+_BUSY: Final = "The policy keeps changing. Nothing was written. Try again."
+
+
+def _present(stored: Policy | None) -> Policy | None:
+    return None if stored is None or stored.deleted_at is not None else stored
+
+
+def _check_version(key: PolicyKey, present: Policy | None, if_match: Collection[str] | None) -> None:
+    if if_match is None:
+        return
+    if present is None:
+        raise PreconditionError(f"There is no policy {key.name}, and If-Match asks for one.")
+    if "*" not in if_match and present.version not in if_match:
+        raise PreconditionError(
+            f"The policy {key.name} is not in that revision: it is in revision {present.version}."
+        )
 
 
 def _limits(policy: Policy) -> PolicyLimits:
     return PolicyLimits(policy.concurrent_max, policy.rate)
+
+
+def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Instant, who: str) -> Change:
+    if present is None:
+        return Change(now, who, "created", token)
+    pairs = {
+        "maxConcurrent": (present.concurrent_max, limits.concurrent_max),
+        "rate": (_shown(present.rate), _shown(limits.rate)),
+    }
+    fields = tuple(FieldChange(name, pair) for name, pair in pairs.items() if pair[0] != pair[1])
+    return Change(now, who, "replaced", token, fields=fields)
+
+
+def _shown(rate: Rate | None) -> dict[str, object] | None:
+    return None if rate is None else {"limit": rate.limit, "per": per_text(rate.per_ms)}
+
+
+#: The units in which the time of a rate is written, the longest first.
+_UNITS: Final = (("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
+
+
+def per_text(per_ms: int) -> str:
+    """The time of a rate as a Go duration in the longest unit that divides it, such as `1s` or `24h`."""
+    return next(f"{per_ms // unit_ms}{unit}" for unit, unit_ms in _UNITS if per_ms % unit_ms == 0)

@@ -7,10 +7,14 @@ holder as a whole, for longer than its function can run (decision 043).
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
+
+if TYPE_CHECKING:
+    # A change names fields of a job's definition, and a definition has a priority.
+    from sweephand.model.change import Change
 
 #: Which triggers of a policy's line go first. Each priority has partitions of its own.
 Priority = Literal["high", "normal", "low"]
@@ -55,7 +59,8 @@ class Policy:
 
     `holder_size` is set when the policy is created and never changes, because holders of another size would
     count permits that are in use a second time. `partitions` is only ever raised. A policy that was deleted
-    keeps its item, with `deleted_at`, for as long as one of its permits may be in use.
+    keeps its item, with `deleted_at`, for as long as one of its permits may be in use. `change` is the write
+    that made this version.
     """
 
     key: PolicyKey
@@ -67,6 +72,7 @@ class Policy:
     created_at: Instant
     updated_at: Instant
     deleted_at: Instant | None = None
+    change: "Change | None" = None
 
     @property
     def permits(self) -> int:

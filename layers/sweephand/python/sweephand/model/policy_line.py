@@ -74,6 +74,17 @@ class LineTop(NamedTuple):
     entries: tuple[LineEntry, ...]
 
 
+class LineCount(NamedTuple):
+    """How many triggers wait in the first entries of a partition, and the time of the first entry.
+
+    `is_all` says that the partition has no further entries in that time.
+    """
+
+    triggers: int
+    first_at: Instant | None
+    is_all: bool
+
+
 def entry_key(at: Instant, name: str) -> str:
     """The sort key of an entry."""
     return f"{at:014d}#{name}"

@@ -12,6 +12,9 @@ import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.lines
 import sweephand.storage.payloads
+import sweephand.storage.permits
+import sweephand.storage.policies
+import sweephand.storage.policy_lines
 import sweephand.storage.runs
 import sweephand.storage.signing_secrets
 import sweephand.storage.timers  # noqa: F401

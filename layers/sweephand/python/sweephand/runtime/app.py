@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
     from sweephand.jobs.payload_audit import PayloadAudit
-    from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from sweephand.runs.handlers import Handlers
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
+    from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
     from sweephand.targets.queues import Reach
     from sweephand.web.services import Services
@@ -109,6 +109,9 @@ class App:
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.redriver,
+            policy_writer=self.policies.policy_writer,
+            policy_reader=self.policies.policy_reader,
+            policy_changes=self.policies.policy_changes,
             keys=ports.keys,
             signing=self.signing_keys,
             leases=ports.leases,
@@ -127,17 +130,11 @@ class App:
             jobs=ports.jobs,
             changes=ports.changes,
             commits=self._commits,
-            policies=self._policy_check,
+            policies=self.policies.policy_check,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
         )
-
-    @cached_property
-    def _policy_check(self) -> "PolicyCheck":
-        from sweephand.jobs.policy_check import PolicyCheck
-
-        return PolicyCheck(self.ports.policies.get if self.options.flow_functions_max else None)
 
     @cached_property
     def bulk_writer(self) -> "BulkWriter":
@@ -148,7 +145,7 @@ class App:
             jobs=self.ports.jobs,
             writer=self.writer,
             commits=self._commits,
-            policies=self._policy_check,
+            policies=self.policies.policy_check,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
@@ -192,6 +189,13 @@ class App:
         from sweephand.jobs.change_history import ChangeHistory
 
         return ChangeHistory(jobs=self.ports.jobs, changes=self.ports.changes)
+
+    @cached_property
+    def policies(self) -> "PolicyUseCases":
+        """Writes and reads flow policies."""
+        from sweephand.runtime.app_policies import PolicyUseCases
+
+        return PolicyUseCases(self.ports, self.options.flow_functions_max, self._write_concurrently)
 
     @cached_property
     def on_demand(self) -> "OnDemand":

@@ -1,4 +1,4 @@
-"""How changes are stored in the Jobs table: one item each, ordered by time under their job's key."""
+"""How changes are stored in the Jobs table: one item each, by time, under the key of their job or policy."""
 
 from typing import cast
 
@@ -12,6 +12,7 @@ from sweephand.model.change import (
     fields_to_item,
 )
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PolicyKey
 from sweephand.ports import Page
 from sweephand.storage.item import Item, JsonAttribute, expiry
 from sweephand.storage.table import Table
@@ -32,7 +33,7 @@ class DynamoChanges:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def put(self, key: JobKey, change: Change) -> None:
+    def put(self, key: JobKey | PolicyKey, change: Change) -> None:
         """Write a change: 1 WRU."""
         item = ChangeItem(
             _partition(key),
@@ -45,10 +46,10 @@ class DynamoChanges:
         )
         self._table.put(item)
 
-    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
+    def page(self, key: JobKey | PolicyKey, before: str, limit: int) -> Page[Change]:
         """Up to `limit` changes, newest first, by a query that runs backwards."""
-        of_job = ChangeItem.pk == _partition(key)
-        condition = of_job & (ChangeItem.sk < before) if before else of_job
+        of_key = ChangeItem.pk == _partition(key)
+        condition = of_key & (ChangeItem.sk < before) if before else of_key
         result = self._table.query(condition, limit, backwards=True)
         items = [ChangeItem.read(raw) for raw in result.items]
         changes = tuple(
@@ -66,5 +67,6 @@ class DynamoChanges:
         return Page(changes, changes[-1].position if result.has_more else None)
 
 
-def _partition(key: JobKey) -> str:
-    return f"changes#{key.namespace}#{key.name}"
+def _partition(key: JobKey | PolicyKey) -> str:
+    kind = "policychanges" if isinstance(key, PolicyKey) else "changes"
+    return f"{kind}#{key.namespace}#{key.name}"

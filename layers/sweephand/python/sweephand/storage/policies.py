@@ -1,8 +1,12 @@
 """How flow policies are stored in the Jobs table: one partition for each namespace."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.timing import POLICY_RETENTION_MS
+from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
@@ -10,7 +14,7 @@ from sweephand.storage.table import ItemKey, RawItem, Table
 
 
 class PolicyItem(Item):
-    """A policy as stored. `rate` is `[limit, per_ms]`."""
+    """A policy as stored. `rate` is `[limit, per_ms]`; `change` is `[at, who, what]` of this version."""
 
     version = UnicodeAttribute()
     concurrent_max = IntegerAttribute(null=True, attr_name="max")
@@ -20,6 +24,8 @@ class PolicyItem(Item):
     created_at = IntegerAttribute(attr_name="created")
     updated_at = IntegerAttribute(attr_name="updated")
     deleted_at = IntegerAttribute(null=True, attr_name="deleted")
+    change = JsonAttribute(null=True)
+    fields = JsonAttribute(null=True)
 
 
 class DynamoPolicies:
@@ -72,6 +78,8 @@ def _item(policy: Policy) -> PolicyItem:
         created_at=policy.created_at,
         updated_at=policy.updated_at,
         deleted_at=policy.deleted_at,
+        change=policy.change and [policy.change.at, policy.change.who, policy.change.what],
+        fields=fields_to_item(policy.change),
         expires_at=expiry(ends_at),
     )
 
@@ -89,4 +97,10 @@ def _policy(raw: RawItem) -> Policy:
         created_at=item.created_at,
         updated_at=item.updated_at,
         deleted_at=item.deleted_at,
+        change=item.change and _change(item.change, item.version, item.fields),
     )
+
+
+def _change(parts: Sequence[Any], version: str, fields: Sequence[Sequence[Any]] | None) -> Change:
+    at, who, what = parts
+    return Change(at, who, what, version, fields=fields_from_item(fields))

@@ -8,7 +8,7 @@ from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_RETENTION_MS
 from sweephand.model.policy import PRIORITIES
-from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.storage.item import IntegerAttribute, Item, expiry
@@ -31,10 +31,11 @@ class ClaimItem(Item):
 
 
 class EntryItem(Item):
-    """An entry: its messages in the one wire form, as a deflated list of texts."""
+    """An entry: its messages in the one wire form, as a deflated list of texts, and their number."""
 
     messages = DeflatedAttribute(attr_name="z")
     token = UnicodeAttribute()
+    size = IntegerAttribute(attr_name="n")
     version = IntegerAttribute(attr_name="v")
 
 
@@ -52,6 +53,7 @@ class DynamoPolicyLines:
                 entry.sort_key,
                 messages=[encode(each) for each in entry.messages],
                 token=entry.token,
+                size=len(entry.messages),
                 version=_VERSION,
                 expires_at=expiry(entry.at + LINE_RETENTION_MS),
             )
@@ -64,6 +66,18 @@ class DynamoPolicyLines:
         claim = _claim(items[0]) if items and items[0]["sk"]["S"] == _CLAIM else None
         entries = items[1:] if claim else items[:limit]
         return LineTop(claim, tuple(_entry(raw) for raw in entries))
+
+    def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
+        """The number of triggers, by one query. No message is read."""
+        of_place = EntryItem.pk == _partition(place)
+        in_time = of_place & EntryItem.sk.between(entry_key(0, ""), entry_key(before, ""))
+        result = self._table.query(in_time, limit + 1)
+        items = result.items[:limit]
+        triggers = sum(int(raw["n"]["N"]) for raw in items)
+        first_at = int(items[0]["sk"]["S"].partition("#")[0]) if items else None
+        # DynamoDB reads 1 MB at most, so it may return fewer than it was asked for.
+        is_all = len(result.items) <= limit and not result.has_more
+        return LineCount(triggers, first_at, is_all)
 
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
         """The entry at that place. One strong read."""

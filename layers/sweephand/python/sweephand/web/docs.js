@@ -4,7 +4,7 @@ const DEPTH_MAX = 4;
 const LINE_MAX = 66;
 
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
-const PATH_VALUES = { namespace: "demo", name: "hello", runId: "$RUN", id: "$KEY_ID" };
+const PATH_VALUES = { namespace: "demo", name: "hello", policy: "mailer", runId: "$RUN", id: "$KEY_ID" };
 
 /** The query of an example, by operation. */
 const QUERIES = {

@@ -6,9 +6,11 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.access_ports import KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
-from sweephand.jobs.change_history import ChangeHistory
+from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
@@ -40,6 +42,9 @@ class Services:
     lines: LineStore
     redriver: Redriver
     callbacks: Callbacks
+    policy_writer: PolicyWriter
+    policy_reader: PolicyReader
+    policy_changes: PolicyChangeHistory
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

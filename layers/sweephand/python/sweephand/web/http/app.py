@@ -118,7 +118,9 @@ class _Dispatcher:
         services, event = self._services, self._app.current_event
         now = services.clock.now()
         caller = authorize(operation, caller, path, event.headers.get("authorization"))
-        violations = [each for name in ("namespace", "name") for each in _name_violations(path, name)]
+        violations = [
+            each for name in ("namespace", "name", "policy") for each in _name_violations(path, name)
+        ]
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)
         violations += found

@@ -21,6 +21,7 @@ _REFS: Final = "#/components/schemas/{model}"
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "namespace": "The namespace. The key must be for this namespace.",
     "name": "The job's name.",
+    "policy": "The policy's name.",
     "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
     "index.",
     "id": "The key's id.",
@@ -45,6 +46,7 @@ reads it: `%2F` is a slash.
 _TAGS: Final = (
     ("Jobs", "A job says when a trigger is due and where Sweephand delivers it."),
     ("Runs", "A run is the record of delivering one trigger."),
+    ("Flow", "Policies limit how many requests of many jobs are open at once, and how many leave in a time."),
     ("Occurrences", "The due times of a job, or of a schedule."),
     ("Access", "API keys, and the secrets that sign deliveries."),
     ("Service", "The stack itself."),

@@ -60,7 +60,7 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     405: ("method", "The path does not take this method"),
     409: ("conflict", "The present state does not allow this"),
     410: ("gone", "The run or its attempt is over"),
-    412: ("precondition", "The job is not in that revision"),
+    412: ("precondition", "Not in that revision"),
     413: ("too-large", "Larger than a limit"),
     415: ("unsupported", "Not JSON"),
     422: ("invalid", "Fields that cannot be accepted"),

@@ -34,6 +34,7 @@ _NUMBERS: Final = "(?:0|[1-9][0-9]{0,14})-(?:0|[1-9][0-9]{0,6})"
 PATH: Final[dict[str, dict[str, Any]]] = {
     "namespace": NAME_SCHEMA,
     "name": NAME_SCHEMA,
+    "policy": NAME_SCHEMA,
     "runId": text_schema(f"^(?:{_NUMBERS}|(?:manual|backfill|chained)-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
     "id": text_schema("^[A-Za-z0-9]+$", 64),
 }

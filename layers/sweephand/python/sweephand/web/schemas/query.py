@@ -87,6 +87,15 @@ class ChangesQuery(QueryParameters):
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "changes"))] = Field("", description=_CURSOR)
 
 
+class PoliciesQuery(QueryParameters):
+    """Selects the policies to list."""
+
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "policies"))] = Field(
+        "", description=_CURSOR
+    )
+
+
 class RunsQuery(QueryParameters):
     """Selects the runs to list."""
 

@@ -1,0 +1,229 @@
+"""Writing flow policies: preconditions, changes, and the work messages that make a new limit known."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.fakes.faults import calls_of
+from tests.fakes.world import NOON, World
+
+from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.timing import API_LIMIT_MS, REQUEST_TIME_LIMIT_MS
+from sweephand.jobs.change_history import PolicyChangeHistory
+from sweephand.jobs.policies import PolicyLimits, PolicyWritten, per_text
+from sweephand.model.change import Change, FieldChange
+from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.model.trigger import WorkMessage
+
+MAILER = PolicyKey("ns", "mailer")
+PAST_THE_COMMIT_MS = API_LIMIT_MS + SECOND_MS
+
+
+def flow_world() -> World:
+    world = World()
+    world.flow_functions_max = 5
+    return world
+
+
+def put(
+    world: World, concurrent_max: int | None = 5, rate: Rate | None = None, **options: Any
+) -> PolicyWritten:
+    writer = world.app(world.api_clock).policies.policy_writer
+    limits = PolicyLimits(concurrent_max, rate)
+    return writer.put(MAILER, limits, **{"who": "ann", "requested_at": world.api_clock.now(), **options})
+
+
+def delete(world: World, **options: Any) -> None:
+    writer = world.app(world.api_clock).policies.policy_writer
+    writer.delete(MAILER, **{"who": "bob", "requested_at": world.api_clock.now(), **options})
+
+
+def stored(world: World) -> Policy:
+    found = world.policies.get(MAILER)
+    assert found is not None
+    return found
+
+
+def changes(world: World) -> list[Change]:
+    history = PolicyChangeHistory(policies=world.policies, changes=world.changes)
+    return list(history.page(MAILER, "", 50).items)
+
+
+def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
+    world = flow_world()
+    created = put(world)
+    world.clock.time += 5_000
+    changed = put(world, 7, Rate(10, 1_000))
+    assert (created.outcome, changed.outcome) == ("created", "replaced")
+    assert stored(world) == changed.policy
+    assert (changed.policy.concurrent_max, changed.policy.rate) == (7, Rate(10, 1_000))
+    assert (changed.policy.created_at, changed.policy.updated_at) == (NOON, NOON + 5_000)
+    assert changed.policy.version != created.policy.version
+
+
+def test_equal_limits_change_nothing_and_wake_nobody() -> None:
+    world = flow_world()
+    first = put(world).policy
+    world.work.sent.clear()
+    world.clock.time += 5_000
+    again = put(world)
+    assert (again.outcome, again.policy) == ("unchanged", first)
+    assert world.work.sent == []
+
+
+def test_a_work_message_past_the_commit_is_sent_before_it_and_another_one_after_it() -> None:
+    world = flow_world()
+    calls = [each for each in calls_of(world, lambda: put(world)) if each.startswith("before")]
+    assert calls == ["before policies.get", "before work.send", "before policies.put", "before work.send"]
+    assert world.work.sent == [
+        (WorkMessage("ns", "mailer", NOON + PAST_THE_COMMIT_MS), PAST_THE_COMMIT_MS),
+        (WorkMessage("ns", "mailer", NOON), 0),
+    ]
+
+
+def test_a_limit_that_is_raised_or_lowered_keeps_the_size_of_its_holders_and_its_partitions() -> None:
+    world = flow_world()
+    first = put(world, 4).policy
+    raised = put(world, 1_000).policy
+    lowered = put(world, 2).policy
+    assert first.holder_size == raised.holder_size == lowered.holder_size == 1
+    assert first.partitions < raised.partitions == lowered.partitions
+
+
+def test_a_policy_that_was_deleted_is_created_again_with_the_holders_that_may_be_in_use() -> None:
+    world = flow_world()
+    size = put(world, 4).policy.holder_size
+    delete(world)
+    world.clock.time += 5_000
+    again = put(world, 400, if_absent=True)
+    assert again.outcome == "created"
+    assert (again.policy.holder_size, again.policy.created_at) == (size, NOON + 5_000)
+    assert again.policy.deleted_at is None
+
+
+def test_a_deleted_policy_is_kept_as_deleted_and_cannot_be_deleted_twice() -> None:
+    world = flow_world()
+    with pytest.raises(NotFoundError, match="no policy mailer in namespace ns"):
+        delete(world)
+    put(world)
+    delete(world)
+    assert stored(world).deleted_at == NOON
+    with pytest.raises(NotFoundError):
+        delete(world)
+
+
+def test_preconditions_are_checked_against_the_stored_policy() -> None:
+    world = flow_world()
+    with pytest.raises(PreconditionError, match="no policy mailer"):
+        put(world, if_match=("*",))
+    version = put(world, if_absent=True).policy.version
+    for refused in ({"if_absent": True}, {"if_match": ("other",)}):
+        with pytest.raises(PreconditionError):
+            put(world, 6, **refused)
+    with pytest.raises(PreconditionError, match=f"in revision {version}"):
+        delete(world, if_match=("other",))
+    assert stored(world).version == version
+    second = put(world, 6, if_match=("other", version)).policy.version
+    assert put(world, 7, if_match=("*",)).outcome == "replaced"
+    with pytest.raises(PreconditionError):
+        delete(world, if_match=(second,))
+    delete(world, if_match=(stored(world).version,))
+    with pytest.raises(PreconditionError, match="no policy mailer"):
+        put(world, if_match=("*",))
+
+
+def test_a_stack_without_flow_policies_refuses_a_policy_and_lets_a_former_one_be_deleted() -> None:
+    world = flow_world()
+    put(world)
+    world.flow_functions_max = 0
+    with pytest.raises(ConflictError, match="FlowPolicies"):
+        put(world, 6)
+    delete(world)
+    assert stored(world).deleted_at == NOON
+
+
+def test_each_write_leaves_a_change_that_names_who_made_it_and_the_fields() -> None:
+    world = flow_world()
+    put(world)
+    put(world, None, Rate(100, 60_000), who="cid")
+    delete(world)
+    put(world, 9)
+    assert [(each.who, each.what) for each in sorted(changes(world), key=lambda each: each.version)] == [
+        ("ann", "created"),
+        ("cid", "replaced"),
+        ("bob", "deleted"),
+        ("ann", "created"),
+    ]
+    (replaced,) = [each for each in changes(world) if each.what == "replaced"]
+    assert replaced.fields == (
+        FieldChange("maxConcurrent", (5, None)),
+        FieldChange("rate", (None, {"limit": 100, "per": "1m"})),
+    )
+
+
+def test_a_deletion_is_filed_because_its_change_outlives_the_item() -> None:
+    world = flow_world()
+    put(world)
+    delete(world)
+    filed = {each.what for each in world.changes.page(MAILER, "", 50).items}
+    assert filed == {"created", "deleted"}
+
+
+def test_the_changes_of_a_policy_that_never_was_are_not_found() -> None:
+    with pytest.raises(NotFoundError, match="no policy and no change"):
+        changes(flow_world())
+
+
+def test_a_writer_that_is_overtaken_starts_over_from_the_other_version() -> None:
+    world = flow_world()
+    put(world, 4)
+    overtakes = [5_000, 6_000]
+
+    def announce(call: str) -> None:
+        if call == "before policies.put" and overtakes:
+            before = stored(world)
+            version = f"version{overtakes.pop():09d}"
+            assert world.policies.put(replace(before, version=version, partitions=77), before.version)
+
+    world.announce = announce
+    written = put(world, 9)
+    assert written.outcome == "replaced"
+    assert stored(world) == written.policy
+    assert written.policy.partitions == 77
+
+
+def test_a_writer_that_is_overtaken_again_and_again_gives_up() -> None:
+    world = flow_world()
+    put(world, 4)
+
+    def announce(call: str) -> None:
+        if call == "before policies.put":
+            before = stored(world)
+            world.policies.put(replace(before, version=f"x{before.version}"), before.version)
+
+    world.announce = announce
+    with pytest.raises(UnavailableError, match="Nothing was written"):
+        put(world, 9)
+    with pytest.raises(UnavailableError, match="Nothing was written"):
+        delete(world)
+    assert (stored(world).concurrent_max, stored(world).deleted_at) == (4, None)
+
+
+def test_a_write_that_comes_too_late_after_its_request_is_not_made() -> None:
+    world = flow_world()
+    put(world)
+    late = world.api_clock.now() - REQUEST_TIME_LIMIT_MS - 1
+    with pytest.raises(UnavailableError):
+        put(world, 6, requested_at=late)
+    with pytest.raises(UnavailableError):
+        delete(world, requested_at=late)
+    assert (stored(world).concurrent_max, stored(world).deleted_at) == (5, None)
+
+
+@pytest.mark.parametrize(
+    ("per_ms", "text"),
+    [(1_000, "1s"), (1_500, "1500ms"), (90_000, "90s"), (3_600_000, "1h"), (86_400_000, "24h")],
+)
+def test_the_time_of_a_rate_is_written_in_the_longest_unit_that_divides_it(per_ms: int, text: str) -> None:
+    assert per_text(per_ms) == text

@@ -1,0 +1,214 @@
+"""Writing, showing, listing and deleting flow policies over HTTP."""
+
+from typing import Any
+
+import pytest
+from tests.contract.builders import trigger_message
+from tests.fakes.http_events import JOB, READER, STRANGER, WRITER, Answered, Client
+from tests.fakes.world import NOON, World
+
+from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_line import LinePlace, entry_of
+
+URL = "/v1/namespaces/ns/policies/mailer"
+LIST = "/v1/namespaces/ns/policies"
+
+
+def client() -> Client:
+    world = World()
+    world.flow_functions_max = 5
+    return Client(world)
+
+
+def put(to: Client, body: Any = None, url: str = URL, **options: Any) -> Answered:
+    return to.send("PUT", url, {"maxConcurrent": 50} if body is None else body, **options)
+
+
+def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
+    to = client()
+    created = put(to)
+    assert (created.status, created.json["rev"]) == (201, created.etag.strip('"'))
+    to.world.clock.time += 1_000
+    changed = put(to, {"maxConcurrent": 20, "rate": {"limit": 10, "per": "60s"}})
+    assert (changed.status, changed.etag == created.etag) == (200, False)
+    assert changed.json == {
+        "namespace": "ns",
+        "name": "mailer",
+        "rev": changed.etag.strip('"'),
+        "maxConcurrent": 20,
+        "rate": {"limit": 10, "per": "1m"},
+        "effectiveMaxConcurrent": 20,
+        "createdAt": "2026-11-21T12:00:00.000Z",
+        "updatedAt": "2026-11-21T12:00:01.000Z",
+    }
+
+
+def test_equal_limits_change_nothing_however_they_are_written() -> None:
+    to = client()
+    first = put(to, {"rate": {"limit": 10, "per": "60s"}, "maxConcurrent": None})
+    again = put(to, {"rate": {"per": "PT1M", "limit": 10.0}})
+    assert (again.status, again.etag) == (200, first.etag)
+
+
+def test_a_policy_shows_what_is_in_use_and_what_waits() -> None:
+    to = client()
+    put(to)
+    key = PolicyKey("ns", "mailer")
+    permits = to.world.permits
+    assert permits.take(key, permits.holder(key, 0), "owner", NOON, NOON + 60_000)
+    due_at = NOON - 2_500
+    to.world.policy_lines.put(LinePlace(key, "low", 3), entry_of([trigger_message(due_at)], due_at, "m"))
+    shown = to.send("GET", URL, caller=READER)
+    assert (shown.status, shown.etag) == (200, f'"{shown.json["rev"]}"')
+    use = {name: shown.json[name] for name in ("inUse", "waiting", "waitingIsExact", "waitingSince")}
+    assert use == {
+        "inUse": 10,
+        "waiting": 1,
+        "waitingIsExact": True,
+        "waitingSince": "2026-11-21T11:59:57.500Z",
+    }
+    assert shown.json["effectiveMaxConcurrent"] == 50
+    assert "rate" not in shown.json
+
+
+def test_a_policy_without_a_limit_of_concurrency_shows_what_the_stack_can_reach() -> None:
+    shown = put(client(), {"rate": {"limit": 10, "per": "1s"}})
+    assert "maxConcurrent" not in shown.json
+    assert shown.json["effectiveMaxConcurrent"] == 50
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, [""]),
+        ({"maxConcurrent": None, "rate": None}, [""]),
+        ({"maxConcurrent": 0}, ["/maxConcurrent"]),
+        ({"maxConcurrent": 10_001}, ["/maxConcurrent"]),
+        ({"maxConcurrent": 1.5}, ["/maxConcurrent"]),
+        ({"maxConcurrent": True}, ["/maxConcurrent"]),
+        ({"maxConcurrent": "5"}, ["/maxConcurrent"]),
+        ({"maxConcurent": 5}, ["/maxConcurent"]),
+        ({"rate": 10}, ["/rate"]),
+        ({"rate": {}}, ["/rate/limit", "/rate/per"]),
+        ({"rate": {"limit": 10}}, ["/rate/per"]),
+        ({"rate": {"limit": 0, "per": "1s"}}, ["/rate/limit"]),
+        ({"rate": {"limit": 10_001, "per": "1s"}}, ["/rate/limit"]),
+        ({"rate": {"limit": 1, "per": "999ms"}}, ["/rate/per"]),
+        ({"rate": {"limit": 1, "per": "0s"}}, ["/rate/per"]),
+        ({"rate": {"limit": 1, "per": "86401s"}}, ["/rate/per"]),
+        ({"rate": {"limit": 1, "per": "soon"}}, ["/rate/per"]),
+        ({"rate": {"limit": 1, "per": 60}}, ["/rate/per"]),
+        (
+            {"rate": {"limit": 0, "per": "2d"}, "maxConcurrent": 0},
+            ["/maxConcurrent", "/rate/limit", "/rate/per"],
+        ),
+        ({"maxConcurrent": 5, "name": "mailer"}, ["/name"]),
+        ([], [""]),
+    ],
+)
+def test_a_policy_that_is_not_valid_is_refused_with_its_pointers(body: Any, pointers: list[str]) -> None:
+    to = client()
+    refused = put(to, body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert to.send("GET", URL).status == 404
+
+
+@pytest.mark.parametrize("body", [{"maxConcurrent": 1}, {"maxConcurrent": 10_000}])
+def test_the_bounds_of_concurrency_are_accepted(body: Any) -> None:
+    assert put(client(), body).status == 201
+
+
+@pytest.mark.parametrize("rate", [(1, "1s"), (10_000, "1d"), (10_000, "1s"), (1, "24h"), (7, "1.5s")])
+def test_the_bounds_of_a_rate_are_accepted(rate: tuple[int, str]) -> None:
+    assert put(client(), {"rate": {"limit": rate[0], "per": rate[1]}}).status == 201
+
+
+def test_an_error_names_the_limit_and_what_would_be_right() -> None:
+    (error,) = put(client(), {"maxConcurrent": 10_001}).json["errors"]
+    assert "at most 10000" in error["detail"]
+    (error,) = put(client(), {"rate": {"limit": 1, "per": "10ms"}}).json["errors"]
+    assert "policyRatePerSecondsMin" in error["detail"]
+    (error,) = put(client(), {"maxConcurrnt": 5}).json["errors"]
+    assert "Did you mean maxConcurrent?" in error["detail"]
+
+
+@pytest.mark.parametrize("name", ["a%20b", "..", "x" * 129, "%C3%A9"])
+def test_a_policy_has_the_same_names_as_a_job(name: str) -> None:
+    refused = put(client(), url=f"{LIST}/{name}")
+    assert (refused.status, refused.pointers) == (422, ["/policy"])
+
+
+def test_preconditions_work_as_those_of_jobs() -> None:
+    to = client()
+    assert put(to, headers={"If-Match": "*"}).status == 412
+    created = put(to, headers={"If-None-Match": "*"})
+    assert created.status == 201
+    assert put(to, {"maxConcurrent": 7}, headers={"If-None-Match": "*"}).status == 412
+    assert put(to, {"maxConcurrent": 7}, headers={"If-Match": '"other"'}).status == 412
+    changed = put(to, {"maxConcurrent": 7}, headers={"If-Match": f'"other", {created.etag}'})
+    assert changed.status == 200
+    assert to.send("DELETE", URL, headers={"If-Match": created.etag}).status == 412
+    assert to.send("DELETE", URL, headers={"If-Match": changed.etag}).status == 204
+
+
+def test_a_policy_that_jobs_name_can_be_deleted_and_is_then_gone() -> None:
+    to = client()
+    put(to)
+    assert to.put(job={**JOB, "policy": "mailer"}).status == 201
+    assert to.send("DELETE", URL, caller=WRITER).status == 204
+    assert to.send("GET", URL).status == 404
+    assert to.send("DELETE", URL).status == 404
+    assert to.send("GET", LIST).json == {"items": []}
+    assert put(to).status == 201
+
+
+def test_a_list_has_the_policies_of_its_namespace_by_name() -> None:
+    to = client()
+    for name in ("c", "a", "b"):
+        put(to, url=f"{LIST}/{name}")
+    put(to, url="/v1/namespaces/elsewhere/policies/d")
+    first = to.send("GET", f"{LIST}?limit=2", caller=READER)
+    assert [each["name"] for each in first.json["items"]] == ["a", "b"]
+    assert "inUse" not in first.json["items"][0]
+    second = to.send("GET", f"{LIST}?limit=2&cursor={first.json['nextCursor']}")
+    assert [each["name"] for each in second.json["items"]] == ["c"]
+    assert "nextCursor" not in second.json
+    assert to.send("GET", f"{LIST}?cursor=abc").pointers == ["/cursor"]
+
+
+def test_changes_show_who_wrote_what_also_of_a_deleted_policy() -> None:
+    to = client()
+    put(to, caller=WRITER)
+    to.world.clock.time += 1_000
+    put(to, {"maxConcurrent": 7})
+    to.world.clock.time += 1_000
+    to.send("DELETE", URL)
+    items = to.send("GET", f"{URL}/changes", caller=READER).json["items"]
+    assert [(each["who"], each["what"]) for each in items] == [
+        ("admin", "deleted"),
+        ("admin", "replaced"),
+        ("writer", "created"),
+    ]
+    assert items[1]["fields"] == [{"name": "maxConcurrent", "before": 50, "after": 7}]
+    first = to.send("GET", f"{URL}/changes?limit=2")
+    rest = to.send("GET", f"{URL}/changes?cursor={first.json['nextCursor']}")
+    assert [each["what"] for each in rest.json["items"]] == ["created"]
+
+
+def test_a_stack_without_flow_policies_refuses_a_policy_and_names_its_parameter() -> None:
+    to = Client()
+    refused = put(to)
+    assert refused.status == 409
+    assert "FlowPolicies" in refused.json["detail"]
+    job = to.put(job={**JOB, "policy": "mailer"})
+    assert (job.status, job.pointers) == (422, ["/policy"])
+    assert "FlowPolicies" in job.json["errors"][0]["detail"]
+
+
+def test_a_policy_of_another_namespace_is_not_found() -> None:
+    to = client()
+    put(to)
+    assert to.send("GET", URL, caller=STRANGER).status == 404
+    assert to.put(job={**JOB, "policy": "mailer"}).status == 201
+    refused = to.send("PUT", "/v1/namespaces/elsewhere/jobs/job", {**JOB, "policy": "mailer"})
+    assert (refused.status, refused.pointers) == (422, ["/policy"])
