@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import TARGET, Client
-from tests.fakes.world import NOON, key_of
+from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.ports import Answer
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
@@ -213,3 +213,74 @@ def test_the_overlap_of_a_job_is_shown_as_it_was_written() -> None:
     client.put(job={**JOB, "overlap": "wait", "waitLimit": 7})
     shown = client.get().json
     assert (shown["overlap"], shown["waitLimit"]) == ("wait", 7)
+
+
+POLICY = "/v1/namespaces/ns/policies/mailer"
+
+
+def client_with_policy() -> Client:
+    """A client whose job is due every ten seconds, under a policy."""
+    world = World()
+    world.flow_functions_max = 5
+    client = Client(world)
+    client.send("PUT", POLICY, {"maxConcurrent": 5})
+    client.put(job={**JOB, "policy": "mailer"})
+    return client
+
+
+def test_a_due_run_of_a_job_with_a_policy_is_waiting_and_names_the_policy() -> None:
+    client = client_with_policy()
+    later = run_at(client, NOON + 20_000).json
+    assert (later["state"], "policy" in later) == ("scheduled", False)
+    client.world.clock.time += 10_000
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
+    assert "permit of the policy mailer" in shown["reason"]
+
+
+def test_a_run_by_hand_of_a_job_with_a_policy_is_waiting_too() -> None:
+    client = client_with_policy()
+    run_id = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
+    client.world.clock.time += PENDING_MAX_MS
+    shown = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{run_id}").json
+    assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
+
+
+def test_a_run_can_wait_under_a_policy_for_two_weeks() -> None:
+    client = client_with_policy()
+    client.world.clock.time = NOON + 10_000 + LINE_RETENTION_MS - 1
+    assert run_at(client, NOON + 10_000).json["state"] == "waiting"
+    client.world.clock.time += 1
+    assert run_at(client, NOON + 10_000).status == 404
+
+
+def test_the_job_and_its_due_run_say_that_their_policy_is_missing_until_it_is_created_again() -> None:
+    client = client_with_policy()
+    assert "policyBlock" not in client.get().json
+    client.send("DELETE", POLICY)
+    client.world.clock.time += 10_000
+    assert client.get().json["policyBlock"] == "missing"
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
+    assert "does not exist" in shown["reason"]
+    client.send("PUT", POLICY, {"maxConcurrent": 5})
+    assert "policyBlock" not in client.get().json
+    assert "permit" in run_at(client, NOON + 10_000).json["reason"]
+
+
+def test_the_job_and_its_due_run_say_that_policies_are_off_in_the_stack() -> None:
+    world = client_with_policy().world
+    world.flow_functions_max = 0
+    client = Client(world)
+    world.clock.time += 10_000
+    assert client.get().json["policyBlock"] == "off"
+    assert "are off in this stack" in run_at(client, NOON + 10_000).json["reason"]
+
+
+def test_a_pause_comes_before_the_policy_in_what_a_run_waits_for() -> None:
+    client = client_with_policy()
+    client.world.clock.time += 10_000
+    client.send("POST", "/v1/namespaces/ns/jobs/job/pause", {"reason": "The database moves"})
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], "policy" in shown) == ("waiting", False)
+    assert "paused" in shown["reason"]

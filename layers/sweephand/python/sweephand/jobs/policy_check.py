@@ -1,9 +1,9 @@
-"""Whether a job that is written may name its policy: the policy has to exist in the job's namespace."""
+"""Whether the policy that a job names exists in the job's namespace."""
 
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.model.definition import Definition
@@ -12,12 +12,15 @@ from sweephand.model.policy import Policy, PolicyKey
 #: Why a stack without flow policies refuses one. The sentence names the parameter of template.yaml.
 POLICIES_OFF: Final = "Flow policies are off in this stack: set its parameter FlowPolicies to on."
 
+#: Why the policy of a job lets no trigger through: it does not exist, or flow policies are off in the stack.
+PolicyBlock: TypeAlias = Literal["missing", "off"]
+
 
 class PolicyCheck:
-    """Refuses a job that names a policy which does not exist.
+    """Finds the policies of jobs, and refuses the write of a job whose policy does not exist.
 
     A policy can be deleted while jobs name it, and then their triggers wait. So only the write of a job is
-    checked: it would most likely have a misspelled name.
+    refused: it would most likely have a misspelled name.
     """
 
     def __init__(self, read: Callable[[PolicyKey], Policy | None] | None) -> None:
@@ -26,15 +29,23 @@ class PolicyCheck:
 
     def check(self, namespace: str, definition: Definition) -> None:
         """Raise InvalidError if the definition names a policy that does not exist, or was deleted."""
+        match self.block(namespace, definition):
+            case "off":
+                raise InvalidError([Violation("/policy", f"{POLICIES_OFF} Or leave this field out.")])
+            case "missing":
+                name = definition.policy
+                detail = f"There is no policy {name} in namespace {namespace}. Create the policy first."
+                raise InvalidError([Violation("/policy", detail)])
+
+    def block(self, namespace: str, definition: Definition) -> PolicyBlock | None:
+        """Why the definition's policy lets no trigger through. None if it does, or if there is no policy."""
         name = definition.policy
         if name is None:
-            return
+            return None
         if self._read is None:
-            raise InvalidError([Violation("/policy", f"{POLICIES_OFF} Or leave this field out.")])
+            return "off"
         found = self._read(PolicyKey(namespace, name))
-        if found is None or found.deleted_at is not None:
-            detail = f"There is no policy {name} in namespace {namespace}. Create the policy first."
-            raise InvalidError([Violation("/policy", detail)])
+        return "missing" if found is None or found.deleted_at is not None else None
 
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
+from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
@@ -18,26 +19,38 @@ _FORMER_RUNS_MAX: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A job as its reader sees it at an instant. `last_run` is the run with the newest due time."""
+    """A job as its reader sees it at an instant.
+
+    `last_run` is the run with the newest due time. `policy_block` says why the job's policy lets no trigger
+    through. Both are read only if the job is read alone.
+    """
 
     job: Job
     state: JobState
     next_run_at: Instant | None
     last_run: Run | None = None
+    policy_block: PolicyBlock | None = None
 
 
 class Reader:
     """Reads jobs."""
 
-    def __init__(self, *, jobs: JobStore, runs: RunStore, payloads: PayloadStore) -> None:
+    def __init__(
+        self, *, jobs: JobStore, runs: RunStore, payloads: PayloadStore, policies: PolicyCheck
+    ) -> None:
+        self._policies = policies
         self._jobs = jobs
         self._runs = runs
         self._payloads = payloads
 
     def get(self, key: JobKey, now: Instant) -> View:
-        """The job with its data and its last run; NotFoundError if there is none."""
+        """The job with its data, its last run and the state of its policy; NotFoundError if there is none."""
         job = existing_job(self._jobs.get(key), key, now)
-        return replace(view(self._with_text(job), now), last_run=self._last_run(job))
+        return replace(
+            view(self._with_text(job), now),
+            last_run=self._last_run(job),
+            policy_block=self._policies.block(key.namespace, job.definition),
+        )
 
     def page(self, namespace: str, *, prefix: str, after: str, limit: int, now: Instant) -> Page[View]:
         """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs."""

@@ -1,10 +1,12 @@
 """The state of a trigger that has no record yet. It is derived from the job on request and never stored."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.run_id import RunName
@@ -16,7 +18,10 @@ PendingState = Literal["scheduled", "enqueued", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A trigger that is still to be delivered. If it is `waiting`, `reason` says what holds it back."""
+    """A trigger that is still to be delivered. If it is `waiting`, `reason` says what holds it back.
+
+    If that is a flow policy, `policy` is its name.
+    """
 
     trigger_id: str
     run_id: str
@@ -24,6 +29,7 @@ class Pending:
     sequence: int
     state: PendingState
     reason: str | None = None
+    policy: str | None = None
 
 
 def waiting_in_line(line: Line) -> list[Pending]:
@@ -53,7 +59,7 @@ def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
     size = 1 if job.series.batch is None else job.series.batch.size
     if name.demand is None or name.demand.kind != "manual" or name.index >= size:
         return None
-    is_recent = now - PENDING_MAX_MS < name.due_at <= now + CLOCK_SKEW_MAX_MS
+    is_recent = now - _age_max_ms(job) < name.due_at <= now + CLOCK_SKEW_MAX_MS
     if not is_recent or name.due_at < job.created_at or not job.definition.records_successes:
         return None
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
@@ -62,8 +68,8 @@ def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
 def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
     """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
-    None also for a trigger that was due an hour ago: its record was not kept, or an outage lost it. Nothing
-    tells the two cases apart.
+    None also for a trigger that was due an hour ago, or 14 days ago under a policy: its record was not kept,
+    or an outage lost it. Nothing tells the two cases apart.
     """
     coming = job.series.next_after(name.due_at - 1)
     if coming is None or coming.due_at != name.due_at or not job.current.owns(name.due_at):
@@ -71,7 +77,7 @@ def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
     if name.index >= (1 if job.series.batch is None else job.series.batch.size):
         return None
     at = nth_trigger_from(job.series, coming, name.index).at
-    if at <= now and (not job.definition.records_successes or at <= now - PENDING_MAX_MS):
+    if at <= now and (not job.definition.records_successes or at <= now - _age_max_ms(job)):
         return None
     state: PendingState = "scheduled" if at > now else "enqueued"
     reason = None
@@ -86,3 +92,27 @@ def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
         state=state,
         reason=reason,
     )
+
+
+#: What a trigger under a policy waits for, by why the policy lets no trigger through.
+_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
+    None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
+    "missing": "The policy {policy} does not exist. The trigger waits until the policy is created again.",
+    "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
+}
+
+
+def under_policy(found: Pending | None, job: Job, block: PolicyBlock | None) -> Pending | None:
+    """The trigger as `waiting`, with its policy, if it is due and its job names a policy.
+
+    Nothing tells a trigger in the policy's line from one whose request is about to leave.
+    """
+    policy = job.definition.policy
+    if found is None or policy is None or found.state != "enqueued":
+        return found
+    return replace(found, state="waiting", reason=_WAITS[block].format(policy=policy), policy=policy)
+
+
+def _age_max_ms(job: Job) -> int:
+    """How long after its time a trigger without a record may still be delivered."""
+    return PENDING_MAX_MS if job.definition.policy is None else LINE_RETENTION_MS

@@ -212,7 +212,10 @@ class App:
         """Reads jobs."""
         from sweephand.jobs.read import Reader
 
-        return Reader(jobs=self.ports.jobs, runs=self.ports.runs, payloads=self.ports.payloads)
+        ports = self.ports
+        return Reader(
+            jobs=ports.jobs, runs=ports.runs, payloads=ports.payloads, policies=self.policies.policy_check
+        )
 
     @cached_property
     def payload_audit(self) -> "PayloadAudit":

@@ -3,9 +3,10 @@
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
+from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.run_id import RunName, parse_run_name
-from sweephand.runs.pending import Pending, manual_trigger, pending, waiting_in_line
+from sweephand.runs.pending import Pending, manual_trigger, pending, under_policy, waiting_in_line
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     NoQuery,
@@ -45,8 +46,8 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> R
     """
     query = request.query
     _check_job_or_runs_exist(services, request)
-    job = _job_or_none(services, request)
-    waiting = [] if job is None else _waiting_triggers(services, job)
+    view = _view_or_none(services, request)
+    waiting = [] if view is None else _waiting_triggers(services, view.job)
     if query.cursor:
         last = parse_run_name(query.cursor)
         if last is None:
@@ -78,19 +79,21 @@ def _find_pending(services: Services, request: Request[NoQuery, None], name: Run
 
     None if the job does not exist or will not make that trigger.
     """
-    job = _job_or_none(services, request)
-    if job is None:
+    view = _view_or_none(services, request)
+    if view is None:
         return None
+    job = view.job
     for each in _waiting_triggers(services, job):
         if each.run_id == str(name):
             return each
     now = request.requested_at
-    return manual_trigger(job, name, now) if name.demand else pending(job, name, now)
+    found = manual_trigger(job, name, now) if name.demand else pending(job, name, now)
+    return under_policy(found, job, view.policy_block)
 
 
-def _job_or_none(services: Services, request: Request[Any, None]) -> Job | None:
+def _view_or_none(services: Services, request: Request[Any, None]) -> View | None:
     try:
-        return services.reader.get(request.key, request.requested_at).job
+        return services.reader.get(request.key, request.requested_at)
     except NotFoundError:
         return None
 
@@ -119,7 +122,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="List the runs of a job",
         description="Lists the newest due time first. The list also has the runs of a deleted job of this "
-        "name. With the state `waiting` it has instead the triggers that wait for another run of the job.",
+        "name. With the state `waiting` it has instead the triggers that wait for another run of the job. "
+        "Triggers that wait for a policy are not in the list; the policy shows how many there are.",
         run=list_runs,
         query=RunsQuery,
         returns={200: Returns("A page of runs", RunPage)},

@@ -7,6 +7,7 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.jobs.read import JobState, View
 from sweephand.jobs.validation import TARGETS
 from sweephand.model.api_key import Caller
@@ -96,9 +97,19 @@ class JobResponse(TypedDict):
 
 
 class WholeJobResponse(JobResponse):
-    """A job with its data and its last run."""
+    """A job with its data, its last run and the state of its policy."""
 
     data: NotRequired[Annotated[Any, _as_written("data")]]
+    policyBlock: NotRequired[
+        Annotated[
+            PolicyBlock,
+            Field(
+                description="Why the job's policy lets no trigger through, so that all of them wait. "
+                "`missing`: the policy was deleted, and can be created again. `off`: flow policies are off "
+                "in the stack. Left out if the policy is in force, or if the job has none."
+            ),
+        ]
+    ]
     lastRun: Annotated[
         RunResponse | None, Field(description="The run of the newest due time; null if there is none.")
     ]
@@ -140,10 +151,11 @@ def job_response(view: View, caller: Caller) -> JobResponse:
 
 
 def whole_job_response(view: View, caller: Caller) -> WholeJobResponse:
-    """A job with its data and its last run. The data has the bytes that consumers get."""
+    """A job that was read alone. Its data has the bytes that consumers get."""
     payload = view.job.definition.payload
     data = {} if payload is None or payload.text is None else {"data": json_text.raw(payload.text)}
     last = None if view.last_run is None else run_response(view.last_run)
-    shown: Any = {**job_response(view, caller), **data, "lastRun": last}
+    block = {} if view.policy_block is None else {"policyBlock": view.policy_block}
+    shown: Any = {**job_response(view, caller), **data, **block, "lastRun": last}
     resource: WholeJobResponse = shown
     return resource

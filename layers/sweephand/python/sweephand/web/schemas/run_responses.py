@@ -76,6 +76,12 @@ class RunResponse(TypedDict):
             description="Why the run failed (unless a response says so) or was skipped, or what it waits for."
         ),
     ]
+    policy: NotRequired[
+        Annotated[
+            str,
+            Field(description="The flow policy for which the trigger waits. Other runs do not have it."),
+        ]
+    ]
     lastFailure: NotRequired[
         Annotated[
             FailureResponse,
@@ -161,7 +167,7 @@ def callback_response(run: Run) -> CallbackResponse:
 
 def pending_run_response(pending: Pending) -> RunResponse:
     """A trigger without a run record, as a response shows it: in the form of its future run."""
-    return {
+    response: RunResponse = {
         "id": pending.run_id,
         "triggerId": pending.trigger_id,
         "state": pending.state,
@@ -176,6 +182,9 @@ def pending_run_response(pending: Pending) -> RunResponse:
         "answer": None,
         "reason": pending.reason,
     }
+    if pending.policy is not None:
+        response["policy"] = pending.policy
+    return response
 
 
 def time_or_none(instant: Instant | None) -> str | None:
