@@ -1,29 +1,24 @@
-"""Walking the line of a policy: claiming partitions, reading entries ahead, and deleting what is settled."""
+"""Walking the line of a policy: reading entries ahead, and deleting what is settled."""
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_AHEAD_MS, LINE_CLAIM_MS
+from sweephand.base.timing import LINE_AHEAD_MS
 from sweephand.flow_ports import PolicyLines
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
-from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop, entry_of
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
+from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
+from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_up import LineUp
-
-#: Partitions that a worker reads at once.
-READS_AT_ONCE: Final = 16
 
 #: Entries that a worker gives to each helper at once.
 MOVES_MAX: Final = 4
-
-#: Partitions of each higher priority that a worker reads before it takes up more entries.
-HIGHER_READS: Final = 4
 
 
 class TakenEntry:
@@ -60,15 +55,11 @@ class LineWalk:
         self, key: PolicyKey, *, lines: PolicyLines, line_up: LineUp, clock: Clock, ids: Ids,
         concurrently: Concurrently,
     ) -> None:  # fmt: skip
-        self._key = key
         self._lines = lines
         self._line_up = line_up
         self._clock = clock
-        self._ids = ids
         self._concurrently = concurrently
-        self._owner = ids.token()
-        self._claims: dict[LinePlace, LineClaim] = {}
-        self._current: LinePlace | None = None
+        self._claims = LineClaims(key, lines=lines, clock=clock, ids=ids, concurrently=concurrently)
         self._entries: dict[tuple[LinePlace, str], TakenEntry] = {}
         self._settled: set[tuple[LinePlace, str, str]] = set()
         self._waiting: deque[TakenTrigger] = deque()
@@ -123,22 +114,22 @@ class LineWalk:
 
         Returns whether any was read. `sees_more` then says whether another worker could help.
         """
-        self._renew()
+        for place in self._claims.renew():
+            self._lose(place)
         self._spare, self._sees_elsewhere = [], False
         had = self.waiting
         if had >= wanted:
             return False
-        if self._current is not None:
-            higher = PRIORITIES[: PRIORITIES.index(self._current.priority)]
-            self._switch(self._find(policy, higher, HIGHER_READS))
-        if self._current is not None:
-            self._read(self._current, wanted)
+        self._switch(self._claims.find_higher(policy))
+        self._read(wanted)
         if self.waiting == had:
             # Nothing new is due in this partition. Its last triggers need not be over to begin another one.
-            self._switch(self._find(policy, PRIORITIES, policy.partitions))
-            if self._current is not None:
-                self._read(self._current, wanted)
-        self._release_idle()
+            self._switch(self._claims.find(policy, PRIORITIES, policy.partitions))
+            self._read(wanted)
+        busy = {place for place, _ in tuple(self._entries)}
+        if self.waiting and self._claims.current is not None:
+            busy.add(self._claims.current)
+        self._claims.release_all_but(busy)
         return self.waiting > had
 
     def share(self, policy: Policy, helpers: int) -> int:
@@ -147,11 +138,12 @@ class LineWalk:
         If all work is in the partition that is walked here, entries move to partitions that nobody walks.
         They are written there first, so a crash leaves a duplicate and no gap.
         """
-        place = self._current
-        if place is None or not self._spare or self._find(policy, PRIORITIES, READS_AT_ONCE) is not None:
+        claims = self._claims
+        place = claims.current
+        if place is None or not self._spare or claims.find(policy, PRIORITIES, READS_AT_ONCE) is not None:
             return 1
-        tops = self._tops(self._places(policy, [place.priority], READS_AT_ONCE), self._clock.now())
-        free = [each for each, top in tops if each not in self._claims and not self._is_held(top.claim)]
+        tops = claims.tops(claims.places(policy, [place.priority], READS_AT_ONCE), self._clock.now())
+        free = [each for each, top in tops if claims.is_free(each, top)]
         found = self._lines.top(
             place, self._clock.now(), len(self._entries) + MOVES_MAX * (helpers + 1)
         ).entries
@@ -191,16 +183,17 @@ class LineWalk:
         for taken, rest, still_open in split:
             if len(rest) < len(taken.entry.messages):
                 self._split(taken, rest, still_open, until)
-        for place in tuple(self._claims):
-            self._release(place)
+        self._claims.release_all_but(())
         return bool(unbegun)
 
     def unclaimed_from(self, policy: Policy, before: Instant) -> Instant | None:
         """The time of the first entry before that instant in a partition that nobody walks; None if none."""
         found = [
             top.entries[0].at
-            for _, top in self._tops(self._places(policy, PRIORITIES, policy.partitions), before)
-            if top.entries and not self._is_held(top.claim)
+            for place, top in self._claims.tops(
+                self._claims.places(policy, PRIORITIES, policy.partitions), before
+            )
+            if top.entries and self._claims.is_free(place, top)
         ]
         return min(found, default=None)
 
@@ -235,8 +228,11 @@ class LineWalk:
             self._settled.add((taken.place, entry.sort_key, entry.token))
             self._entries.pop((taken.place, entry.sort_key), None)
 
-    def _read(self, place: LinePlace, wanted: int) -> None:
-        now = self._clock.now()
+    def _read(self, wanted: int) -> None:
+        """Take up entries of the partition that is walked, until so many triggers wait here."""
+        place, now = self._claims.current, self._clock.now()
+        if place is None:
+            return
         taken_here = sum(each == place for each, _ in self._entries)
         limit = taken_here + max(2, wanted - self.waiting)
         top = self._lines.top(place, now + LINE_AHEAD_MS, limit)
@@ -271,39 +267,13 @@ class LineWalk:
         if not due:
             self._delete(taken)
 
-    def _find(
-        self, policy: Policy, priorities: Sequence[Priority], count: int
-    ) -> tuple[LinePlace, LineTop] | None:
-        """A partition of the highest of these priorities that has due work and is claimed by nobody.
-
-        Of the partitions that are read together, it is the one whose first entry is due first.
-        """
-        for priority in priorities:
-            for some in parts(self._places(policy, [priority], count), READS_AT_ONCE):
-                now = self._clock.now()
-                found = [
-                    (place, top)
-                    for place, top in self._tops(some, now + LINE_AHEAD_MS)
-                    if top.entries and place not in self._claims and not self._is_held(top.claim)
-                ]
-                if found:
-                    self._sees_elsewhere = len(found) > 1
-                    return min(found, key=lambda each: each[1].entries[0].at)
-        return None
-
-    def _switch(self, found: tuple[LinePlace, LineTop] | None) -> None:
-        """Claim a partition that was found, and walk it from now on."""
+    def _switch(self, found: Found | None) -> None:
+        """Walk a partition that was found from now on."""
         if found is None:
             return
-        place, top = found
-        now = self._clock.now()
-        claim = self._lines.claim(place, top.claim, self._owner, now + LINE_CLAIM_MS)
-        if claim is None:
-            return
-        self._claims[place] = claim
-        self._current = place
-        if top.claim is not None and top.claim.was_abandoned(now):
-            self._count_crash(place, top.entries[0])
+        self._sees_elsewhere = found.has_others
+        if self._claims.switch(found):
+            self._count_crash(found.place, found.top.entries[0])
 
     def _count_crash(self, place: LinePlace, entry: LineEntry) -> None:
         """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""
@@ -312,51 +282,9 @@ class LineWalk:
             self._lines.put(place, alone)
         self._lines.delete(place, entry)
 
-    def _renew(self) -> None:
-        now = self._clock.now()
-        for place, claim in tuple(self._claims.items()):
-            if claim.until - now < LINE_CLAIM_MS // 2:
-                until = now + LINE_CLAIM_MS
-                if self._lines.renew(place, claim, until):
-                    self._claims[place] = claim._replace(until=until)
-                else:
-                    self._lose(place)
-
     def _lose(self, place: LinePlace) -> None:
         """Another worker walks the partition now: begin nothing more of it."""
-        self._claims.pop(place, None)
-        if self._current == place:
-            self._current = None
         with self._lock:
             kept = [each for each in self._waiting if each.taken.place != place]
             self._waiting.clear()
             self._waiting.extend(kept)
-
-    def _release_idle(self) -> None:
-        """Release the partitions of which nothing is open, except the one that is walked and has work."""
-        busy = {place for place, _ in tuple(self._entries)}
-        for place in tuple(self._claims):
-            if place not in busy and (place != self._current or not self.waiting):
-                self._release(place)
-
-    def _release(self, place: LinePlace) -> None:
-        claim = self._claims.pop(place)
-        self._lines.renew(place, claim._replace(owner=None), 0)
-        if self._current == place:
-            self._current = None
-
-    def _is_held(self, claim: LineClaim | None) -> bool:
-        return claim is not None and claim.is_held(self._clock.now())
-
-    def _places(self, policy: Policy, priorities: Sequence[Priority], count: int) -> Sequence[LinePlace]:
-        """So many partitions of each priority, from a random one on."""
-        first = int(self._ids.fraction() * policy.partitions)
-        numbers = [(first + each) % policy.partitions for each in range(min(count, policy.partitions))]
-        return [LinePlace(self._key, priority, number) for priority in priorities for number in numbers]
-
-    def _tops(self, places: Sequence[LinePlace], before: Instant) -> Iterator[tuple[LinePlace, LineTop]]:
-        def read(place: LinePlace) -> tuple[LinePlace, LineTop]:
-            return place, self._lines.top(place, before, 1)
-
-        for some in parts(places, READS_AT_ONCE):
-            yield from self._concurrently([lambda place=place: read(place) for place in some])  # type: ignore[misc]
