@@ -27,6 +27,7 @@ from sweephand.model.trigger import Trigger, TriggerMessage, WorkMessage
 from sweephand.model.wire_work import decode_work, encode_work
 from sweephand.runs.flow.line_up import LineUp
 from sweephand.runs.flow.line_worker import LineWorker
+from sweephand.runs.flow.permit import Permit
 
 NOON: Final[Instant] = 1_795_262_400_000
 KEY: Final = PolicyKey("ns", "mailer")
@@ -256,7 +257,9 @@ class FlowWorld:
                 permits=self.permits,
                 lines=self.lines,
                 work=self,
-                deliver=lambda message, key, deadline: self._deliver(clock, mine, message, key, deadline),
+                deliver=lambda message, permit, deadline: self._deliver(
+                    clock, mine, message, permit, deadline
+                ),
                 clock=clock,
                 ids=self.ids,
                 concurrently=self._concurrently,
@@ -298,10 +301,10 @@ class FlowWorld:
         clock: MachineClock,
         mine: set[object],
         message: TriggerMessage,
-        key: PolicyKey,
+        permit: Permit,
         deadline: Instant,
     ) -> bool:
-        assert key == KEY
+        assert permit.key == KEY
         random, scheduler = self.random, self.scheduler
         if scheduler.now - self.read_at.get(clock, 0) > SECOND_MS:
             # The job is read when the last read is more than a second old.
@@ -309,6 +312,10 @@ class FlowWorld:
             self.read_at[clock] = scheduler.now
         request_ms = random.randint(*self.consumer_ms)
         if deadline - clock.now() < self.consumer_ms[1] + 5 * SECOND_MS:
+            return False
+        permit.wait()
+        if not permit.may_leave():
+            self.figures["refused"] += 1
             return False
         if clock.now() < message.not_before:
             self.complaints["early"] += 1

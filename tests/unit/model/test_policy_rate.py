@@ -31,10 +31,10 @@ def test_no_window_sees_more_requests_than_the_rate_allows_however_late_they_lea
             continue
         slots, bucket = taken
         for number in range(slots.size):
-            latest = (slots.first_us + number * slots.step_us + slots.late_us_max) // 1_000
-            at = chance.choice([slots.opens_at(number), latest])
-            assert slots.is_open(number, at) or at < slots.opens_at(number)
-            if slots.is_open(number, at):
+            token = slots.token(number)
+            at = chance.choice([token.opens_at, token.closes_at])
+            assert token.is_open(at) or at < token.opens_at
+            if token.is_open(at):
                 left.append(at)
         now += chance.randint(0, 2_000)
     left.sort()
@@ -52,7 +52,7 @@ def test_nine_tenths_of_the_rate_and_more_are_used_while_work_waits(rate: Rate) 
             now = next_token_at(bucket, now)
             continue
         slots, bucket = taken
-        spent += sum(slots.opens_at(number) < end for number in range(slots.size))
+        spent += sum(slots.token(number).opens_at < end for number in range(slots.size))
     assert spent >= 0.9 * 5 * rate.limit
 
 
@@ -61,7 +61,7 @@ def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
     assert taken is not None
     slots, bucket = taken
     assert slots.size == 10
-    assert slots.opens_at(9) == NOON + 945
+    assert slots.token(9).opens_at == NOON + 945
     assert next_slots(bucket, Rate(10, 1_000), NOON, 100, ME) is None
     assert next_token_at(bucket, NOON) == NOON + 1_050
 
@@ -76,5 +76,5 @@ def test_tokens_that_nobody_took_are_not_saved_up() -> None:
 def test_a_slot_is_open_for_a_twentieth_of_the_time_that_the_rate_counts_in() -> None:
     taken = next_slots(RateBucket(), Rate(10, 1_000), NOON, 2, ME)
     assert taken is not None
-    slots = taken[0]
-    assert [slots.is_open(1, NOON + each) for each in (104, 105, 155, 156)] == [False, True, True, False]
+    token = taken[0].token(1)
+    assert [token.is_open(NOON + each) for each in (104, 105, 155, 156)] == [False, True, True, False]

@@ -19,6 +19,7 @@ from sweephand.model.policy import PermitHolder, PolicyKey, Rate
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.runs.flow.line_up import LineUp
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
+from sweephand.runs.flow.permit import Permit
 
 KEY = PolicyKey("default", "mailer")
 WORK = WorkMessage(KEY.namespace, KEY.name, NOON)
@@ -43,9 +44,12 @@ class Flow:
     def send(self, message: WorkMessage, delay_ms: int) -> None:
         self.sent.append((self.clock.time + delay_ms // 1_000 * 1_000, message))
 
-    def deliver(self, message: TriggerMessage, key: PolicyKey, deadline: Instant) -> bool:
-        assert key == KEY
+    def deliver(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
+        assert permit.key == KEY
         if self.clock.time + self.request_ms > deadline:
+            return False
+        permit.wait()
+        if not permit.may_leave():
             return False
         assert message.not_before <= self.clock.time, "early"
         self.announce("before consumer.deliver")

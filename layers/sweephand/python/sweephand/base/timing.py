@@ -120,6 +120,10 @@ LINE_AHEAD_MS: Final = SECOND_MS
 #: A worker reads its policy again after this long, so that a change is in force within seconds.
 POLICY_AGE_MAX_MS: Final = SECOND_MS
 
+#: A request under a rate is prepared this long before its token's slot begins: its job is read, its run is
+#: claimed, and the connection is made.
+TOKEN_LEAD_MS: Final = 100
+
 #: A worker that has idle permits and open requests looks for new entries this often.
 LINE_LOOK_MS: Final = 300
 

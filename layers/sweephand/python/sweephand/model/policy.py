@@ -96,6 +96,14 @@ class Policy:
         return max(0, min(self.holder_size, self.permits - slot * self.holder_size))
 
 
+class PermitName(NamedTuple):
+    """The permit of one request: the name of its policy, the number of its holder, and an id of its own."""
+
+    policy: str
+    slot: int
+    id: str
+
+
 def holder_size_of(permits: int) -> int:
     """The size of the holders of a policy that is created with so many permits."""
     return min(HOLDER_SIZE_MAX, -(-permits // HOLDERS_MIN))

@@ -36,6 +36,21 @@ class RateBucket(NamedTuple):
         return self.mark_until > now
 
 
+class Token(NamedTuple):
+    """The right of one request to leave in its slot, from the one instant to the other."""
+
+    opens_at: Instant
+    closes_at: Instant
+
+    def is_open(self, now: Instant) -> bool:
+        """Whether the request may leave now."""
+        return self.opens_at <= now <= self.closes_at
+
+    def has_passed(self, now: Instant) -> bool:
+        """Whether the request may not leave any more."""
+        return self.closes_at < now
+
+
 class Slots(NamedTuple):
     """Consecutive slots that one worker has taken: the first one, their distance, and how many."""
 
@@ -44,14 +59,10 @@ class Slots(NamedTuple):
     late_us_max: int
     size: int
 
-    def opens_at(self, number: int) -> Instant:
-        """The first instant at which the request of that slot (from 0) may leave."""
-        return -(-(self.first_us + number * self.step_us) // _MS_IN_US)
-
-    def is_open(self, number: int, now: Instant) -> bool:
-        """Whether the request of that slot may leave now."""
-        begun_us = now * _MS_IN_US - self.first_us - number * self.step_us
-        return 0 <= begun_us <= self.late_us_max
+    def token(self, number: int) -> Token:
+        """The token of that slot, from 0."""
+        begins_us = self.first_us + number * self.step_us
+        return Token(-(-begins_us // _MS_IN_US), (begins_us + self.late_us_max) // _MS_IN_US)
 
 
 def step_us_of(rate: Rate) -> int:

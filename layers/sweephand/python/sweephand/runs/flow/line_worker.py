@@ -23,6 +23,7 @@ from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_up import LineUp
 from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger
+from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits, take_permits
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for
@@ -42,11 +43,11 @@ _RESERVE_MS: Final = SETTLING_MS + SECOND_MS
 class Delivery(Protocol):
     """Handles a trigger that has a permit."""
 
-    def __call__(self, message: TriggerMessage, key: PolicyKey, deadline: Instant) -> bool:
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
         """Deliver the trigger, or find that it must wait elsewhere or needs no attempt.
 
-        Returns False if the longest attempt would not end before `deadline`: then nothing was done. Otherwise
-        the line need not keep the trigger. Raises StoreError if it must.
+        Returns whether the line need not keep the trigger. If it must, no request was sent: the permit was
+        refused, or the longest attempt would not end before `deadline`. StoreError: the line must keep it.
         """
         ...
 
@@ -144,9 +145,9 @@ class LineWorker:
         """Send a work message at once."""
         self._line_up.wake(key, self._clock.now())
 
-    def deliver(self, message: TriggerMessage, key: PolicyKey, deadline: Instant) -> bool:
+    def deliver(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
         """Deliver a trigger that has a permit."""
-        return self._deliver(message, key, deadline)
+        return self._deliver(message, permit, deadline)
 
     def now(self) -> Instant:
         """The present instant."""
@@ -211,15 +212,17 @@ class _Shift:
             self._error = self._error or error
 
     def _deliver(self, taken: TakenTrigger, request: str) -> None:
+        permit = Permit(self._permits, request)
         try:
-            is_done = self._worker.deliver(taken.message, self._permits.key, self._deadline)
+            is_done = self._worker.deliver(taken.message, permit, self._deadline)
         finally:
             self._permits.end_away(request)
         if is_done:
             self._walk.settle(taken)
-        else:
-            self._must_leave = True
-            self._walk.give_back(taken)
+            return
+        # A token that has passed is lost. The trigger is the next one of this worker again.
+        self._must_leave = self._must_leave or not permit.was_refused
+        self._walk.give_back(taken)
 
     def _read_ahead(self) -> bool:
         """Do what one thread does for all. Returns whether there may be something to take now."""

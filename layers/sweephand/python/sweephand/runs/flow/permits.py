@@ -1,24 +1,21 @@
 """Taking the permits of a policy, and what a worker may begin with those that it has taken."""
 
 from threading import Lock
-from typing import Final
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import HOLDER_MS, POLICY_AGE_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, HOLDER_MS, POLICY_AGE_MAX_MS
 from sweephand.flow_ports import PermitStore, PolicyStore
-from sweephand.model.policy import PermitHolder, Policy
-from sweephand.model.policy_rate import Slots, next_slots, next_token_at
+from sweephand.model.policy import PermitHolder, PermitName, Policy
+from sweephand.model.policy_rate import Token
 from sweephand.ports import Clock, Ids
-
-#: How often a worker tries again to take tokens that another worker took first.
-_TRIES_MAX: Final = 5
+from sweephand.runs.flow.tokens import Tokens
 
 
 class Permits:
     """The permits that one worker has taken: those of one holder, and tokens of the rate.
 
-    Several threads may share one object. Whoever begins a request must first be admitted, and must say when
-    the request is over.
+    Several threads may share one object. Whoever begins a request must first be admitted, must ask again when
+    the request leaves, and must say when it is over.
     """
 
     def __init__(
@@ -38,9 +35,10 @@ class Permits:
         self._policy: Policy | None = policy
         self._holder = holder
         self._read_at = clock.now()
-        self._open: set[str] = set()
-        self._slots: Slots | None = None
-        self._next_slot = 0
+        self._tokens = Tokens(policy.key, permits=permits, owner=owner, clock=clock)
+        self._open: dict[str, Token | None] = {}
+        #: The asynchronous runs that this worker has entered as away, by their requests.
+        self._kept: dict[str, Instant] = {}
         self._lock = Lock()
         self.key = policy.key
         self.until = holder.until
@@ -62,10 +60,12 @@ class Permits:
 
     def free(self) -> int:
         """How many more requests may be begun now, as far as the limit of concurrency goes."""
-        if self._policy is None:
+        policy = self._policy
+        if policy is None:
             return 0
         now = self._clock.now()
-        return self._holder.free(self._policy, now, own=self._open) - len(self._open)
+        kept = {request for request, until in tuple(self._kept.items()) if until > now}
+        return policy.share(self._holder.slot) - len(self._holder.in_use(now) | kept | set(self._open))
 
     def look(self) -> bool:
         """Read the policy, and the holder if others may remove its away entries, if it is time for that.
@@ -78,45 +78,77 @@ class Permits:
             return False
         policy = self._policies.get(self.key)
         self._policy = None if policy is None or policy.deleted_at is not None else policy
-        if self._holder.away:
+        # A run that is entered during the read may be missing in what is read.
+        kept = tuple(self._kept)
+        if self._holder.away or kept:
             self._holder = self._permits.holder(self.key, self._holder.slot)
+            with self._lock:
+                for request in kept:
+                    if request not in self._holder.away:
+                        self._kept.pop(request, None)
         self._read_at = now
         return True
 
     def admit(self, request: str) -> bool:
-        """Whether a request may leave now. If so, it uses a permit, and a token if there is a rate."""
+        """Whether a request may be begun now. If so, it uses a permit, and a token if there is a rate.
+
+        The request may be prepared a bit before the slot of its token begins.
+        """
         with self._lock:
+            policy, token = self._policy, None
             is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
-            if not is_fresh or self.free() <= 0 or not self._has_token():
+            if policy is None or not is_fresh or self.free() <= 0:
                 return False
-            self._next_slot += 1
-            self._open.add(request)
+            if policy.rate is not None and (token := self._tokens.take()) is None:
+                return False
+            self._open[request] = token
             return True
 
-    def end(self, request: str) -> None:
-        """A request is over, and its permit is free."""
-        with self._lock:
-            self._open.discard(request)
+    def await_token(self, request: str) -> None:
+        """Return when the slot of the request's token begins, or at once if it has none."""
+        token = self._open.get(request)
+        if token is not None:
+            self._clock.wait_until(token.opens_at)
 
-    def _has_token(self) -> bool:
-        if self._policy is None or self._policy.rate is None:
-            return self._policy is not None
+    def may_leave(self, request: str) -> bool:
+        """Whether an admitted request may leave at this moment: its slot is open, and the holder lasts.
+
+        If not, it must not leave any more, and another request has to be admitted in its place.
+        """
         now = self._clock.now()
-        slots = self._slots
-        if slots is None:
-            return False
-        while self._next_slot < slots.size and not slots.is_open(self._next_slot, now):
-            if slots.opens_at(self._next_slot) > now:
-                return False
-            self._next_slot += 1
-        return self._next_slot < slots.size
+        token = self._open.get(request)
+        lasts = now < self.until - CLOCK_SKEW_MAX_MS
+        return request in self._open and lasts and (token is None or token.is_open(now))
+
+    def name(self, request: str) -> PermitName:
+        """The name of a request's permit, by which others can free it once it is kept."""
+        return PermitName(self.key.name, self._holder.slot, request)
+
+    def keep(self, request: str, until: Instant) -> bool:
+        """Enter a request as away until then, so that its permit is in use after its answer, by whomever.
+
+        False if the holder is not this worker's any more. Then the request must not leave.
+        """
+        with self._lock:
+            # It counts from before the write, since the answer to the write may be lost.
+            self._kept[request] = until
+        return self._permits.enter(self.key, self._holder.slot, self._owner, {request: until})
+
+    def free_kept(self, request: str) -> None:
+        """The permit of a request is not kept any more. It is free once the request is over."""
+        with self._lock:
+            if self._kept.pop(request, None) is None:
+                return
+        self._permits.remove(self.key, self._holder.slot, [request])
+
+    def end(self, request: str) -> None:
+        """A request is over, and its permit is free if it is not kept."""
+        with self._lock:
+            self._open.pop(request, None)
 
     def token_at(self) -> Instant | None:
         """When the next token that the worker has taken may be used; None if it has none."""
-        slots = self._slots
-        if slots is None or self._next_slot >= slots.size:
-            return None
-        return slots.opens_at(self._next_slot)
+        return self._tokens.next_at()
 
     def take_tokens(self, wanted: int) -> Instant | None:
         """Take up to `wanted` tokens for the next second, if the policy has a rate and none are left here.
@@ -126,40 +158,27 @@ class Permits:
         policy = self._policy
         if policy is None or policy.rate is None or wanted <= 0:
             return None
-        has_token, token_at = self._has_token(), self.token_at()
-        if has_token or (token_at is not None and token_at > self._clock.now()):
-            return None
-        for _ in range(_TRIES_MAX):
-            seen, now = self._permits.bucket(self.key), self._clock.now()
-            taken = next_slots(seen, policy.rate, now, wanted, self._owner)
-            if taken is None:
-                return next_token_at(seen, now)
-            slots, bucket = taken
-            if self._permits.move_bucket(self.key, bucket, seen):
-                with self._lock:
-                    self._slots, self._next_slot = slots, 0
-                return None
-        return None
+        return self._tokens.take_more(policy.rate, wanted)
 
     def release(self) -> None:
         """Release the holder. Requests that are open are away until the holder's life is over.
 
-        Nothing can be admitted any more.
+        Nothing can be admitted any more. A kept request stays away for as long as it was kept.
         """
         with self._lock:
             self._policy = None
-            left_open = dict.fromkeys(self._open, self.until)
+            left_open = {request: self._kept.get(request, self.until) for request in self._open}
         self._permits.enter(self.key, self._holder.slot, self._owner, left_open, releasing=True)
         # Those that ended meanwhile did not know that they were away.
         with self._lock:
-            over = [each for each in left_open if each not in self._open]
+            over = [each for each in left_open if each not in self._open and each not in self._kept]
             self._holder = self._holder._replace(owner=None)
         self._permits.remove(self.key, self._holder.slot, over)
 
     def end_away(self, request: str) -> None:
         """A request is over that may be away because its worker has released the holder."""
         self.end(request)
-        if self._holder.owner is None:
+        if self._holder.owner is None and request not in self._kept:
             self._permits.remove(self.key, self._holder.slot, [request])
 
 

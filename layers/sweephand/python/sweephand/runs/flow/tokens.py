@@ -1,0 +1,68 @@
+"""The tokens of a policy's rate that one worker has taken."""
+
+from typing import Final
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import TOKEN_LEAD_MS
+from sweephand.flow_ports import PermitStore
+from sweephand.model.policy import PolicyKey, Rate
+from sweephand.model.policy_rate import Slots, Token, next_slots, next_token_at
+from sweephand.ports import Clock
+
+#: How often a worker tries again to take tokens that another worker took first.
+_TRIES_MAX: Final = 5
+
+
+class Tokens:
+    """Slots that a worker has taken and not used. The caller lets one thread at a time take tokens.
+
+    A slot that has passed is lost.
+    """
+
+    def __init__(self, key: PolicyKey, *, permits: PermitStore, owner: str, clock: Clock) -> None:
+        self._key = key
+        self._permits = permits
+        self._owner = owner
+        self._clock = clock
+        self._slots: Slots | None = None
+        self._next = 0
+
+    def take(self) -> Token | None:
+        """The next token whose slot begins soon and has not passed; None if there is none."""
+        token = self._first()
+        if token is None or token.opens_at - self._clock.now() > TOKEN_LEAD_MS:
+            return None
+        self._next += 1
+        return token
+
+    def next_at(self) -> Instant | None:
+        """When the next token may be taken; None if there is none."""
+        token = self._first()
+        return None if token is None else token.opens_at - TOKEN_LEAD_MS
+
+    def take_more(self, rate: Rate, wanted: int) -> Instant | None:
+        """Take up to `wanted` tokens for the next second, if none are left here.
+
+        Returns None, or the instant of the next token if there is none within a second.
+        """
+        if self._first() is not None:
+            return None
+        for _ in range(_TRIES_MAX):
+            seen, now = self._permits.bucket(self._key), self._clock.now()
+            taken = next_slots(seen, rate, now, wanted, self._owner)
+            if taken is None:
+                return next_token_at(seen, now)
+            slots, bucket = taken
+            if self._permits.move_bucket(self._key, bucket, seen):
+                self._slots, self._next = slots, 0
+                return None
+        return None
+
+    def _first(self) -> Token | None:
+        slots, now = self._slots, self._clock.now()
+        while slots is not None and self._next < slots.size:
+            token = slots.token(self._next)
+            if not token.has_passed(now):
+                return token
+            self._next += 1
+        return None
