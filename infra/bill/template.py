@@ -68,22 +68,18 @@ class Template:
 
     @property
     def polled_queues(self) -> int:
-        """The queues that Lambda polls."""
-        return len(self._of_type("AWS::Lambda::EventSourceMapping"))
+        """The queues that Lambda polls, if no parameter says otherwise."""
+        return len(self._event_sources)
 
     @property
     def bounds_pollers(self) -> bool:
         """Whether an event source has a maximum concurrency. Lambda then never polls with fewer than five."""
-        return any(
-            "ScalingConfig" in each["Properties"] for each in self._of_type("AWS::Lambda::EventSourceMapping")
-        )
+        return any("ScalingConfig" in each["Properties"] for each in self._event_sources)
 
     @property
     def batch_max(self) -> int:
         """Messages that an event source receives at once."""
-        [size] = {
-            each["Properties"]["BatchSize"] for each in self._of_type("AWS::Lambda::EventSourceMapping")
-        }
+        [size] = {each["Properties"]["BatchSize"] for each in self._event_sources}
         return int(size)
 
     @property
@@ -98,6 +94,11 @@ class Template:
     def access_log_bytes(self) -> int:
         """The length of a line of the API's access log, with variables' names in place of their values."""
         return len(self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"])
+
+    @property
+    def _event_sources(self) -> list[dict[str, Any]]:
+        """The event sources without a condition. That of flow policies is there only if they are on."""
+        return [each for each in self._of_type("AWS::Lambda::EventSourceMapping") if "Condition" not in each]
 
     @property
     def _resources(self) -> dict[str, Any]:

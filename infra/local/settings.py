@@ -16,7 +16,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from infra.local.deploy import invoke, session
+from infra.local.deploy import invoke, outputs, session
 from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place
 from infra.local.private import write_private
 
@@ -41,7 +41,12 @@ def complete(place: Place) -> None:
 def deliveries_max(place: Place) -> int:
     """How many delivery functions the deployed stack's event source runs at once."""
     functions = session().client("lambda", endpoint_url=place.endpoint_url)
-    [mapping] = functions.list_event_source_mappings()["EventSourceMappings"]
+    delivery_arn = f":{outputs(place)['DeliveryQueueUrl'].rsplit('/', 1)[1]}"
+    [mapping] = [
+        each
+        for each in functions.list_event_source_mappings()["EventSourceMappings"]
+        if each["EventSourceArn"].endswith(delivery_arn)
+    ]
     return int(mapping["ScalingConfig"]["MaximumConcurrency"])
 
 

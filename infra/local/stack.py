@@ -112,12 +112,16 @@ def describe(place: Place) -> dict[str, Any]:
         "awsEndpointUrl": place.endpoint_url,
         "region": REGION,
         "tables": {"jobs": told["JobsTableName"], "timers": told["TimersTableName"]},
-        "queues": {"delivery": told["DeliveryQueueUrl"], "deadLetter": told["DeadLetterQueueUrl"]},
+        "queues": {
+            "delivery": told["DeliveryQueueUrl"],
+            "flow": told["FlowQueueUrl"],
+            "deadLetter": told["DeadLetterQueueUrl"],
+        },
     }
 
 
 def _wake(place: Place) -> None:
-    """Invoke tick, and the delivery functions without a message.
+    """Invoke tick, and the delivery functions and a flow function without a message.
 
     The schedule starts tick only a minute later, and until then health would find no heartbeat. A cold
     delivery function takes seconds to start if others start beside it, so its first delivery would be late.
@@ -126,6 +130,7 @@ def _wake(place: Place) -> None:
     count = min(settings.deliveries_max(place), _DELIVERIES_WARM_MAX)
     with ThreadPoolExecutor(count) as threads:
         list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(count)))
+    invoke(place, "Flow", {"Records": []})
 
 
 def _warm_api(stack: dict[str, Any]) -> None:

@@ -1,14 +1,15 @@
 """The stores of flow control in memory. tests/contract checks the promises."""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 
 from sweephand.base.instants import Instant
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_rate import RateBucket
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.trigger import NewerMessage, WorkMessage
 
 
 class MemoryPolicies:
@@ -172,10 +173,28 @@ class MemoryPolicyLines:
 
 
 class WorkBox:
-    """flow_ports.WorkQueue: it keeps each work message with its delay in ms, in the order of sending."""
+    """flow_ports.WorkQueue: it keeps each work message with its delay in ms, in the order of sending.
 
-    def __init__(self) -> None:
-        self.sent: list[tuple[WorkMessage, int]] = []
+    `waiting` has those that nobody has taken, each with the instant from which it can be received.
+    """
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def __init__(self, now: Callable[[], Instant] = lambda: 0) -> None:
+        self._now = now
+        self.waiting: list[tuple[Instant, WorkMessage | NewerMessage]] = []
+        self.sent: list[tuple[WorkMessage | NewerMessage, int]] = []
+        self.acknowledged: list[str] = []
+
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         self.sent.append((message, delay_ms))
+        self.waiting.append((self._now() + delay_ms // 1_000 * 1_000, message))
+
+    def take(self) -> WorkMessage | NewerMessage | None:
+        """A message that can be received now, if there is one."""
+        coming = min(self.waiting, key=itemgetter(0), default=None)
+        if coming is None or coming[0] > self._now():
+            return None
+        self.waiting.remove(coming)
+        return coming[1]
+
+    def acknowledge(self, receipt: str) -> None:
+        self.acknowledged.append(receipt)

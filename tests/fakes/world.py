@@ -43,9 +43,11 @@ from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.model.trigger import Trigger
+from sweephand.model.trigger import NewerMessage, Trigger, WorkMessage
+from sweephand.model.wire_work import encode_work
 from sweephand.ports import Clock, Page, Targets
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
 from sweephand.runs.received import finished
@@ -81,7 +83,7 @@ class World:
         self.policies = MemoryPolicies()
         self.permits = MemoryPermits()
         self.policy_lines = MemoryPolicyLines()
-        self.work = WorkBox()
+        self.work = WorkBox(self.clock.now)
         self.flow_functions_max = 0
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
@@ -285,6 +287,12 @@ class World:
         self.queue.acknowledge([each.receipt for each in finished(handled)])
         return handled
 
+    def work_off(self, message: WorkMessage | NewerMessage, receives: int = 1) -> Worked:
+        """Hand a work message to the flow function."""
+        received = Received("work", "work", receives, encode_work(message))
+        work_intake = self.app(self.delivery_clock).flow.work_intake
+        return work_intake.handle(received, deadline=self.delivery_clock.now() + 90_000)
+
     def run_until(self, end: Instant, *, ticking: bool = True) -> None:
         """Let time pass until `end`.
 
@@ -293,7 +301,8 @@ class World:
         """
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
-            visible = [at for at, _ in self.queue.waiting] if self.is_enabled else []
+            boxes = (*self.queue.waiting, *self.work.waiting) if self.is_enabled else ()
+            visible = [at for at, _ in boxes]
             coming = min([*visible, next_tick, end])
             self.clock.time = max(self.clock.time, coming)
             if self.clock.time >= next_tick:
@@ -305,6 +314,9 @@ class World:
                     assert handled.is_done, f"not done: {handled.error}"
                     if handled.error is not None:
                         raise handled.error
+            while self.is_enabled and (message := self.work.take()) is not None:
+                worked = self.work_off(message)
+                assert worked.is_done, f"not done: {worked.error}"
 
 
 def key_of(name: str = "job") -> JobKey:

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver")
+FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow")
+
+#: Functions that have the role of another one. Owners of queues allow one role for all deliveries.
+ROLES = {"Flow": "Deliver"}
 
 
 class Stack:
@@ -80,10 +83,14 @@ class Stack:
         for statement in self._statements(role):
             if table in map(told, _listed(statement["Resource"])):
                 condition = statement.get("Condition")
-                keys = (
-                    set(condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]) if condition else None
-                )
-                reached.update(dict.fromkeys(_listed(statement["Action"]), keys))
+                keys = None
+                if condition:
+                    [operator] = condition
+                    assert operator in {"ForAllValues:StringEquals", "ForAllValues:StringLike"}
+                    keys = set(condition[operator]["dynamodb:LeadingKeys"])
+                for action in _listed(statement["Action"]):
+                    before = reached.get(action, set())
+                    reached[action] = None if keys is None or before is None else before | keys
         return reached
 
     def _statements(self, role: str) -> Iterator[dict[str, Any]]:

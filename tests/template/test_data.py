@@ -76,7 +76,11 @@ def test_the_delivery_function_of_another_stack_may_not_send_to_the_queues_of_th
     [statement] = policy["PolicyDocument"]["Statement"]
     assert (statement["Effect"], statement["Principal"]) == ("Deny", "*")
     assert statement["Action"] == "sqs:SendMessage"
-    assert {told(arn) for arn in statement["Resource"]} == {"DeliveryQueue.Arn", "DeadLetterQueue.Arn"}
+    assert {told(arn) for arn in statement["Resource"]} == {
+        "DeliveryQueue.Arn",
+        "FlowQueue.Arn",
+        "DeadLetterQueue.Arn",
+    }
     refused = statement["Condition"]["ArnLike"]["aws:PrincipalArn"]
     assert told(refused) == "arn:${AWS::Partition}:iam::*:role/*DeliverRole*"
     assert "RoleName" not in stack.properties("DeliverRole"), "CloudFormation names it after its logical id"

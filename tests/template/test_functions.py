@@ -55,6 +55,7 @@ def test_the_delivery_function_has_little_memory_and_the_sweeper_has_a_whole_cor
         "Tick": 512,
         "Sweep": 1769,
         "Deliver": 256,
+        "Flow": 256,
     }
 
 
@@ -87,6 +88,7 @@ def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Sta
     }
     assert reserved == {
         "Deliver": "if HasReserve: DeliveryConcurrency else AWS::NoValue",
+        "Flow": "if HasFlowReserve: FlowConcurrency else AWS::NoValue",
         "Tick": "if HasReserve: 2 else AWS::NoValue",
         "Authorizer": "if HasReserve: 10 else AWS::NoValue",
     }
@@ -180,6 +182,9 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "PAYLOAD_BUCKET",
                 "DELIVERY_QUEUE_URL",
                 "DEAD_LETTER_QUEUE_URL",
+                "FLOW_QUEUE_URL",
+                "FLOW_POLICIES",
+                "FLOW_FUNCTIONS_MAX",
                 "SHARD_COUNT",
                 "PACK_TIMERS",
                 "ALLOW_INSECURE_TARGETS",
@@ -194,6 +199,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 *TABLES,
                 "PAYLOAD_BUCKET",
                 "DELIVERY_QUEUE_URL",
+                "FLOW_QUEUE_URL",
                 "SWEEP_FUNCTION",
                 "DELIVER_FUNCTION",
                 "SHARD_COUNT",
@@ -204,17 +210,21 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "PACK_TIMERS",
             },
         ),
-        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
-        (
-            "Deliver",
-            {
-                *TABLES,
-                "PAYLOAD_BUCKET",
-                "DELIVERY_QUEUE_URL",
-                "DEAD_LETTER_QUEUE_URL",
-                "ALLOW_INSECURE_TARGETS",
-                "TARGET_QUEUE_ARNS",
-            },
+        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
+        *(
+            (
+                function,
+                {
+                    *TABLES,
+                    "PAYLOAD_BUCKET",
+                    "DELIVERY_QUEUE_URL",
+                    "DEAD_LETTER_QUEUE_URL",
+                    "FLOW_QUEUE_URL",
+                    "ALLOW_INSECURE_TARGETS",
+                    "TARGET_QUEUE_ARNS",
+                },
+            )
+            for function in ("Deliver", "Flow")
         ),
     ],
 )
@@ -265,6 +275,25 @@ def test_the_parameters_have_the_maxima_that_the_capacity_model_assumes(stack: S
 def test_tick_wakes_no_more_delivery_functions_than_messages_may_start(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once)
+
+
+def test_a_flow_function_takes_one_work_message_and_ends_before_its_permits_do(stack: Stack) -> None:
+    mapping = stack.properties("FlowEvents")
+    assert mapping["BatchSize"] == 1
+    assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert told(mapping["FunctionName"]) == "FlowFunctionAliaslive"
+    assert told(mapping["ScalingConfig"]["MaximumConcurrency"]) == "FlowConcurrency"
+    limit_s = stack.properties("FlowFunction")["Timeout"]
+    assert limit_s > limits.TARGET_TIMEOUT_S_MAX
+    assert limit_s * SECOND_MS + timing.CLOCK_SKEW_MAX_MS <= timing.HOLDER_MS
+    assert stack.properties("FlowQueue")["VisibilityTimeout"] >= 2 * limit_s
+    assert stack.properties("FlowFunction")["RecursiveLoop"] == "Allow"
+
+
+def test_lambda_polls_the_queue_of_flow_policies_only_where_they_are_on(stack: Stack) -> None:
+    assert stack.resource("FlowEvents")["Condition"] == "HasFlowPolicies"
+    assert stack.condition("HasFlowPolicies") == {"Fn::Equals": [{"Ref": "FlowPolicies"}, "on"]}
+    assert stack.parameter("FlowPolicies")["Default"] == "off"
 
 
 def test_insecure_targets_are_refused_unless_the_operator_allows_them(stack: Stack) -> None:

@@ -1,7 +1,7 @@
 """The rights of the template: each function may do what it needs, and no more."""
 
 import pytest
-from tests.template.stack import FUNCTIONS, Stack, told
+from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.storage import api_keys, leases
 
@@ -20,7 +20,7 @@ FORMER_SECRETS = (
 
 def granted(**of: str) -> dict[str, set[str]]:
     """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
-    services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Payload": "s3"}
+    services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Flow": "sqs", "Payload": "s3"}
     return {
         resource.replace("_", "."): {
             f"{next(service for start, service in services.items() if resource.startswith(start))}:{verb}"
@@ -32,9 +32,10 @@ def granted(**of: str) -> dict[str, set[str]]:
 
 RIGHTS = {
     "Api": granted(
-        JobsTable_Arn="GetItem Query PutItem DeleteItem",
+        JobsTable_Arn="GetItem Query PutItem DeleteItem UpdateItem",
         TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
     | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
@@ -45,9 +46,10 @@ RIGHTS = {
         FORMER_SECRETS: {"secretsmanager:GetSecretValue"},
     },
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem PutItem",
+        JobsTable_Arn="BatchGetItem GetItem PutItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
     | {
@@ -61,15 +63,17 @@ RIGHTS = {
         },
     },
     "Sweep": granted(
-        JobsTable_Arn="BatchGetItem PutItem",
-        TimersTable_Arn="Query UpdateItem BatchWriteItem",
+        JobsTable_Arn="BatchGetItem GetItem PutItem",
+        TimersTable_Arn="Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        FlowQueue_Arn="SendMessage*",
     ),
     "Deliver": granted(
-        JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem",
-        TimersTable_Arn="BatchWriteItem",
+        JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem UpdateItem",
+        TimersTable_Arn="BatchWriteItem Query PutItem UpdateItem DeleteItem",
         DeliveryQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* "
         "ChangeMessageVisibility GetQueueAttributes",
+        FlowQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes",
         PayloadBucket_Arn="ListBucket",
     )
     | {
@@ -82,11 +86,16 @@ RIGHTS = {
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, function: str) -> None:
-    assert told(stack.properties(f"{function}Function")["Role"]) == f"{function}Role.Arn"
-    assert stack.grants(f"{function}Role") == RIGHTS[function] | {f"{function}LogGroup.Arn": LOGS}
+    of = ROLES.get(function, function)
+    assert told(stack.properties(f"{function}Function")["Role"]) == f"{of}Role.Arn"
+    sharing = {of, *(each for each, other in ROLES.items() if other == of)}
+    assert stack.grants(f"{of}Role") == RIGHTS[of] | {f"{each}LogGroup.Arn": LOGS for each in sharing}
 
 
-@pytest.mark.parametrize("role", [*(f"{function}Role" for function in FUNCTIONS), "MinuteScheduleRole"])
+@pytest.mark.parametrize(
+    "role",
+    [*(f"{function}Role" for function in FUNCTIONS if function not in ROLES), "MinuteScheduleRole"],
+)
 def test_no_right_names_every_resource_or_every_action_of_a_service(stack: Stack, role: str) -> None:
     grants = stack.grants(role)
     assert "*" not in grants
@@ -104,7 +113,7 @@ def test_deliveries_reach_only_the_queues_that_the_operator_names(stack: Stack) 
     assert stack.condition("NamesTargetQueues") == {"Fn::Not": [is_empty]}
 
 
-@pytest.mark.parametrize("function", ["Api", "Deliver"])
+@pytest.mark.parametrize("function", ["Api", "Deliver", "Flow"])
 def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(
     stack: Stack, function: str
 ) -> None:
@@ -113,10 +122,12 @@ def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(
     )
 
 
-def test_the_api_reads_and_writes_leases_and_writes_timers_but_reads_no_timer(stack: Stack) -> None:
+def test_the_api_reads_leases_and_lines_and_no_timer(
+    stack: Stack,
+) -> None:
     assert stack.partitions("ApiRole", "TimersTable.Arn") == {
         "dynamodb:GetItem": {leases._PARTITION},
-        "dynamodb:Query": {leases._PARTITION},
+        "dynamodb:Query": {leases._PARTITION, "line#*"},
         "dynamodb:PutItem": {leases._PARTITION},
         "dynamodb:BatchWriteItem": None,
     }
@@ -153,7 +164,9 @@ def test_no_route_of_the_api_leads_to_the_function_that_makes_admin_keys(stack: 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_function_s_role_is_for_lambda_alone(stack: Stack, function: str) -> None:
-    [trusted] = stack.properties(f"{function}Role")["AssumeRolePolicyDocument"]["Statement"]
+    [trusted] = stack.properties(f"{ROLES.get(function, function)}Role")["AssumeRolePolicyDocument"][
+        "Statement"
+    ]
     assert trusted["Principal"] == {"Service": "lambda.amazonaws.com"}
 
 

@@ -42,8 +42,8 @@ def _drops_the_rest(
 _SPLIT: Final = LineWalk._split
 
 
-def _works_once(worker: LineWorker, message: Any, receives: int, deadline: int) -> Any:
-    return _WORK(worker, message, min(receives, 1), deadline)
+def _works_once(worker: LineWorker, message: Any, receives: int, *others: Any) -> Any:
+    return _WORK(worker, message, min(receives, 1), *others)
 
 
 def _forgets_open_requests(held: Permits) -> None:

@@ -23,11 +23,11 @@ from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.model.job import JobKey
 from sweephand.model.policy import Policy, PolicyKey, Priority
-from sweephand.model.trigger import Trigger, TriggerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage, Trigger, TriggerMessage, WorkMessage
 from sweephand.model.wire_work import decode_work, encode_work
-from sweephand.runs.flow.line_up import LineUp
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permit import Permit
+from sweephand.wheel.line_up import LineUp
 
 NOON: Final[Instant] = 1_795_262_400_000
 KEY: Final = PolicyKey("ns", "mailer")
@@ -186,7 +186,7 @@ class FlowWorld:
         def body(clock: MachineClock) -> None:
             some = messages if is_whole else messages[: max(1, len(messages) // 2)]
             try:
-                self.line_up(clock).put_pack(KEY, priority, some, name)
+                self.line_up(clock).put(KEY, priority, some, name)
             except StoreError:
                 again()
             else:
@@ -219,7 +219,7 @@ class FlowWorld:
 
     # The queue of work messages (flow_ports.WorkQueue)
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         """Send a work message."""
         assert 0 <= delay_ms <= 900_000
         self.called(lambda: self._sent(encode_work(message), delay_ms))
@@ -256,7 +256,7 @@ class FlowWorld:
                 policies=self.policies,
                 permits=self.permits,
                 lines=self.lines,
-                work=self,
+                line_up=self.line_up(clock),
                 deliver=lambda message, permit, deadline: self._deliver(
                     clock, mine, message, permit, deadline
                 ),
@@ -266,13 +266,19 @@ class FlowWorld:
                 read_concurrently=one_by_one,
             )
             try:
-                outcome = worker.work(decode_work(text), receives, clock.now() + LIMIT_MS)
+                outcome = worker.work(
+                    decode_work(text), receives, clock.now() + LIMIT_MS, lambda: self.acknowledge(state)
+                )
             except StoreError:
                 return
             self.figures[outcome] += 1
-            self.called(lambda: state.update(done=True))
+            self.acknowledge(state)
 
         self.process(lambda clock: _tolerating(body, clock), dead=dead, limit_ms=LIMIT_MS)
+
+    def acknowledge(self, state: Any) -> None:
+        """Remove a received work message."""
+        self.called(lambda: state.update(done=True))
 
     def _concurrently(self, tasks: Any) -> list[Any]:
         """Run each task in a strand of its own, and return when all have ended."""

@@ -1,11 +1,11 @@
 """Errors in catch-up: only a sweep or a resume decides which occurrences are misfires."""
 
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.base.instants import Instant
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
@@ -17,13 +17,13 @@ from sweephand.runs.outcome import Outcome
 def catches_up_at_delivery() -> Iterator[None]:
     deliver = Deliverer.deliver
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, *others: Any) -> Outcome:
         rule = read.job.definition.catchup if read.job is not None else None
         late_ms = self._clock.now() - message.trigger.due_at
         is_first = message.attempt == 1 and message.trigger.demand is None
         if rule is not None and is_first and rule.mode != "all" and late_ms > rule.window_ms:
             return Outcome("dropped")
-        return deliver(self, message, read, deadline)
+        return deliver(self, message, read, *others)
 
     with patch.object(Deliverer, "deliver", judged):
         yield

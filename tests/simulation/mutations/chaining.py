@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
-from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer
@@ -20,12 +19,12 @@ from sweephand.runs.outcome import Outcome
 def misses_what_follows() -> Iterator[None]:
     deliver = Deliverer.deliver
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
+    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, *others: Any) -> Outcome:
         demand, rule = message.trigger.demand, read.job.definition.catchup if read.job is not None else None
         is_chained = demand is not None and demand.kind == "chained"
         if rule is not None and is_chained and self._clock.now() - message.trigger.due_at > rule.window_ms:
             return Outcome("dropped")
-        return deliver(self, message, read, deadline)
+        return deliver(self, message, read, *others)
 
     with patch.object(Deliverer, "deliver", judged):
         yield

@@ -93,7 +93,7 @@ def does_not_look_again() -> Iterator[None]:
 
 @mutation("A request that was prepared before its job changed is sent after the connection is made")
 def sends_what_is_outdated() -> Iterator[None]:
-    def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, _: str) -> _Sent:
+    def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, *_: Any) -> _Sent:
         latest = read
 
         def may_send() -> bool:

@@ -50,7 +50,7 @@ def cancels_what_may_come_back() -> Iterator[None]:
     may_be_committed = Deliverer._may_be_committed
 
     def careless(self: Deliverer, message: TriggerMessage, now: Instant) -> bool:
-        is_about_a_claim = sys._getframe(1).f_code.co_name == "_attempt"
+        is_about_a_claim = sys._getframe(1).f_code.co_name == "_not_made"
         return not is_about_a_claim and may_be_committed(self, message, now)
 
     with patch.object(Deliverer, "_may_be_committed", careless):

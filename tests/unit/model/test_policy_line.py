@@ -34,7 +34,7 @@ def test_an_entry_without_a_name_replaces_only_what_is_equal() -> None:
 
 def test_triggers_are_packed_in_due_order_and_each_pack_stands_at_its_first() -> None:
     messages = [trigger_message(NOON + each) for each in range(2 * ENTRY_TRIGGERS_MAX + 1)]
-    entries = entries_of(reversed(messages), "a")
+    entries = entries_of(reversed(messages), "a", NOON)
     assert [len(each.messages) for each in entries] == [ENTRY_TRIGGERS_MAX, ENTRY_TRIGGERS_MAX, 1]
     assert [message for each in entries for message in each.messages] == messages
     assert [each.at for each in entries] == [each.messages[0].not_before for each in entries]
@@ -43,7 +43,7 @@ def test_triggers_are_packed_in_due_order_and_each_pack_stands_at_its_first() ->
 def test_an_entry_stays_within_what_an_item_may_hold() -> None:
     data = Payload.of('"' + "x" * 50_000 + '"')
     messages = [trigger_message(NOON + each, payload=data) for each in range(9)]
-    entries = entries_of(messages, "a")
+    entries = entries_of(messages, "a", NOON)
     assert len(entries) == 3
     for entry in entries:
         assert sum(len(encode(each)) for each in entry.messages) <= ENTRY_BYTES_MAX

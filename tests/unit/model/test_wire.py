@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
     BatchPlace,
@@ -218,7 +219,14 @@ def test_a_notification_carries_the_result_of_its_run_as_it_was_written() -> Non
 
 @given(
     st.builds(
-        DeadlineMessage, st.just(MESSAGE.trigger), counts, names, counts, not_before=instants, faults=counts
+        DeadlineMessage,
+        st.just(MESSAGE.trigger),
+        counts,
+        names,
+        counts,
+        not_before=instants,
+        faults=counts,
+        permit=st.none() | st.builds(PermitName, names, counts, names),
     )
 )
 def test_a_deadline_message_reads_back_as_it_was_written(message: DeadlineMessage) -> None:

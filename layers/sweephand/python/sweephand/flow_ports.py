@@ -12,7 +12,7 @@ from sweephand.model.page import Page
 from sweephand.model.policy import PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import RateBucket
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.trigger import NewerMessage, WorkMessage
 
 
 class PolicyStore(Protocol):
@@ -131,6 +131,10 @@ class PolicyLines(Protocol):
 class WorkQueue(Protocol):
     """The queue of work messages. Like the delivery queue, it may deliver twice, and it loses none."""
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         """Send a work message with a delay of 0 to 900,000 ms, rounded down to seconds."""
+        ...
+
+    def acknowledge(self, receipt: str) -> None:
+        """Remove a received message; if that fails, it comes again, which is harmless."""
         ...

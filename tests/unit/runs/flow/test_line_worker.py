@@ -16,10 +16,10 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import HOLDER_MS
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
-from sweephand.model.trigger import TriggerMessage, WorkMessage
-from sweephand.runs.flow.line_up import LineUp
+from sweephand.model.trigger import NewerMessage, TriggerMessage, WorkMessage
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.flow.permit import Permit
+from sweephand.wheel.line_up import LineUp
 
 KEY = PolicyKey("default", "mailer")
 WORK = WorkMessage(KEY.namespace, KEY.name, NOON)
@@ -39,9 +39,11 @@ class Flow:
     sent: list[tuple[Instant, WorkMessage]] = field(default_factory=list)
     delivered: list[TriggerMessage] = field(default_factory=list)
     request_ms: int = 100
+    acknowledged: int = 0
     announce: Callable[[str], None] = lambda _: None
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
+        assert isinstance(message, WorkMessage)
         self.sent.append((self.clock.time + delay_ms // 1_000 * 1_000, message))
 
     def deliver(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
@@ -69,7 +71,7 @@ class Flow:
             policies=self._port(self.policies, "policies"),
             permits=self._port(self.permits, "permits"),
             lines=self._port(self.lines, "lines"),
-            work=self._port(self, "work"),
+            line_up=self.line_up(),
             deliver=self.deliver,
             clock=self.clock,
             ids=self.ids,
@@ -78,7 +80,18 @@ class Flow:
         )
 
     def work(self, message: WorkMessage = WORK, receives: int = 1) -> WorkOutcome:
-        return self.worker().work(message, receives, self.clock.time + LIMIT_MS)
+        return self.worker().work(message, receives, self.clock.time + LIMIT_MS, lambda: self.acknowledge(""))
+
+    def acknowledge(self, _: str) -> None:
+        self.acknowledged += 1
+
+    def line_up(self) -> LineUp:
+        return LineUp(
+            policies=self._port(self.policies, "policies"),
+            lines=self._port(self.lines, "lines"),
+            work=self._port(self, "work"),
+            clock=self.clock,
+        )
 
     def put(self, *messages: TriggerMessage, source: str = "message") -> None:
         line_up = LineUp(policies=self.policies, lines=self.lines, work=self, clock=self.clock)

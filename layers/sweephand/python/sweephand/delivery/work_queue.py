@@ -1,12 +1,14 @@
 """Sending work messages: the orders to look after a policy, in a queue of their own."""
 
+from contextlib import suppress
+
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.trigger import NewerMessage, WorkMessage
 from sweephand.model.wire_work import encode_work
 
 
@@ -17,7 +19,12 @@ class SqsWorkQueue:
         self._clients = clients
         self._url = url
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def acknowledge(self, receipt: str) -> None:
+        """As flow_ports.WorkQueue promises."""
+        with suppress(ClientError, BotoCoreError):
+            self._clients.client(None).delete_message(QueueUrl=self._url, ReceiptHandle=receipt)
+
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         """As flow_ports.WorkQueue promises."""
         assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a work message waits at most as long as SQS allows"
         try:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import LINE_AHEAD_MS
 from sweephand.model.policy import PolicyKey, Priority
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import encode
@@ -104,16 +105,20 @@ def entry_of(
     return LineEntry(at, name or token, ordered, token)
 
 
-def entries_of(messages: Iterable[TriggerMessage], source: str) -> Sequence[LineEntry]:
-    """Those triggers in as few entries as can be written, each to be taken up when its first is due."""
+def entries_of(messages: Iterable[TriggerMessage], source: str, now: Instant) -> Sequence[LineEntry]:
+    """Those triggers in few entries, each to be taken up when its first is due.
+
+    The triggers of one entry are due within a second, or are overdue by `now`. A worker takes up no others
+    together.
+    """
     entries: list[list[TriggerMessage]] = []
-    size = 0
+    size, ends_at = 0, now
     for message in sorted(messages, key=lambda each: (each.not_before, each.trigger.id)):
         taken = len(encode(message))
         is_full = entries and (len(entries[-1]) == ENTRY_TRIGGERS_MAX or size + taken > ENTRY_BYTES_MAX)
-        if not entries or is_full:
+        if not entries or is_full or message.not_before > ends_at:
             entries.append([])
-            size = 0
+            size, ends_at = 0, max(message.not_before, now) + LINE_AHEAD_MS
         entries[-1].append(message)
         size += taken
     return [entry_of(each, each[0].not_before, source) for each in entries]

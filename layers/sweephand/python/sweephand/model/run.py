@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.run_states import OVER_STATES
 from sweephand.model.run_states import State as State  # noqa: PLC0414 - users of Run import it from here
@@ -35,7 +36,8 @@ class Run:
     time by `run_until`. `next_check_at` is the instant of the latest deadline check that was sent. It is None
     in a record of an older version. `result` is the JSON text with which the consumer completed the run.
     `last_failure` is the latest failed attempt; a later success keeps it. `batch` is the place of its trigger
-    in a batch.
+    in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
+    a run that is not asynchronous.
     """
 
     key: JobKey
@@ -71,6 +73,7 @@ class Run:
     last_failure: Failure | None = None
     next_check_at: Instant | None = None
     batch: BatchPlace | None = None
+    permit: PermitName | None = None
 
     @property
     def run_id(self) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand, RunName
 from sweephand.schedules import Occurrence, Series
 
@@ -214,7 +215,8 @@ class DeadlineMessage(NamedTuple):
     """The order to check a run whose consumer accepted the trigger and may have been silent for too long.
 
     It concerns one acceptance: that of the attempt that `owner` claimed. `shard` is the job's shard, for the
-    timer of the next check.
+    timer of the next check. `permit` is the permit that the attempt holds under a policy. Whoever finds that
+    the attempt is over frees it.
     """
 
     trigger: Trigger
@@ -223,6 +225,7 @@ class DeadlineMessage(NamedTuple):
     shard: int
     not_before: Instant
     faults: int = 0
+    permit: PermitName | None = None
 
 
 class FailureMessage(NamedTuple):

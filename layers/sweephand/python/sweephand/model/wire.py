@@ -25,7 +25,13 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire_bundles import bundle_to_json, read_bundle
 from sweephand.model.wire_fields import Fields
-from sweephand.model.wire_parts import batch_to_json, demand_to_json, failure_to_json, redrive_to_json
+from sweephand.model.wire_parts import (
+    batch_to_json,
+    demand_to_json,
+    failure_to_json,
+    permit_to_json,
+    redrive_to_json,
+)
 from sweephand.schedules import Occurrence, Series
 
 #: The newest version of a message that this code reads. It is raised for a new kind of message, and when a
@@ -74,6 +80,8 @@ def _of_message(message: Message) -> dict[str, Any]:
         case DeadlineMessage():
             fields = _of_attempt("deadline", message)
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
+            if message.permit is not None:
+                fields["permit"] = permit_to_json(message.permit)
         case FailureMessage():
             fields = _of_attempt("failure", message)
             fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
@@ -188,6 +196,7 @@ def _read(fields: Fields) -> Readable:
                 shard=fields.number("shard"),
                 not_before=fields.number("at"),
                 faults=fields.number("faults"),
+                permit=fields.permit(),
             )
         case "failure":
             return FailureMessage(

@@ -9,6 +9,7 @@ from sweephand.base.instants import INSTANT_MAX
 from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
+from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger
 
@@ -62,6 +63,16 @@ class Fields:
         """The place of a trigger in its batch, or None if it is not part of one."""
         place = self.numbers_or_none("batch", 3)
         return None if place is None else BatchPlace(*place)
+
+    def permit(self) -> PermitName | None:
+        """The permit of an attempt, or None if it has none."""
+        value = self._fields.get("permit")
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 3:  # noqa: PLR2004 - as it was written
+            raise PoisonError("`permit` in a message has a policy, the number of a holder, and an id.")
+        part = Fields(dict(zip(("policy", "slot", "id"), value, strict=True)))
+        return PermitName(part.text("policy"), part.number("slot"), part.text("id"))
 
     def rows(self, name: str, *columns: str) -> list["Fields"]:
         """The rows of a table. A row is a list of one value for each column; the last may be absent."""

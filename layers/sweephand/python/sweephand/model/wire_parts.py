@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sweephand.model.definition import Payload
+from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
 
@@ -51,6 +52,16 @@ def batch_to_json(batch: BatchPlace | None) -> list[int] | None:
 def batch_from_json(value: Sequence[int] | None) -> BatchPlace | None:
     """The place in a batch that batch_to_json() wrote."""
     return BatchPlace(*value) if value else None
+
+
+def permit_to_json(permit: PermitName | None) -> list[Any] | None:
+    """`[policy, holder, id]`; None for no permit."""
+    return None if permit is None else list(permit)
+
+
+def permit_from_json(value: Sequence[Any] | None) -> PermitName | None:
+    """The name of a permit that permit_to_json() wrote."""
+    return PermitName(*value) if value else None
 
 
 def payload_to_json(payload: Payload | None) -> list[Any] | None:

@@ -4,7 +4,7 @@ import json
 from typing import Final
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.trigger import NewerMessage, WorkMessage
 from sweephand.model.wire_fields import Fields
 
 #: The newest version of a work message that this code reads, and the one that it writes.
@@ -14,8 +14,10 @@ _KIND: Final = "work"
 _POISON_EXCERPT_MAX: Final = 80
 
 
-def encode_work(message: WorkMessage) -> str:
+def encode_work(message: WorkMessage | NewerMessage) -> str:
     """The message as compact JSON in ASCII."""
+    if isinstance(message, NewerMessage):
+        return message.body
     fields = {
         "v": WORK_VERSION,
         "kind": _KIND,

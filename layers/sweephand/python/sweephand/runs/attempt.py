@@ -1,7 +1,7 @@
 """Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
@@ -11,6 +11,10 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.targets.registry import attempt_ms_max
+
+if TYPE_CHECKING:
+    # Only triggers under a policy have a permit.
+    from sweephand.runs.flow.permit import Permit
 
 #: How often an attempt reads its job again, if each read takes longer than a read may be old. Then it puts
 #: the trigger back.
@@ -45,8 +49,13 @@ class Withdrawn(NamedTuple):
 class Postponed(NamedTuple):
     """An attempt that could not begin, though its trigger is alive. That counts as no fault.
 
-    Its job kept changing, or the delivery function has too little time left.
+    Its job kept changing, the delivery function has too little time left, or its permit did not let the
+    request leave.
     """
+
+
+#: Why an attempt was not made.
+NotMade: TypeAlias = Withdrawn | Postponed
 
 
 class _Sent(NamedTuple):
@@ -70,14 +79,22 @@ class Attempts:
         self._clock = clock
 
     def make(
-        self, message: TriggerMessage, read: JobRead, job: Job, run_token: str | None, deadline: Instant
-    ) -> AttemptMade | Withdrawn | Postponed:
+        self,
+        message: TriggerMessage,
+        read: JobRead,
+        job: Job,
+        run_token: str | None,
+        deadline: Instant,
+        *,
+        permit: "Permit | None" = None,
+    ) -> AttemptMade | NotMade:
         """Send the trigger to its job's target, by the latest definition of the job.
 
-        `job` is the job in `read`. When the request is sent, the read of the job is at most a second old, and
-        the request was made from that read. If the job changes while a connection is being made, the new
-        request uses that connection. All connections and the request together take no longer than the
-        target's time-out. They end before `deadline`, when the function's time is up.
+        `job` is the job in `read`. `permit` is that of the job's policy, if it has one. When the request is
+        sent, the read of the job is at most a second old, and the request was made from that read. If the job
+        changes while a connection is being made, the new request uses that connection. All connections and
+        the request together take no longer than the target's time-out. They end before `deadline`, when the
+        function's time is up.
 
         StoreError: the attempt was not made, or its result is unknown.
         """
@@ -92,16 +109,15 @@ class Attempts:
                 # The read had grown too old and was repeated.
                 if latest.job is None or liveness_of(message, latest) != "alive":
                     return Withdrawn(latest)
-                if latest.job.definition.is_async and run_token is None:
-                    # The job has become async. Its consumer must call back now, and this attempt has no token
-                    # for that.
+                if _needs_another_attempt(latest.job, job, run_token):
                     return Postponed()
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
                 read, job = latest, latest.job
                 continue
             within_ms = attempt_ms_max(job.definition.target) - spent_ms
-            if within_ms <= 0 or not self._is_time_for(within_ms, deadline):
+            is_refused = permit is not None and permit.was_refused
+            if within_ms <= 0 or is_refused or not self._is_time_for(within_ms, deadline):
                 return Postponed()
             attempt = Attempt(
                 trigger=message.trigger,
@@ -114,7 +130,7 @@ class Attempts:
                 must_be_new=_must_be_new(message, run_token),
                 within_ms=within_ms,
             )
-            sent = self._send(attempt, message, read, job.version)
+            sent = self._send(attempt, message, read, job.version, permit)
             answer, latest = sent.answer, sent.latest
             if answer.was_withdrawn:
                 was_withdrawn_before = True
@@ -138,16 +154,24 @@ class Attempts:
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
 
-    def _send(self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str) -> _Sent:
-        """Send the request, unless the job has changed or the trigger has died by the latest read."""
+    def _send(
+        self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str, permit: "Permit | None"
+    ) -> _Sent:
+        """Send the request, unless the job has changed or the trigger has died by the latest read.
+
+        It is not sent either if its permit does not let it leave.
+        """
         latest, was_connected = read, False
 
         def may_send() -> bool:
             nonlocal latest, was_connected
             was_connected = True
+            if permit is not None:
+                permit.wait()
             latest = self._job_reads.fresh(attempt.trigger.key, latest)
             is_same = latest.job is not None and latest.job.version == version
-            return is_same and liveness_of(message, latest) == "alive"
+            is_owed = is_same and liveness_of(message, latest) == "alive"
+            return is_owed and (permit is None or permit.may_leave())
 
         answer = self._targets.deliver(attempt._replace(may_send=may_send))
         return _Sent(answer, latest, was_connected)
@@ -162,6 +186,16 @@ class Attempts:
         if text is None:
             raise StoreError(f"the data of {job.key} ({payload.size} bytes) is not in the payload store")
         return text.encode()
+
+
+def _needs_another_attempt(latest: Job, job: Job, run_token: str | None) -> bool:
+    """Whether this attempt cannot go on with the latest definition of its job.
+
+    If the job has become async, its consumer must call back, and the attempt has no token for that. If the
+    job has another policy, the attempt has no permit of it.
+    """
+    has_no_token = latest.definition.is_async and run_token is None
+    return has_no_token or latest.definition.policy != job.definition.policy
 
 
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:

@@ -19,6 +19,7 @@ from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Failure, FailureMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.notification import notification_of
 
 #: How often a run is read and written until no other writer came between. A heartbeat and a deadline come
@@ -49,11 +50,13 @@ class Callbacks:
         runs: RunStore,
         overlap_queue: OverlapQueue,
         expiry: JobExpiry,
+        flow: PolicyFlow,
         queue: Queue,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._overlap_queue = overlap_queue
+        self._flow = flow
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
@@ -157,7 +160,10 @@ class Callbacks:
         return run
 
     def _end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
-        """Write the end of a run, advance its line, and let its job expire. A repetition does so again."""
+        """Write the end of a run, advance its line, free its permit, and let its job expire.
+
+        A repetition does so again.
+        """
         job: Job | None = None
 
         def changed(seen: Run) -> Run:
@@ -168,6 +174,8 @@ class Callbacks:
         run = self._change(read, changed)
         self._overlap_queue.advance(trigger_of(run))
         self._expiry.ended(job)
+        if run.permit is not None:
+            self._flow.run_permits.free(run.key, run.permit)
         return run
 
     def _change(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:

@@ -10,6 +10,7 @@ from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
 from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, deadline_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
 from sweephand.runs.requeue import Requeue
@@ -33,6 +34,7 @@ class Deadlines:
         follow_up: FollowUp,
         expiry: JobExpiry,
         overlap_queue: OverlapQueue,
+        flow: PolicyFlow,
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -42,6 +44,7 @@ class Deadlines:
         self._follow_up = follow_up
         self._expiry = expiry
         self._overlap_queue = overlap_queue
+        self._flow = flow
         self._clock = clock
         self._ids = ids
 
@@ -55,11 +58,23 @@ class Deadlines:
         checks do not multiply, the run records when the next check comes, once that is sent. An earlier check
         then sends none.
 
+        If the attempt has a permit and is over, or was never accepted, its permit is freed.
+
         StoreError: the message must come again.
         """
         checked = self._check(message)
         self._follow_end(message.trigger)
+        if message.permit is not None and not self._goes_on(message):
+            self._flow.run_permits.free(message.trigger.key, message.permit)
         return checked
+
+    def _goes_on(self, message: DeadlineMessage) -> bool:
+        """Whether the attempt of a check is claimed or accepted, so that another check is on its way."""
+        run = self._runs.of(message.trigger)
+        if run is None or (run.attempts, run.owner) != (message.attempt, message.owner):
+            return False
+        is_claimed = run.claimed_until is not None and self._clock.now() < run.claimed_until
+        return run.state == "running" or (run.state == "claimed" and is_claimed)
 
     def _check(self, message: DeadlineMessage) -> Outcome:
         following: DeadlineMessage | None = None
@@ -145,7 +160,11 @@ class Deadlines:
         if failed is None:
             return None
         written = replace(failed, version=self._ids.token())
-        return outcome_of_failure(failed.state) if self._runs.move(written, seen) else None
+        if not self._runs.move(written, seen):
+            return None
+        if seen.permit is not None:
+            self._flow.run_permits.free(seen.key, seen.permit)
+        return outcome_of_failure(failed.state)
 
 
 def _failure_of(run: Run) -> Answer:

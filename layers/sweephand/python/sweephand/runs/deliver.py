@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import (
+    ATTEMPT_CLAIM_MS,
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
     OVERTAKEN_TIME_LIMIT_MS,
@@ -16,18 +17,24 @@ from sweephand.base.timing import (
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
+from sweephand.model.policy import PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, RunStore
-from sweephand.runs.attempt import Attempts, Postponed, Withdrawn
+from sweephand.ports import Clock, Ids, RunStore
+from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
 from sweephand.runs.claims import Claims
 from sweephand.runs.flow.overlap import AdmissionOutcome, is_over
 from sweephand.runs.flow.overlap_queue import OverlapQueue
-from sweephand.runs.follow_up import FollowUp
+from sweephand.runs.flow.policy_flow import PolicyFlow
+from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.runs.outcome import Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
+
+if TYPE_CHECKING:
+    # Only triggers of jobs with a policy have permits.
+    from sweephand.runs.flow.permit import Permit
 
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
 NOT_ADMITTED: Final[Mapping[AdmissionOutcome, OutcomeName]] = {
@@ -63,6 +70,8 @@ class Deliverer:
         requeue: Requeue,
         retention: Retention,
         expiry: JobExpiry,
+        ids: Ids,
+        flow: PolicyFlow,
         clock: Clock,
     ) -> None:
         self._runs = runs
@@ -74,13 +83,19 @@ class Deliverer:
         self._requeue = requeue
         self._retention = retention
         self._expiry = expiry
+        self._ids = ids
+        self._flow = flow
         self._clock = clock
 
-    def deliver(self, message: TriggerMessage, read: JobRead, deadline: Instant) -> Outcome:
+    def deliver(
+        self, message: TriggerMessage, read: JobRead, deadline: Instant, permit: "Permit | None" = None
+    ) -> Outcome:
         """Deliver a trigger that is due, or find out that it must wait or needs no attempt.
 
         `read` is a fresh read of its job. At `deadline` the function's time is up. If the attempt could take
-        longer than that, the message is put back. StoreError: the message must come again.
+        longer than that, the message is put back. A trigger of a job with a policy goes into the policy's
+        line, unless a worker of that line calls with a `permit`. If the trigger is `kept` then, no request
+        was sent, and nothing else keeps the trigger. StoreError: the message must come again.
         """
         message = self._job_reads.mark_owed(message, read)
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
@@ -88,15 +103,30 @@ class Deliverer:
             read = self._job_reads.reread(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
+        policy = read.job.definition.policy
+        if policy != (None if permit is None else permit.key.name):
+            return self._into_line(message, read.job, policy)
         overlap_is_limited = read.job.definition.overlap.is_limited
         if message.is_owed and not overlap_is_limited:
             self._overlap_queue.remove(message.trigger)
         outcome = (self._through_overlap_queue if overlap_is_limited else self._attempt)(
-            message, read, read.job, deadline
+            message, read, read.job, deadline, permit
         )
         if outcome.name in EXPIRY_UNCHECKED:
             self._expiry.ended(read.job)
         return outcome
+
+    def _into_line(self, message: TriggerMessage, job: Job, policy: str | None) -> Outcome:
+        """Let a trigger wait in the line of its job's policy.
+
+        The worker of another line meets it if the job has named that other policy before. If the job has no
+        policy any more, the delivery function gets the trigger.
+        """
+        if policy is None:
+            return self._put_back(message, self._clock.now(), "postponed")
+        key = PolicyKey(job.key.namespace, policy)
+        self._flow.line_up.put(key, job.definition.priority, [message], self._ids.token())
+        return Outcome("in_line")
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
@@ -201,7 +231,7 @@ class Deliverer:
         return Outcome("dropped")
 
     def _through_overlap_queue(
-        self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant
+        self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
     ) -> Outcome:
         """Deliver a trigger of a job that limits overlap, if the overlap queue admits it now."""
         admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
@@ -210,17 +240,19 @@ class Deliverer:
             return self._put_back(message.waiting(), admission.recheck_at, "waiting")
         if admission.outcome != "go":
             return Outcome(NOT_ADMITTED[admission.outcome])
-        outcome = self._attempt(message, read, job, deadline)
+        outcome = self._attempt(message, read, job, deadline, permit)
         if outcome.name in ENDED:
             # The line must advance before the message is acknowledged. After a crash the message comes again,
             # its claim is refused, and it advances the line.
             self._overlap_queue.advance(message.trigger)
         return outcome
 
-    def _attempt(self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant) -> Outcome:
+    def _attempt(
+        self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
+    ) -> Outcome:
         definition = job.definition
         if not self._attempts.is_time_for(definition.target, deadline):
-            return self._postponed(message)
+            return self._postponed(message) if permit is None else Outcome("kept")
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_first_attempts
         # A function that crashed may have left a claim, made under an older definition of the job. A trigger
@@ -231,22 +263,18 @@ class Deliverer:
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = _started(run, message, self._clock.now())
+            if is_async and permit is not None:
+                run = replace(run, permit=permit.name)
             run, refused_by = self._claims.claim(run, is_async=is_async)
             if refused_by is not None:
                 return self._refused(message, refused_by, job)
-        attempted = self._attempts.make(message, read, job, run.token, deadline)
-        if isinstance(attempted, Postponed):
-            if is_claimed:
-                self._claims.release(run, message, is_cancelled=False)
-            return self._postponed(message)
-        if isinstance(attempted, Withdrawn):
-            if is_claimed:
-                stored = attempted.read.job
-                is_job_there = stored is not None and stored.uid == message.trigger.uid
-                # A trigger that waits for a commit comes again. A cancelled run would refuse it then.
-                is_cancelled = not is_job_there and not self._may_be_committed(message, self._clock.now())
-                self._claims.release(run, message, is_cancelled=is_cancelled)
-            return self._not_alive(message, attempted.read)
+        attempted: AttemptMade | NotMade
+        if run.permit is not None and permit is not None and not self._keep(permit, run, job):
+            attempted = Postponed()
+        else:
+            attempted = self._attempts.make(message, read, job, run.token, deadline, permit=permit)
+        if not isinstance(attempted, AttemptMade):
+            return self._not_made(message, run, attempted, permit, is_claimed=is_claimed)
         message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
         run = _started(
             run,
@@ -256,7 +284,45 @@ class Deliverer:
             response_code=attempted.answer.code,
             answer=attempted.answer.text,
         )
-        return self._follow_up.after(message, attempted.job, run, attempted.answer, is_claimed=is_claimed)
+        outcome = self._follow_up.after(message, attempted.job, run, attempted.answer, is_claimed=is_claimed)
+        if permit is not None and outcome.name != "running":
+            permit.free()
+        return outcome
+
+    def _not_made(
+        self,
+        message: TriggerMessage,
+        run: Run,
+        attempted: NotMade,
+        permit: "Permit | None",
+        *,
+        is_claimed: bool,
+    ) -> Outcome:
+        """Undo the claim of an attempt that was not made, and let its trigger wait or drop it."""
+        if permit is not None:
+            permit.free()
+        is_cancelled = False
+        if isinstance(attempted, Withdrawn):
+            stored = attempted.read.job
+            is_job_there = stored is not None and stored.uid == message.trigger.uid
+            # A trigger that waits for a commit comes again. A cancelled run would refuse it then.
+            is_cancelled = not is_job_there and not self._may_be_committed(message, self._clock.now())
+        if is_claimed:
+            self._claims.release(run, message, is_cancelled=is_cancelled)
+        if isinstance(attempted, Withdrawn):
+            return self._not_alive(message, attempted.read)
+        if permit is not None and permit.was_refused:
+            return Outcome("kept")
+        return self._postponed(message)
+
+    def _keep(self, permit: "Permit", run: Run, job: Job) -> bool:
+        """Keep the permit of an asynchronous run until the run is over; return whether it is kept.
+
+        The message that frees the permit goes first. If this function crashes, that message finds that the
+        attempt was never accepted.
+        """
+        self._requeue.send_at(permit_check_of(run, job.shard), job.shard)
+        return permit.keep(self._clock.now() + ATTEMPT_CLAIM_MS + job.definition.max_run_time_ms)
 
     def _is_left_by_a_fault(self, message: TriggerMessage) -> bool:
         """Whether a first attempt that was put back after a fault has left the record of a run.

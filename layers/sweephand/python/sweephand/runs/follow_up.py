@@ -208,4 +208,15 @@ def deadline_of(run: Run, shard: int) -> DeadlineMessage:
     """The message that checks a run's deadline. It comes after the deadline by every function's clock."""
     assert run.owner is not None, "it was claimed"
     not_before = run.deadline_at + DEADLINE_GRACE_MS
-    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before)
+    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit)
+
+
+def permit_check_of(run: Run, shard: int) -> DeadlineMessage:
+    """The message that frees the permit of a claimed attempt that never became an accepted one.
+
+    It comes after the claim has ended by every function's clock.
+    """
+    assert run.owner is not None, "it was claimed"
+    assert run.claimed_until is not None, "it was claimed"
+    not_before = run.claimed_until + DEADLINE_GRACE_MS
+    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit)

@@ -1,6 +1,6 @@
 """Which handler handles a message: there is one for each kind of message."""
 
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
@@ -31,6 +31,7 @@ from sweephand.runs.claims import Claims
 from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.notify import Notifier
@@ -38,6 +39,10 @@ from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 from sweephand.runs.trigger_ranges import TriggerRanges
+
+if TYPE_CHECKING:
+    # Only triggers of jobs with a policy have permits.
+    from sweephand.runs.flow.permit import Permit
 
 
 class Handlers:
@@ -61,6 +66,7 @@ class Handlers:
         signing: Signing,
         clock: Clock,
         ids: Ids,
+        flow: PolicyFlow,
     ) -> None:
         self._clock = clock
         self._job_reads = JobReads(jobs=jobs, clock=clock)
@@ -90,6 +96,8 @@ class Handlers:
             requeue=self._requeue,
             retention=retention,
             expiry=expiry,
+            ids=ids,
+            flow=flow,
             clock=clock,
         )
         self._notifier = Notifier(
@@ -119,15 +127,23 @@ class Handlers:
             follow_up=follow_up,
             expiry=expiry,
             overlap_queue=overlap_queue,
+            flow=flow,
             clock=clock,
             ids=ids,
         )
 
-    def handle(self, message: Message, read: JobRead, deadline: Instant = INSTANT_MAX) -> Outcome:
+    def handle(
+        self,
+        message: Message,
+        read: JobRead,
+        deadline: Instant = INSTANT_MAX,
+        permit: "Permit | None" = None,
+    ) -> Outcome:
         """Handle a message. When this returns, the message may be acknowledged.
 
-        `read` is what the caller knows of the message's job. `deadline` is when the function's time is up.
-        StoreError: the message must come again.
+        `read` is what the caller knows of the message's job. `deadline` is when the function's time is up. A
+        worker of a policy's line gives a trigger's `permit` (Deliverer.deliver). StoreError: the message must
+        come again.
         """
         if isinstance(message, RangeMessage):
             return self._ranges.handle(message)
@@ -139,7 +155,7 @@ class Handlers:
         match message:
             case TriggerMessage():
                 fresh = self._job_reads.fresh(message.trigger.key, read)
-                return self.triggers.deliver(message, fresh, deadline)
+                return self.triggers.deliver(message, fresh, deadline, permit)
             case DeadlineMessage():
                 return self._deadlines.check(message)
             case FailureMessage():

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently
 from sweephand.base.errors import NewerError, PoisonError, StoreError
@@ -29,6 +29,7 @@ from sweephand.model.trigger import (
     Sendable,
     TriggerMessage,
 )
+from sweephand.model.wire import encode
 from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
@@ -38,6 +39,10 @@ from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
 from sweephand.runs.received import finished
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.work_queue import WorkQueue
+
+if TYPE_CHECKING:
+    # Only workers of a policy's line have permits.
+    from sweephand.runs.flow.permit import Permit
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
 #: before.
@@ -139,6 +144,17 @@ class Intake:
             handled.append(self._handle_alone(each.received, each.message, deadline))
         return handled
 
+    def handle_permitted(
+        self, message: TriggerMessage, read: JobRead, permit: "Permit", deadline: Instant
+    ) -> Handled:
+        """Handle a trigger for which a worker of a policy's line has a permit. Its failure does not raise.
+
+        If it is not done, or its outcome is `kept`, the line must keep the trigger. If it has to wait for any
+        other reason, it was sent to the delivery queue.
+        """
+        received = Received(id="", receipt="", receives=1, body=encode(message))
+        return self._handle_one(received, message, read, deadline, permit)
+
     def hold(self, duration_ms: int) -> None:
         """Handle nothing for that long. Lambda meanwhile gives other wake-ups to other functions."""
         self._clock.wait_until(self._clock.now() + duration_ms)
@@ -224,7 +240,14 @@ class Intake:
             self._queue.acknowledge([received.receipt])
         return handled
 
-    def _handle_one(self, received: Received, message: Message, read: JobRead, deadline: Instant) -> Handled:
+    def _handle_one(
+        self,
+        received: Received,
+        message: Message,
+        read: JobRead,
+        deadline: Instant,
+        permit: "Permit | None" = None,
+    ) -> Handled:
         try:
             if isinstance(message, TriggerMessage) and self._crashes(message):
                 return self._give_up_when_unclaimed(
@@ -236,7 +259,7 @@ class Intake:
                     message,
                     f"handling it failed {message.faults} times; the log of the delivery function says why.",
                 )
-            return Handled(received, self._handlers.handle(message, read, deadline))
+            return Handled(received, self._handlers.handle(message, read, deadline, permit))
         except NewerError:
             # Something that the message needs, for example its job's line, was written by a newer version.
             return self._put_back_newer(received, message)

@@ -27,6 +27,9 @@ OutcomeName = Literal[
     "overtaken",
     "postponed",
     "newer",
+    # The trigger waits in the line of its policy: it was put there, or it stays there.
+    "in_line",
+    "kept",
     # The message carried no trigger, or several that were sent again alone.
     "split",
     "watched",
@@ -57,6 +60,8 @@ METRICS: Final[Mapping[OutcomeName, str]] = {
     "overtaken": "Overtaken",
     "postponed": "Postponed",
     "newer": "Newer",
+    "in_line": "InLine",
+    "kept": "Kept",
     "split": "Split",
     "watched": "Watched",
     "notified": "Notified",

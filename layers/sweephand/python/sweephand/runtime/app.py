@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sweephand.runs.handlers import Handlers
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
+    from sweephand.runtime.app_flow import FlowUseCases
     from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
     from sweephand.targets.queues import Reach
@@ -240,6 +241,7 @@ class App:
             runs=ports.runs,
             overlap_queue=overlap_queue,
             expiry=self._expiry,
+            flow=self.flow.of_handlers,
             queue=ports.queue,
             clock=ports.clock,
             ids=ports.ids,
@@ -271,6 +273,7 @@ class App:
             signing=self._signing or self.signing_keys,
             clock=ports.clock,
             ids=ports.ids,
+            flow=self.flow.of_handlers,
         )
 
     @cached_property
@@ -290,6 +293,14 @@ class App:
         )
 
     @cached_property
+    def flow(self) -> "FlowUseCases":
+        """Puts triggers into the lines of flow policies, and walks the lines."""
+        from sweephand.runtime.app_flow import FlowUseCases
+
+        deliver_concurrently, read_concurrently = self._deliver_concurrently, self._sweep_concurrently
+        return FlowUseCases(self.ports, lambda: self.intake, deliver_concurrently, read_concurrently)
+
+    @cached_property
     def sweeper(self) -> "Sweeper":
         """Sweeps shards."""
         from sweephand.wheel.sweep import Sweeper
@@ -301,6 +312,7 @@ class App:
             leases=ports.leases,
             runs=ports.runs,
             queue=ports.queue,
+            line_up=lambda: self.flow.line_up,
             clock=ports.clock,
             concurrently=self._sweep_concurrently,
             bundle_span_ms=self.options.bundle_span_ms,

@@ -217,6 +217,6 @@ def app() -> App:
         packs_timers=settings.packs_timers,
         is_enabled=settings.is_enabled,
         reach=settings.reach,
-        flow_functions_max=settings.flow_functions_max if settings.flow_queue_url else 0,
+        flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
     )
     return App(ports(), options)

@@ -31,13 +31,15 @@ def wake_up(hold_ms: int | None) -> None:
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:
     """Handle the records of an SQS event, within the function's remaining time in milliseconds."""
-    received = [
-        Received(
-            id=record["messageId"],
-            receipt=record["receiptHandle"],
-            receives=int(record["attributes"]["ApproximateReceiveCount"]),
-            body=record["body"],
-        )
-        for record in records
-    ]
+    received = [received_of(record) for record in records]
     return app().intake.handle(received, deadline=app().ports.clock.now() + remaining_ms)
+
+
+def received_of(record: Mapping[str, Any]) -> Received:
+    """The message that a record of an SQS event carries."""
+    return Received(
+        id=record["messageId"],
+        receipt=record["receiptHandle"],
+        receives=int(record["attributes"]["ApproximateReceiveCount"]),
+        body=record["body"],
+    )

@@ -28,6 +28,7 @@ class Settings(NamedTuple):
     shards: int
     sweepers_max: int
     deliveries_max: int
+    has_flow_policies: bool
     flow_functions_max: int
     bundle_seconds: int
     packs_timers: bool
@@ -60,6 +61,7 @@ class Settings(NamedTuple):
             shards=_number(environment, "SHARD_COUNT", 1),
             sweepers_max=_number(environment, "SWEEPERS_MAX", 1),
             deliveries_max=_number(environment, "DELIVERIES_MAX", 2),
+            has_flow_policies=_switch(environment, "FLOW_POLICIES"),
             flow_functions_max=_number(environment, "FLOW_FUNCTIONS_MAX", 1),
             bundle_seconds=_bundle_seconds(environment),
             packs_timers=_truth(environment, "PACK_TIMERS"),
@@ -88,6 +90,13 @@ def _truth(environment: Mapping[str, str], name: str, otherwise: str = "false") 
     if text not in ("true", "false"):
         raise SettingsError(f"{name} must be true or false, not {text!r}.")
     return text == "true"
+
+
+def _switch(environment: Mapping[str, str], name: str) -> bool:
+    text = environment.get(name, "off")
+    if text not in ("on", "off"):
+        raise SettingsError(f"{name} must be on or off, not {text!r}.")
+    return text == "on"
 
 
 def _arns(environment: Mapping[str, str], name: str) -> tuple[str, ...]:

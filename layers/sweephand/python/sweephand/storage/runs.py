@@ -27,6 +27,8 @@ from sweephand.model.wire_parts import (
     failure_to_json,
     payload_from_json,
     payload_to_json,
+    permit_from_json,
+    permit_to_json,
 )
 from sweephand.ports import Page
 from sweephand.storage.item import (
@@ -74,6 +76,7 @@ class RunItem(Item):
     result = JsonAttribute(null=True)
     last_failure = JsonAttribute(null=True, attr_name="failed")
     batch = JsonAttribute(null=True)
+    permit = JsonAttribute(null=True)
 
 
 class DynamoRuns:
@@ -229,6 +232,7 @@ def _item(run: Run) -> RunItem:
         result=run.result,
         last_failure=failure_to_json(run.last_failure),
         batch=batch_to_json(run.batch),
+        permit=permit_to_json(run.permit),
         expires_at=expiry(run.expires_at),
     )
 
@@ -270,4 +274,5 @@ def _run(raw: RawItem) -> Run:
         result=item.result,
         last_failure=failure_from_json(item.last_failure),
         batch=batch_from_json(item.batch),
+        permit=permit_from_json(item.permit),
     )

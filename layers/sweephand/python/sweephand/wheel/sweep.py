@@ -1,7 +1,7 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -29,6 +29,8 @@ from sweephand.wheel.bundles import bundled
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.hold import Done, Hold
+from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.lined import LINED_AT_ONCE, Lined, taken_out
 from sweephand.wheel.pace import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
@@ -97,17 +99,22 @@ class Sweeper:
         leases: LeaseStore,
         runs: RunStore,
         queue: Queue,
+        line_up: Callable[[], LineUp],
         clock: Clock,
         concurrently: Concurrently,
         packs_timers: bool,
         bundle_span_ms: int = 0,
     ) -> None:
-        """`packs_timers` says that successors of one bucket share an item. Packs are read in any case."""
+        """`packs_timers` says that successors of one bucket share an item. Packs are read in any case.
+
+        `line_up` is called when triggers of a job with a policy are due.
+        """
         self._due_jobs = DueJobReads(jobs, concurrently)
         self._timers = timers
         self._leases = leases
         self._runs = runs
         self._queue = queue
+        self._line_up = line_up
         self._clock = clock
         self._concurrently = concurrently
         self._bundle_span_ms = bundle_span_ms
@@ -232,7 +239,8 @@ class Sweeper:
         if not self._is_renewed(hold):
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
-        self._concurrently(self._requests(expansion))
+        lined = taken_out(expansion.messages, due.jobs)
+        self._concurrently([*self._requests(expansion), *self._line_up_requests(lined, _source(hold.lease))])
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
         rest = self._committed(hold, expansion, page[expansion.timers :])
         portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))
@@ -321,6 +329,12 @@ class Sweeper:
         hold.lease, hold.renewed_at = renewed, now
         return True
 
+    def _line_up_requests(self, lined: Lined, source: str) -> Iterator[Callable[[], object]]:
+        """Put the triggers of jobs with a policy into the policies' lines, in parts that can go at once."""
+        for (key, priority), messages in lined.items():
+            for some in parts(messages, LINED_AT_ONCE):
+                yield partial(self._line_up().put, key, priority, some, source)
+
     def _requests(self, expansion: Expansion) -> list[Callable[[], object]]:
         """All that is left to be written and sent for an expansion, in parts that can go at once."""
         timers: list[StoredTimer] = [*expansion.successors, *expansion.packs]
@@ -333,6 +347,11 @@ class Sweeper:
             # A store refuses a record that is there already, which happens when a page is repeated.
             *(partial(self._runs.record, run) for run in expansion.skipped),
         ]
+
+
+def _source(lease: Lease) -> str:
+    """A name for what a turn puts into lines. A turn that begins at the same cursor has the same name."""
+    return f"sweep {lease.shard} {lease.cursor}"
 
 
 def _is_held(lease: Lease, now: Instant) -> bool:

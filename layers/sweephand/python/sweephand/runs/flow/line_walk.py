@@ -15,7 +15,7 @@ from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
-from sweephand.runs.flow.line_up import LineUp
+from sweephand.wheel.line_up import LineUp
 
 #: Entries that a worker gives to each helper at once.
 MOVES_MAX: Final = 4

@@ -1,6 +1,6 @@
 """A worker: it handles one work message, by taking permits of the policy and walking its line with them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from threading import Lock
@@ -17,14 +17,14 @@ from sweephand.base.timing import (
     LINE_LOOK_MS,
     SETTLING_MS,
 )
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock, Ids
-from sweephand.runs.flow.line_up import LineUp
 from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits, take_permits
+from sweephand.wheel.line_up import LineUp
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for
 #: the next token is on its way; every permit is in use; or the line was walked.
@@ -61,7 +61,7 @@ class LineWorker:
         policies: PolicyStore,
         permits: PermitStore,
         lines: PolicyLines,
-        work: WorkQueue,
+        line_up: LineUp,
         deliver: Delivery,
         clock: Clock,
         ids: Ids,
@@ -71,27 +71,32 @@ class LineWorker:
         self._policies = policies
         self._permits = permits
         self._lines = lines
-        self._work = work
         self._deliver = deliver
         self._clock = clock
         self._ids = ids
         self._concurrently = concurrently
         self._read_concurrently = read_concurrently
-        self._line_up = LineUp(policies=policies, lines=lines, work=work, clock=clock)
+        self._line_up = line_up
 
-    def work(self, message: WorkMessage, receives: int, deadline: Instant) -> WorkOutcome:
+    def work(
+        self, message: WorkMessage, receives: int, deadline: Instant, acknowledge: Callable[[], None]
+    ) -> WorkOutcome:
         """Handle a work message that SQS has delivered so often. At `deadline` the function's time is up.
+
+        `acknowledge` removes the message from its queue. It is called before the work if a copy takes the
+        message's place. Otherwise each receive of a message that crashes its worker would add a copy.
 
         StoreError: the message must come again. What was taken then ends by itself.
         """
         key = PolicyKey(message.namespace, message.policy)
         now = self._clock.now()
-        if receives > 1:
-            # The first worker may have died with the last free holder.
-            self._line_up.wake(key, now + HOLDER_MS)
         if message.not_before - now >= EARLY_WAIT_MAX_MS:
             self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
             return "early"
+        if receives > 1:
+            # The first worker may have died with the last free holder.
+            self._line_up.wake(key, now + HOLDER_MS)
+            acknowledge()
         self._clock.wait_until(message.not_before)
         is_waker = message.clears_mark or receives > 1
         if is_waker:

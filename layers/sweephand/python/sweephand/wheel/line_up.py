@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
 from sweephand.model.policy import PARTITIONS_MIN, PolicyKey, Priority
-from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, entry_of, partition_of
+from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, partition_of
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock
 
@@ -25,29 +25,22 @@ class LineUp:
     ) -> None:
         """Put triggers into the line of that policy. When this returns, their messages may be acknowledged.
 
-        `source` is the id of the queue's message that brought them. A policy that is missing has a line too.
-        Its triggers wait until the policy is created. Repeating the call writes the same entries.
+        `source` says where they come from. Repeating the call with the same source and the same triggers
+        writes the same entries. A policy that is missing has a line too. Its triggers wait until the policy
+        is created.
         """
         policy = self._policies.get(key)
         partitions = PARTITIONS_MIN if policy is None else policy.partitions
-        entries = entries_of(messages, source)
+        now = self._clock.now()
+        entries = entries_of(messages, source, now)
         for entry in entries:
             self._lines.put(LinePlace(key, priority, partition_of(entry.name, partitions)), entry)
-        for at in sorted({entry.at for entry in entries}):
+        # A worker waits for an entry for a second. So one message suffices for all entries of a second.
+        seconds: dict[int, Instant] = {}
+        for entry in entries:
+            seconds.setdefault(max(entry.at, now) // SECOND_MS, entry.at)
+        for at in seconds.values():
             self.wake(key, at)
-
-    def put_pack(
-        self, key: PolicyKey, priority: Priority, messages: Iterable[TriggerMessage], name: str
-    ) -> None:
-        """Put the triggers of a sweeper's chunk into the line, as the entry of that name.
-
-        Whoever repeats the chunk writes the same entry, or one with other triggers that are dead.
-        """
-        policy = self._policies.get(key)
-        partitions = PARTITIONS_MIN if policy is None else policy.partitions
-        some = tuple(messages)
-        entry = entry_of(some, min(each.not_before for each in some), name, name)
-        self.put_down(LinePlace(key, priority, partition_of(name, partitions)), entry)
 
     def put_down(self, place: LinePlace, entry: LineEntry) -> None:
         """Write an entry into a partition, and have it looked after at its time."""

@@ -1,0 +1,48 @@
+"""The flow function. SQS invokes it with one work message, which names a flow policy."""
+
+from sweephand.runtime.start import starting
+
+with starting():
+    from typing import Any
+
+    from aws_lambda_powertools import Logger, Metrics
+    from aws_lambda_powertools.metrics import MetricUnit
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from sweephand.runs.flow.work_intake import Worked
+    from sweephand.runs.outcome import METRICS
+    from sweephand.runtime.aws_ports import make_clients
+    from sweephand.runtime.flow import work
+
+    logger = Logger()
+    metrics = Metrics()
+    make_clients()
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
+    """Walk the line of the policy. The response names the message if SQS must deliver it again.
+
+    A call without a message only starts the function.
+
+    No lateness is measured here: a trigger that waits for a permit is late because its policy says so.
+    """
+    failed = [
+        {"itemIdentifier": record["messageId"]}
+        for record in event["Records"]
+        if not _is_done(work(record, context.get_remaining_time_in_millis()))
+    ]
+    return {"batchItemFailures": failed}
+
+
+def _is_done(worked: Worked) -> bool:
+    """Count and log what became of a work message. Returns whether SQS need not deliver it again."""
+    for outcome, count in worked.triggers.items():
+        metrics.add_metric(METRICS[outcome], MetricUnit.Count, count)
+    metrics.flush_metrics()
+    for outcome, error in worked.errors:
+        logger.error("fault", outcome=outcome, exc_info=error)
+    if worked.error is not None:
+        logger.error("fault", outcome="work", exc_info=worked.error)
+    counts: dict[str, int] = {str(outcome): count for outcome, count in worked.triggers.items()}
+    logger.info("worked", extra={**counts, "work": worked.outcome})
+    return worked.is_done

@@ -1,0 +1,43 @@
+"""Delivering the triggers of a line by the code that delivers without a policy."""
+
+from collections import Counter
+from contextlib import suppress
+from threading import Lock
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.flow.permit import Permit
+from sweephand.runs.intake import Intake
+from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.outcome import OutcomeName
+from sweephand.runs.shared_reads import UNREAD
+
+
+class LineDelivery:
+    """line_worker.Delivery for one worker. It counts what became of the triggers, and keeps all errors."""
+
+    def __init__(self, *, intake: Intake, job_reads: JobReads) -> None:
+        self._intake = intake
+        self._job_reads = job_reads
+        self._reads: dict[JobKey, JobRead] = {}
+        self._lock = Lock()
+        self.outcomes: Counter[OutcomeName] = Counter()
+        self.errors: list[tuple[OutcomeName, Exception]] = []
+
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
+        """As line_worker.Delivery promises. The triggers of one job share a read for a second."""
+        key = message.trigger.key
+        read = self._reads.get(key, UNREAD)
+        # If the job cannot be read, the handler of the trigger finds out, and counts the fault.
+        with suppress(Exception):
+            read = self._reads[key] = self._job_reads.fresh(key, read)
+        handled = self._intake.handle_permitted(message, read, permit, deadline)
+        with self._lock:
+            self.outcomes[handled.outcome.name] += 1
+            if handled.error is not None:
+                self.errors.append((handled.outcome.name, handled.error))
+        if not handled.is_done:
+            raise StoreError(f"a trigger could not be taken out of its line: {handled.error}")
+        return handled.outcome.name != "kept"

@@ -1,0 +1,86 @@
+"""Handling a received work message: one invocation of the flow function handles one."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sweephand.base.errors import NewerError, PoisonError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import NEWER_MS
+from sweephand.flow_ports import WorkQueue
+from sweephand.model.trigger import DeadLetter, NewerMessage
+from sweephand.model.wire_work import decode_work
+from sweephand.ports import Queue
+from sweephand.runs.flow.line_delivery import LineDelivery
+from sweephand.runs.flow.line_worker import Delivery, LineWorker, WorkOutcome
+from sweephand.runs.outcome import OutcomeName
+from sweephand.runs.received import Received
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What became of a work message, and of the triggers that its worker has met.
+
+    `errors` has the outcome of each trigger whose handling failed, and why. `error` is that of the worker
+    itself. If there is one, the message must come again.
+    """
+
+    outcome: WorkOutcome | Literal["newer", "buried", "fault"]
+    triggers: Counter[OutcomeName] = field(default_factory=Counter)
+    errors: Sequence[tuple[OutcomeName, Exception]] = ()
+    error: Exception | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the queue need not deliver the message again."""
+        return self.error is None
+
+
+class WorkIntake:
+    """Handles the work messages that the flow function receives."""
+
+    def __init__(
+        self,
+        *,
+        make_worker: Callable[[Delivery], LineWorker],
+        make_delivery: Callable[[], LineDelivery],
+        work: WorkQueue,
+        queue: Queue,
+    ) -> None:
+        self._make_worker = make_worker
+        self._make_delivery = make_delivery
+        self._work = work
+        self._queue = queue
+
+    def handle(self, received: Received, *, deadline: Instant) -> Worked:
+        """Handle a work message. Nothing raises; at `deadline` the function's time is up."""
+        delivery = self._make_delivery()
+        try:
+            message = decode_work(received.body)
+            worker = self._make_worker(delivery)
+            outcome = worker.work(
+                message, received.receives, deadline, lambda: self._work.acknowledge(received.receipt)
+            )
+        except NewerError as error:
+            return self._put_back(received, error)
+        except PoisonError as error:
+            return self._bury(received, error)
+        except Exception as error:  # noqa: BLE001 - SQS shows the message again
+            return Worked("fault", delivery.outcomes, delivery.errors, error)
+        return Worked(outcome, delivery.outcomes, delivery.errors)
+
+    def _put_back(self, received: Received, error: NewerError) -> Worked:
+        """Send a message again that only a newer version can handle, however often it comes."""
+        try:
+            self._work.send(NewerMessage(received.body), NEWER_MS)
+        except Exception as worse:  # noqa: BLE001 - same
+            return Worked("fault", error=worse)
+        return Worked("newer", errors=[("newer", error)])
+
+    def _bury(self, received: Received, error: PoisonError) -> Worked:
+        try:
+            self._queue.bury([(DeadLetter(received.body, str(error)), None)])
+        except Exception as worse:  # noqa: BLE001 - same
+            return Worked("fault", error=worse)
+        return Worked("buried", errors=[("buried", error)])

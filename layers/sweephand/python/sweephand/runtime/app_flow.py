@@ -1,0 +1,84 @@
+"""The use cases of the lines of flow policies, made like those of an App."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sweephand.base.concurrency import Concurrently
+
+if TYPE_CHECKING:
+    from sweephand.runs.flow.policy_flow import PolicyFlow
+    from sweephand.runs.flow.run_permits import RunPermits
+    from sweephand.runs.flow.work_intake import WorkIntake
+    from sweephand.runs.intake import Intake
+    from sweephand.runtime.app_ports import Ports
+    from sweephand.wheel.line_up import LineUp
+
+
+class FlowUseCases:
+    """The use cases of the lines over one set of ports. Each is made when it is first asked for."""
+
+    def __init__(
+        self,
+        ports: "Ports",
+        intake: Callable[[], "Intake"],
+        deliver_concurrently: Concurrently,
+        read_concurrently: Concurrently,
+    ) -> None:
+        self._ports = ports
+        self._intake = intake
+        self._deliver_concurrently = deliver_concurrently
+        self._read_concurrently = read_concurrently
+
+    @cached_property
+    def work_intake(self) -> "WorkIntake":
+        """Handles the work messages that the flow function receives."""
+        from sweephand.runs.flow.line_delivery import LineDelivery
+        from sweephand.runs.flow.line_worker import Delivery, LineWorker
+        from sweephand.runs.flow.work_intake import WorkIntake
+        from sweephand.runs.job_reads import JobReads
+
+        ports = self._ports
+
+        def worker(deliver: Delivery) -> LineWorker:
+            return LineWorker(
+                policies=ports.policies,
+                permits=ports.permits,
+                lines=ports.policy_lines,
+                line_up=self.line_up,
+                deliver=deliver,
+                clock=ports.clock,
+                ids=ports.ids,
+                concurrently=self._deliver_concurrently,
+                read_concurrently=self._read_concurrently,
+            )
+
+        job_reads = JobReads(jobs=ports.jobs, clock=ports.clock)
+        return WorkIntake(
+            make_worker=worker,
+            make_delivery=lambda: LineDelivery(intake=self._intake(), job_reads=job_reads),
+            work=ports.work,
+            queue=ports.queue,
+        )
+
+    @cached_property
+    def line_up(self) -> "LineUp":
+        """Puts triggers into the lines of policies."""
+        from sweephand.wheel.line_up import LineUp
+
+        ports = self._ports
+        return LineUp(policies=ports.policies, lines=ports.policy_lines, work=ports.work, clock=ports.clock)
+
+    @cached_property
+    def of_handlers(self) -> "PolicyFlow":
+        """What the handlers of triggers and runs need."""
+        from sweephand.runs.flow.policy_flow import PolicyFlow
+
+        ports = self._ports
+
+        def run_permits() -> "RunPermits":
+            from sweephand.runs.flow.run_permits import RunPermits
+
+            return RunPermits(permits=ports.permits, work=ports.work, clock=ports.clock)
+
+        return PolicyFlow(lambda: self.line_up, run_permits)

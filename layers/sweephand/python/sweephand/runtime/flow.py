@@ -1,0 +1,29 @@
+"""The flow function: the record of an SQS event in, and what became of the work message out."""
+
+from collections.abc import Mapping
+from typing import Any
+
+# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
+import sweephand.delivery.registry
+import sweephand.delivery.sqs_queue
+import sweephand.delivery.work_queue
+import sweephand.runs.handlers
+import sweephand.storage.changes
+import sweephand.storage.jobs
+import sweephand.storage.lines
+import sweephand.storage.payloads
+import sweephand.storage.permits
+import sweephand.storage.policies
+import sweephand.storage.policy_lines
+import sweephand.storage.runs
+import sweephand.storage.signing_secrets
+import sweephand.storage.timers  # noqa: F401
+from sweephand.runs.flow.work_intake import Worked
+from sweephand.runtime.aws_ports import app
+from sweephand.runtime.delivery import received_of
+
+
+def work(record: Mapping[str, Any], remaining_ms: int) -> Worked:
+    """Handle the record of an SQS event, within the function's remaining time in milliseconds."""
+    deadline = app().ports.clock.now() + remaining_ms
+    return app().flow.work_intake.handle(received_of(record), deadline=deadline)
