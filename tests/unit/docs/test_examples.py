@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from tests.fakes.curl import Curl, read_curl
 from tests.fakes.http_events import JOB, Answered, Client
+from tests.fakes.world import World
 
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -66,7 +67,9 @@ def ask(client: Client, asked: Curl) -> Answered:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_api_accepts_every_request_of_a_page(page: Path) -> None:
-    client = Client(allow_insecure_targets=True)
+    world = World()
+    world.flow_functions_max = 5
+    client = Client(world, allow_insecure_targets=True)
     client.world.leases.beat(client.world.clock.now())
     for asked in requests(page):
         answer = ask(client, asked)
