@@ -9,7 +9,18 @@ import shutil
 import sys
 from pathlib import Path
 
-SERVICES = {"cloudformation", "dynamodb", "lambda", "s3", "secretsmanager", "sqs", "sts"}
+SERVICES = {
+    "cloudformation",
+    "dynamodb",
+    "events",
+    "lambda",
+    "s3",
+    "secretsmanager",
+    "sns",
+    "sqs",
+    "stepfunctions",
+    "sts",
+}
 
 
 def prune(root: Path) -> int:

@@ -5,12 +5,15 @@ import ssl
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
 from types import TracebackType
 from typing import Any, Self
 
+from sweephand.base.instants import INSTANT_MAX
+from sweephand.base.limits import CHAIN_LENGTH_MAX, REPEATS_MAX
 from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Attempt
 
@@ -30,6 +33,19 @@ def attempt_of(
     """An attempt at a trigger due at 2026-11-21T12:00:00.250Z, made 50 ms later."""
     trigger = Trigger(key, "u" * 16, "r1", due_at=1_795_262_400_250, sequence=7, armed_at=0, index=3)
     return Attempt(trigger, 2, spec, body, secrets, sent_at=1_795_262_400_300)
+
+
+def longest_attempt(spec: Mapping[str, Any], body: bytes) -> Attempt:
+    """An attempt whose names take as many bytes as any can."""
+    attempt = attempt_of(spec, body, key=JobKey("n" * 128, "j" * 128))
+    trigger = replace(
+        attempt.trigger,
+        due_at=INSTANT_MAX,
+        sequence=REPEATS_MAX,
+        index=10**7,
+        demand=Demand("backfill", "d" * 128, CHAIN_LENGTH_MAX),
+    )
+    return attempt._replace(trigger=trigger, number=10**6, run_token="shr_" + "t" * 64, ended_after=10**6)
 
 
 @dataclass(frozen=True)

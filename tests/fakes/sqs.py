@@ -10,7 +10,10 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.sqs import SqsTargets
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -55,6 +58,13 @@ def mocked_sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     with mock_aws():
         yield Sqs()
+
+
+def sqs_targets(
+    clients: SqsClients, queues: JobQueues = EVERY_QUEUE, *, allow_insecure: bool = False
+) -> SqsTargets:
+    """The adapter of a stack that assumes no role."""
+    return SqsTargets(clients, AwsClients(), Reach(allow_insecure, queues))
 
 
 def refusal(code: str, operation: str = "SendMessageBatch") -> ClientError:

@@ -77,6 +77,15 @@ class Stack:
                 granted.setdefault(told(resource), set()).update(_listed(statement["Action"]))
         return granted
 
+    def denials(self, role: str) -> dict[str, set[str]]:
+        """What a role may not do whatever else is granted, in the same form."""
+        denied: dict[str, set[str]] = {}
+        for statement in self._all_statements(role):
+            if statement["Effect"] == "Deny":
+                for resource in _listed(statement["Resource"]):
+                    denied.setdefault(told(resource), set()).update(_listed(statement["Action"]))
+        return denied
+
     def partitions(self, role: str, table: str) -> dict[str, set[str] | None]:
         """The partitions of a table that a role may reach with each action; None where it is all of them."""
         reached: dict[str, set[str] | None] = {}
@@ -94,16 +103,26 @@ class Stack:
         return reached
 
     def _statements(self, role: str) -> Iterator[dict[str, Any]]:
+        """The statements that grant something, also those that do so under a condition of the template."""
+        return (each for each in self._all_statements(role) if each["Effect"] == "Allow")
+
+    def _all_statements(self, role: str) -> Iterator[dict[str, Any]]:
         policies = [policy["PolicyDocument"] for policy in self.properties(role)["Policies"]]
         policies += [
             policy["PolicyDocument"]
-            for policy in self.named("AWS::IAM::ManagedPolicy").values()
+            for kind in ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy")
+            for policy in self.named(kind).values()
             if {"Ref": role} in policy["Roles"]
         ]
         for policy in policies:
             for statement in policy["Statement"]:
-                assert statement["Effect"] == "Allow", "nothing here is granted and taken back"
-                yield statement
+                match statement:
+                    case {"Fn::If": [str(condition), dict(granted), {"Ref": "AWS::NoValue"}]}:
+                        yield granted | {"Resource": {"Fn::If": [condition, granted["Resource"], "nothing"]}}
+                    case {"Effect": {"Fn::If": [str(), "Allow", "Deny"]}}:
+                        yield statement | {"Effect": "Allow"}
+                    case _:
+                        yield statement
 
 
 def told(value: Any) -> str:

@@ -171,6 +171,17 @@ SHARED = {
 }
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 
+#: The lists of what jobs may reach. The policies of these lists stand for them where they are too long.
+LISTS = {
+    "TARGET_QUEUE_ARNS",
+    "TARGET_FUNCTION_ARNS",
+    "TARGET_TOPIC_ARNS",
+    "TARGET_BUS_ARNS",
+    "TARGET_STATE_MACHINE_ARNS",
+    "TARGET_ROLE_ARNS",
+}
+POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
+
 
 @pytest.mark.parametrize(
     ("function", "own"),
@@ -188,7 +199,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                 "SHARD_COUNT",
                 "PACK_TIMERS",
                 "ALLOW_INSECURE_TARGETS",
-                "TARGET_QUEUE_ARNS",
+                *LISTS,
             },
         ),
         ("Authorizer", {"JOBS_TABLE"}),
@@ -221,7 +232,7 @@ TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
                     "DEAD_LETTER_QUEUE_URL",
                     "FLOW_QUEUE_URL",
                     "ALLOW_INSECURE_TARGETS",
-                    "TARGET_QUEUE_ARNS",
+                    *LISTS,
                 },
             )
             for function in ("Deliver", "Flow")
@@ -241,19 +252,24 @@ def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it
     versions = stack.named("AWS::Lambda::Version")
     [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
     named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
-    # The policy gets another name with another list of queues.
-    meant = ["TargetQueueArns" if name == "TargetQueuesPolicy" else name for name in named]
+    # The policy gets another name with another list of what jobs may reach.
+    lists = stack.parameters_in([stack.properties(each)["Description"] for each in POLICIES])
+    meant = [each for name in named for each in (lists if name == "TargetQueuesPolicy" else [name])]
     published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
     assert sorted(meant) == sorted(stack.parameters_in(published))
 
 
-def test_a_new_list_of_queues_replaces_the_policy_and_publishes_a_version_of_the_functions(
-    stack: Stack,
-) -> None:
-    policy = stack.properties("TargetQueuesPolicy")
-    assert "ManagedPolicyName" not in policy, "a policy with a name of its own could not be replaced"
+def test_a_new_list_replaces_the_policies_and_publishes_a_version_of_the_functions(stack: Stack) -> None:
+    queues, others = (stack.properties(each) for each in POLICIES)
+    assert not {"ManagedPolicyName"} & {*queues, *others}, "a policy with a name could not be replaced"
     # A policy's description cannot be changed, so that CloudFormation replaces the policy.
-    assert told(policy["Description"]) == stack.variables("Deliver")["TARGET_QUEUE_ARNS"]
+    [separator, [list_of_queues, name_of_others]] = queues["Description"]["Fn::Join"]
+    assert (separator, told(list_of_queues)) == (" ", stack.variables("Deliver")["TARGET_QUEUE_ARNS"])
+    end = {"Fn::Select": [1, {"Fn::Split": ["TargetsPolicy-", {"Ref": "TargetsPolicy"}]}]}
+    assert name_of_others == end
+    [_, [_, *lists]] = others["Description"]["Fn::Join"]
+    variables = stack.variables("Deliver")
+    assert {told(each) for each in lists} == {variables[each] for each in LISTS - {"TARGET_QUEUE_ARNS"}}
 
 
 def test_tick_invokes_the_published_version_of_the_sweeper(stack: Stack) -> None:

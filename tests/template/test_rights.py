@@ -1,5 +1,7 @@
 """The rights of the template: each function may do what it needs, and no more."""
 
+import re
+
 import pytest
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
@@ -80,7 +82,26 @@ RIGHTS = {
         "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
         "${PayloadBucket.Arn}/*": {"s3:GetObject"},
         f"if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {"sqs:SendMessage*"},
-    },
+    }
+    | {
+        f"if NamesTarget{what}: {parameter} else nothing": actions
+        for what, parameter, actions in (
+            ("Functions", "TargetFunctionArns", {"lambda:InvokeFunction"}),
+            ("Topics", "TargetTopicArns", {"sns:Publish"}),
+            ("Buses", "TargetBusArns", {"events:PutEvents", "events:DescribeEventBus"}),
+            ("StateMachines", "TargetStateMachineArns", {"states:StartExecution"}),
+        )
+    }
+    | {"if NamesTargetRoles: TargetRoleArns else *": {"sts:AssumeRole"}},
+}
+
+#: The parameters that list what jobs may reach besides queues, and the condition of each.
+LISTS = {
+    "TargetFunctionArns": "NamesTargetFunctions",
+    "TargetTopicArns": "NamesTargetTopics",
+    "TargetBusArns": "NamesTargetBuses",
+    "TargetStateMachineArns": "NamesTargetStateMachines",
+    "TargetRoleArns": "NamesTargetRoles",
 }
 
 
@@ -120,6 +141,30 @@ def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(
     assert stack.variables(function)["TARGET_QUEUE_ARNS"] == (
         f"if NamesTargetQueues: TargetQueueArns joined by ',' else {DEFAULT_QUEUES}"
     )
+
+
+@pytest.mark.parametrize(("name", "condition"), LISTS.items())
+def test_deliveries_reach_nothing_else_unless_the_operator_names_it(
+    stack: Stack, name: str, condition: str
+) -> None:
+    parameter = stack.parameter(name)
+    assert (parameter["Type"], parameter["Default"]) == ("CommaDelimitedList", "")
+    is_empty = {"Fn::Equals": [{"Fn::Join": ["", {"Ref": name}]}, ""]}
+    assert stack.condition(condition) == {"Fn::Not": [is_empty]}
+    variable = re.sub("(?<!^)([A-Z])", r"_\1", name).upper()
+    for function in ("Api", "Deliver", "Flow"):
+        assert stack.variables(function)[variable] == f"{name} joined by ','"
+
+
+def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
+    own = {f"{function}Function.Arn" for function in FUNCTIONS}
+    own |= {f"${{{function}Function.Arn}}:*" for function in FUNCTIONS}
+    assert stack.denials("DeliverRole") == {each: {"lambda:InvokeFunction"} for each in own}
+
+
+def test_only_deliveries_are_denied_anything(stack: Stack) -> None:
+    roles = {ROLES.get(function, function) for function in FUNCTIONS}
+    assert {role for role in roles if stack.denials(f"{role}Role")} == {"Deliver"}
 
 
 def test_the_api_reads_leases_and_lines_and_no_timer(

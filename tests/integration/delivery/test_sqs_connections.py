@@ -8,19 +8,20 @@ from typing import Any
 import pytest
 import urllib3.util.connection
 from tests.fakes.consumer import Connection, Consumer, attempt_of
+from tests.fakes.sqs import sqs_targets
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.sqs import SqsTargets
-from sweephand.delivery.sqs_clients import (
+from sweephand.delivery.checked_clients import (
     CONNECT_TIMEOUT_S,
     READ_TIMEOUT_S,
     SEND_S_MAX,
     TRIES_MAX,
-    SqsClients,
 )
+from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, always
-from sweephand.targets.sqs import ATTEMPT_MS_MAX
+from sweephand.targets.aws_resource import REQUEST_MS_MAX
 
 SENT = json.dumps({"MessageId": "1"}).encode()
 
@@ -63,7 +64,7 @@ def clients() -> SqsClients:
 
 @pytest.fixture
 def targets(clients: SqsClients) -> SqsTargets:
-    return SqsTargets(clients, allow_insecure=True)
+    return sqs_targets(clients, allow_insecure=True)
 
 
 class Connecting:
@@ -194,4 +195,4 @@ def test_a_send_is_not_begun_if_the_sdk_could_not_finish_it_in_time(
 def test_the_time_outs_of_the_sdk_end_within_the_time_that_a_message_may_take() -> None:
     # TCP and TLS each have the time-out for connecting; the SDK waits up to a second before its second try.
     assert TRIES_MAX * (2 * CONNECT_TIMEOUT_S + READ_TIMEOUT_S) + (TRIES_MAX - 1) <= SEND_S_MAX
-    assert SEND_S_MAX * SECOND_MS < ATTEMPT_MS_MAX
+    assert SEND_S_MAX * SECOND_MS < REQUEST_MS_MAX

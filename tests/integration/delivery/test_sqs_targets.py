@@ -2,20 +2,16 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from tests.fakes.consumer import attempt_of
-from tests.fakes.sqs import Sqs, mocked_sqs, refusal
+from tests.fakes.consumer import attempt_of, longest_attempt
+from tests.fakes.sqs import Sqs, mocked_sqs, refusal, sqs_targets
 
-from sweephand.base.instants import INSTANT_MAX
-from sweephand.base.limits import CHAIN_LENGTH_MAX, REPEATS_MAX, SQS_DATA_BYTES_MAX
-from sweephand.delivery.sqs import SqsTargets
+from sweephand.base.limits import SQS_DATA_BYTES_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.job import JobKey
-from sweephand.model.run_id import Demand
 from sweephand.ports import Answer
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 
@@ -35,7 +31,7 @@ def spec_of(url: str, **fields: Any) -> dict[str, Any]:
 def test_the_body_is_the_data_and_one_attribute_names_the_trigger(sqs: Sqs) -> None:
     url = sqs.queue("work")
     body = '{"task":"ü","n":1.10}'
-    answer = SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(url), body.encode()))
+    answer = sqs_targets(sqs.clients).deliver(attempt_of(spec_of(url), body.encode()))
     (received,) = sqs.messages(url)
     assert (answer, received["Body"]) == (Answer(succeeded=True), body)
     assert set(received["MessageAttributes"]) == {"sweephand"}
@@ -53,7 +49,7 @@ def test_the_body_is_the_data_and_one_attribute_names_the_trigger(sqs: Sqs) -> N
 
 def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) -> None:
     url = sqs.queue("work")
-    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    targets = sqs_targets(sqs.clients)
     attempt = attempt_of(spec_of(url))
     for made, names in (
         (attempt._replace(run_token="shr_x"), {"id": attempt.trigger.id, "runToken": "shr_x"}),
@@ -67,7 +63,7 @@ def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) 
 
 def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
-    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    targets = sqs_targets(sqs.clients)
     for _ in range(3):
         assert targets.deliver(attempt_of(spec_of(url))).succeeded
     (received,) = sqs.messages(url)
@@ -77,7 +73,7 @@ def test_a_fifo_queue_takes_a_trigger_once_however_often_it_is_sent(sqs: Sqs) ->
 
 def test_a_fifo_queue_takes_each_attempt_that_must_be_a_message_of_its_own(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
-    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    targets = sqs_targets(sqs.clients)
     attempt = attempt_of(spec_of(url))
     for number in (1, 1, 2, 2, 3):
         made = attempt._replace(number=number, run_token=f"shr_{number}", must_be_new=number > 1)
@@ -93,7 +89,7 @@ def test_a_fifo_queue_takes_each_attempt_that_must_be_a_message_of_its_own(sqs: 
 
 def test_a_job_may_name_its_message_group_and_a_key_that_is_too_long_for_one_is_hashed(sqs: Sqs) -> None:
     url = sqs.queue("work.fifo")
-    targets = SqsTargets(sqs.clients, allow_insecure=False)
+    targets = sqs_targets(sqs.clients)
     targets.deliver(attempt_of(spec_of(url, messageGroupId="mine")))
     (received,) = sqs.messages(url)
     assert received["Attributes"]["MessageGroupId"] == "mine"
@@ -107,14 +103,14 @@ def test_characters_that_sqs_refuses_are_sent_escaped_and_arrive_as_equal_json(s
     url = sqs.queue("work")
     data = {"\ufffe": "\uffff and 💥"}
     body = json.dumps(data, ensure_ascii=False).encode()
-    SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(url), body))
+    sqs_targets(sqs.clients).deliver(attempt_of(spec_of(url), body))
     (received,) = sqs.messages(url)
     assert json.loads(received["Body"]) == data
     assert not {"\ufffe", "\uffff"} & set(received["Body"])
 
 
 def test_a_missing_queue_is_a_failed_attempt_that_is_tried_again(sqs: Sqs) -> None:
-    answer = SqsTargets(sqs.clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    answer = sqs_targets(sqs.clients).deliver(attempt_of(spec_of(QUEUE)))
     assert (answer.succeeded, answer.is_final, answer.code) == (False, False, None)
     assert answer.error is not None
     assert answer.error.startswith("SQS refused: AWS.SimpleQueueService.NonExistentQueue: ")
@@ -141,7 +137,7 @@ def test_every_refusal_of_sqs_is_a_failed_answer(raised: Exception, error: str) 
             raise raised
 
     clients = SqsClients(lambda _: Refusing())  # type: ignore[arg-type, return-value] # what is called of one
-    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    answer = sqs_targets(clients).deliver(attempt_of(spec_of(QUEUE)))
     assert answer == Answer(succeeded=False, error=error)
 
 
@@ -152,7 +148,7 @@ def test_a_queue_that_does_not_let_the_stack_in_is_refused_for_good(code: str) -
             raise refusal(code, "SendMessage")
 
     clients = SqsClients(lambda _: Refusing())  # type: ignore[arg-type, return-value] # what is called of one
-    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec_of(QUEUE)))
+    answer = sqs_targets(clients).deliver(attempt_of(spec_of(QUEUE)))
     assert (answer.succeeded, answer.is_final, answer.code) == (False, True, None)
     assert answer.error == (
         "This stack may not send to arn:aws:sqs:eu-west-1:123456789012:work: give a queue that its parameter "
@@ -164,7 +160,7 @@ def test_a_queue_that_does_not_let_the_stack_in_is_refused_for_good(code: str) -
 def test_a_queue_that_is_not_listed_any_more_is_refused_for_good_and_nothing_is_sent() -> None:
     clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
     queues = JobQueues(arns=("arn:aws:sqs:eu-west-1:123456789012:sweephand-*",))
-    answer = SqsTargets(clients, allow_insecure=False, queues=queues).deliver(attempt_of(spec_of(QUEUE)))
+    answer = sqs_targets(clients, queues).deliver(attempt_of(spec_of(QUEUE)))
     assert (answer.succeeded, answer.is_final) == (False, True)
     assert answer.error is not None
     assert "TargetQueueArns" in answer.error
@@ -180,29 +176,21 @@ def test_data_of_the_maximal_size_fits_into_a_message_beside_the_longest_names()
 
     sizes: list[int] = []
     clients = SqsClients(lambda _: Taking())  # type: ignore[arg-type, return-value] # what is called of one
-    attempt = attempt_of(spec_of(QUEUE), b"x" * SQS_DATA_BYTES_MAX, key=JobKey("n" * 128, "j" * 128))
-    trigger = replace(
-        attempt.trigger,
-        due_at=INSTANT_MAX,
-        sequence=REPEATS_MAX,
-        index=10**6,
-        demand=Demand("backfill", "d" * 128, CHAIN_LENGTH_MAX),
-    )
-    longest = attempt._replace(trigger=trigger, number=10**6, run_token="shr_" + "t" * 64, ended_after=10**6)
-    assert SqsTargets(clients, allow_insecure=False).deliver(longest).succeeded
+    longest = longest_attempt(spec_of(QUEUE), b"x" * SQS_DATA_BYTES_MAX)
+    assert sqs_targets(clients).deliver(longest).succeeded
     assert max(sizes) <= 262_144
 
 
 def test_a_queue_that_the_stack_no_longer_allows_is_refused_with_the_reason() -> None:
     clients = SqsClients(lambda _: pytest.fail("no client is made for it"))
     spec = spec_of("http://127.0.0.1:4566/000000000000/work")
-    answer = SqsTargets(clients, allow_insecure=False).deliver(attempt_of(spec))
+    answer = sqs_targets(clients).deliver(attempt_of(spec))
     assert answer.error == "The target's queue cannot be used: Use https: this stack does not allow http."
 
 
 def test_a_queue_of_the_stack_itself_is_refused_for_good(sqs: Sqs) -> None:
     url = sqs.queue("delivery")
-    targets = SqsTargets(sqs.clients, allow_insecure=False, queues=EVERY_QUEUE._replace(own=[url]))
+    targets = sqs_targets(sqs.clients, EVERY_QUEUE._replace(own=[url]))
     answer = targets.deliver(attempt_of(spec_of(url)))
     assert (answer.succeeded, answer.is_final) == (False, True)
     assert not sqs.messages(url)

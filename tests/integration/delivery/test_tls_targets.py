@@ -16,11 +16,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, obliging
 from tests.fakes.doubles import HandClock
+from tests.fakes.sqs import sqs_targets
 
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.delivery.sqs import SqsTargets
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt
 
@@ -244,7 +244,7 @@ def test_preflight_of_a_message_runs_only_after_the_certificate_of_the_queue_is_
         monkeypatch.setenv("AWS_CA_BUNDLE", authority.file)
     with Consumer(taking, tls=authority.server) as engine:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", f"https://127.0.0.1:{engine.port}")
-        targets = SqsTargets(SqsClients(), allow_insecure=True)
+        targets = sqs_targets(SqsClients(), allow_insecure=True)
         withdrawn = message_to(engine)._replace(may_send=lambda: False)
         assert targets.deliver(withdrawn).was_withdrawn == is_trusted
         assert [targets.deliver(message_to(engine)).succeeded for _ in range(2)] == [is_trusted] * 2
@@ -262,7 +262,7 @@ def test_preflight_of_a_message_through_a_proxy_runs_after_the_certificate_is_ve
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
-        targets = SqsTargets(SqsClients(), allow_insecure=True)
+        targets = sqs_targets(SqsClients(), allow_insecure=True)
         assert targets.deliver(message_to(engine)._replace(may_send=lambda: False)).was_withdrawn
         assert engine.requests == []
         assert targets.deliver(message_to(engine)).succeeded

@@ -19,12 +19,14 @@ from tests.simulation.world.network import Network
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.checked_clients import _check as ask_once_connected
 from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.delivery.sqs_clients import _check as ask_once_connected
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Answer, Attempt
+from sweephand.targets.queues import EVERY_QUEUE, Reach
 
 WHERE: Final = "consumers.deliver"
 
@@ -199,7 +201,7 @@ class Consumers:
             if not answer.succeeded:
                 raise ReadTimeoutError(endpoint_url=attempt.spec["queueUrl"])
 
-        targets = SqsTargets(cast("SqsClients", _Queues(send)), allow_insecure=False)
+        targets = SqsTargets(cast("SqsClients", _Queues(send)), AwsClients(), Reach(queues=EVERY_QUEUE))
         return targets.deliver(attempt._replace(may_send=partial(self._is_wanted, attempt)))
 
     def _is_wanted(self, attempt: Attempt) -> bool:

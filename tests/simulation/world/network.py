@@ -11,7 +11,7 @@ from tests.simulation.world.faults import fraction, mixed
 from tests.simulation.world.processes import Machine, Scheduler
 
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.delivery.sqs_clients import CONNECT_TIMEOUT_S
+from sweephand.delivery.checked_clients import CONNECT_TIMEOUT_S
 from sweephand.ports import Attempt
 
 #: How long a connection normally takes. A slow one takes up to its target's time-out.

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.fakes.deliveries import run_of
 from tests.fakes.fifo import URL, FifoQueue
+from tests.fakes.sqs import sqs_targets
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS
-from sweephand.delivery.sqs import SqsTargets
 from sweephand.ports import Answer, Attempt
 
 TARGET = {"type": "sqs", "queueUrl": URL}
@@ -21,7 +21,7 @@ class Queued:
 
     def __init__(self, world: World, *lost: int) -> None:
         self.queue = FifoQueue(world.clock)
-        self._targets = SqsTargets(self.queue.clients, allow_insecure=False)
+        self._targets = sqs_targets(self.queue.clients)
         self._lost = lost
 
     def deliver(self, attempt: Attempt) -> Answer:

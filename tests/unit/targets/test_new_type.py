@@ -14,7 +14,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.delivery.registry import TargetsByType, targets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.targets.registry import attempt_ms_max, registered
+from sweephand.targets.registry import attempt_ms_max, registered, target_types
 
 COURIER = {"type": "courier", "street": "Main street"}
 JOB = {"dueTime": "10s", "target": COURIER, "data": "parcel"}
@@ -79,7 +79,7 @@ def test_the_adapter_of_a_new_type_is_made_once_from_the_stacks_settings(stack: 
         (
             {**JOB, "target": {"type": "couriers"}},
             "/target/type",
-            "Did you mean courier? Give the target's type: http, sqs or courier.",
+            f"Did you mean courier? Give the target's type: {', '.join(target_types())} or courier.",
         ),
     ],
 )
@@ -117,7 +117,10 @@ def test_a_type_that_is_no_longer_registered_is_refused() -> None:
     assert "courierDataBytesMax" not in Client().send("GET", "/v1/limits").json
     refused = Client().put(job=JOB)
     assert refused.json["errors"] == [
-        {"pointer": "/target/type", "detail": "Give the target's type: http or sqs."}
+        {
+            "pointer": "/target/type",
+            "detail": "Give the target's type: http, sqs, lambda, sns, eventbridge or stepfunctions.",
+        }
     ]
 
 
@@ -129,5 +132,5 @@ def test_a_stored_target_of_an_unknown_type_is_a_failed_attempt_that_names_the_t
     (run,) = client.send("GET", "/v1/namespaces/ns/jobs/job/runs").json["items"]
     assert (run["state"], run["lastFailure"]["reason"]) == (
         "failed",
-        "There is no target type 'courier'. The types are http and sqs.",
+        f"There is no target type 'courier'. The types are: {', '.join(target_types())}.",
     )

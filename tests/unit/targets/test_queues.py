@@ -3,14 +3,15 @@
 import pytest
 
 from sweephand.runtime.settings import Settings, SettingsError
+from sweephand.targets.arns import read_patterns
 from sweephand.targets.queue_url import read_queue_url
-from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues, read_arns
+from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues
 
 HOST = "https://sqs.eu-west-1.amazonaws.com"
 
 
 def allows(arns: str, url: str) -> bool:
-    queues = JobQueues(arns=read_arns(arns))
+    queues = JobQueues(arns=read_patterns(arns))
     return queues.refusal(read_queue_url(url, allow_insecure=True)) is None
 
 

@@ -13,6 +13,8 @@ from sweephand.delivery.registry import targets
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.targets.registry import target_types, target_violations, with_hidden_values
 
+KNOWN = "http, sqs, lambda, sns, eventbridge or stepfunctions"
+
 
 @pytest.mark.parametrize(
     "spec",
@@ -44,16 +46,16 @@ def test_a_target_is_an_object(spec: object) -> None:
     assert pointers(spec) == ["/target"]
 
 
-@pytest.mark.parametrize("kind", [None, "", "lambda", 5, ["http"], {}])
+@pytest.mark.parametrize("kind", [None, "", "pigeon", 5, ["http"], {}])
 def test_an_unknown_type_is_refused_with_the_known_types(kind: object) -> None:
     found = target_violations({"type": kind}, has_data=False, reach=SECURE)
-    assert found == [Violation("/target/type", "Give the target's type: http or sqs.")]
+    assert found == [Violation("/target/type", f"Give the target's type: {KNOWN}.")]
 
 
 @pytest.mark.parametrize(("kind", "meant"), [("HTTP", "http"), ("https", "http"), ("sq", "sqs")])
 def test_a_misspelt_type_is_refused_with_a_suggestion(kind: str, meant: str) -> None:
     (found,) = target_violations({"type": kind}, has_data=False, reach=SECURE)
-    assert found.detail == f"Did you mean {meant}? Give the target's type: http or sqs."
+    assert found.detail == f"Did you mean {meant}? Give the target's type: {KNOWN}."
 
 
 def test_a_field_that_the_type_does_not_take_is_refused() -> None:

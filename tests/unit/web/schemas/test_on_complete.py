@@ -35,7 +35,7 @@ def test_on_complete_may_be_a_target_or_another_job(end: Any) -> None:
     [
         (5, ["/onComplete"]),
         ({}, ["/onComplete/type"]),
-        ({"type": "lambda"}, ["/onComplete/type"]),
+        ({"type": "pigeon"}, ["/onComplete/type"]),
         ({"type": "http"}, ["/onComplete/url"]),
         ({"type": "http", "url": "http://example.com/"}, ["/onComplete/url"]),
         ({**TARGET, "method": "GET"}, ["/onComplete/method"]),

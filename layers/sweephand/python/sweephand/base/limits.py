@@ -10,6 +10,11 @@ DATA_BYTES_MAX: Final = 262_144
 #: but older queues keep their setting. SQS counts the body, and the name, type and value of each attribute.
 #: The attribute `sweephand` takes less than 1 KiB of it.
 SQS_DATA_BYTES_MAX: Final = 262_144 - 1_024
+#: SNS counts a message as SQS does (AWS, Publish: Message).
+SNS_DATA_BYTES_MAX: Final = SQS_DATA_BYTES_MAX
+#: An event of Lambda or EventBridge and the input of Step Functions have 256 KiB at least in every partition
+#: of AWS. Beside `data` they hold the trigger's names, a source and a detail type, in less than 2 KiB.
+ENVELOPE_DATA_BYTES_MAX: Final = 262_144 - 2_048
 DATA_INLINE_BYTES_MAX: Final = 2_048
 #: A job without its data, as compact JSON. Every trigger reads the whole job. A page of 200 jobs must also
 #: stay below 6 MB, Lambda's limit for a response, in which a byte of a job may take two bytes.
@@ -81,6 +86,8 @@ def table() -> dict[str, int]:
         "bodyBytesMax": BODY_BYTES_MAX,
         "dataBytesMax": DATA_BYTES_MAX,
         "sqsDataBytesMax": SQS_DATA_BYTES_MAX,
+        "snsDataBytesMax": SNS_DATA_BYTES_MAX,
+        "envelopeDataBytesMax": ENVELOPE_DATA_BYTES_MAX,
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,

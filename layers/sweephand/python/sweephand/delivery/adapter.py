@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
+from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import Reach
@@ -10,12 +11,13 @@ from sweephand.targets.queues import Reach
 class Stack(NamedTuple):
     """The parts of a stack that adapters are made from.
 
-    The SQS clients are shared with the delivery queue. An adapter for another service makes its own client
-    when an attempt first needs it.
+    The SQS clients are shared with the delivery queue. The clients of AWS's other services are made when an
+    attempt first needs one.
     """
 
     clock: Clock
     sqs_clients: SqsClients
+    aws_clients: AwsClients
     reach: Reach
 
 

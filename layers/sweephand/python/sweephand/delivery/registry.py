@@ -5,6 +5,7 @@ from importlib import import_module
 from threading import Lock
 
 from sweephand.delivery.adapter import Adapter, Stack
+from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import Reach
@@ -28,8 +29,8 @@ class TargetsByType:
         name = attempt.spec.get("type")
         adapter = self.adapter(name) if isinstance(name, str) else None
         if adapter is None:
-            known = " and ".join(target_types())
-            return Answer(succeeded=False, error=f"There is no target type {name!r}. The types are {known}.")
+            known = ", ".join(target_types())
+            return Answer(succeeded=False, error=f"There is no target type {name!r}. The types are: {known}.")
         return adapter.deliver(attempt)
 
     def adapter(self, name: str) -> Adapter | None:
@@ -45,7 +46,7 @@ class TargetsByType:
 
 def targets(clock: Clock, sqs_clients: SqsClients, reach: Reach) -> TargetsByType:
     """The targets of a stack. Deliveries go to nothing outside `reach`."""
-    return TargetsByType(Stack(clock, sqs_clients, reach))
+    return TargetsByType(Stack(clock, sqs_clients, AwsClients(), reach))
 
 
 def _maker(module: str) -> Callable[[Stack], Adapter]:

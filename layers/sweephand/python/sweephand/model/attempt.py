@@ -1,10 +1,13 @@
 """What an attempt is: one request to a consumer, and its result."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import Trigger, end_id
+
+#: How much of a response is kept with the run.
+ANSWER_BYTES_KEPT: Final = 512
 
 
 def always() -> bool:

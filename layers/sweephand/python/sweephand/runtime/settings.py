@@ -7,7 +7,8 @@ from typing import NamedTuple
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
-from sweephand.targets.queues import JobQueues, Reach, read_arns
+from sweephand.targets.arns import read_patterns
+from sweephand.targets.queues import JobQueues, Reach
 
 
 class SettingsError(SweephandError):
@@ -35,6 +36,7 @@ class Settings(NamedTuple):
     is_enabled: bool
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
+    listed_arns: Mapping[str, tuple[str, ...]]
 
     @property
     def queues(self) -> JobQueues:
@@ -44,7 +46,7 @@ class Settings(NamedTuple):
     @property
     def reach(self) -> Reach:
         """What the deliveries of the stack may reach."""
-        return Reach(self.allows_insecure_targets, self.queues)
+        return Reach(self.allows_insecure_targets, self.queues, self.listed_arns)
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -68,6 +70,7 @@ class Settings(NamedTuple):
             is_enabled=_truth(environment, "ENABLED", "true"),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
+            listed_arns={_parameter(each): _arns(environment, each) for each in _lists(environment)},
         )
 
 
@@ -99,8 +102,18 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     return text == "on"
 
 
+def _lists(environment: Mapping[str, str]) -> list[str]:
+    """The variables that list ARNs, such as TARGET_FUNCTION_ARNS."""
+    return [name for name in environment if name.startswith("TARGET_") and name.endswith("_ARNS")]
+
+
+def _parameter(variable: str) -> str:
+    """The parameter of template.yaml that sets a variable: TargetFunctionArns sets TARGET_FUNCTION_ARNS."""
+    return variable.title().replace("_", "")
+
+
 def _arns(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
     try:
-        return read_arns(environment.get(name, ""))
+        return read_patterns(environment.get(name, ""))
     except ValueError as error:
         raise SettingsError(f"{name} must be a list of ARNs with commas between them: {error}.") from None

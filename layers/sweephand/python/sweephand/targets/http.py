@@ -4,15 +4,13 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import BadRequestError, Violation, pointer
-from sweephand.base.instants import SECOND_MS
-from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.errors import Violation, pointer
+from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
 from sweephand.base.spelling import suggestion
-from sweephand.schedules import parse_duration_ms
-from sweephand.schedules.text_patterns import DURATION_SCHEMA
 from sweephand.targets.placeholders import placeholder_problem
 from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import Field, TargetType
+from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
 from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
 
 #: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection. None of them hands work over.
@@ -21,8 +19,6 @@ METHODS: Final = ("POST", "PUT", "PATCH", "DELETE", "GET")
 #: A body has no meaning with these methods (RFC 9110, 9.3), and servers refuse or drop it. So none is sent,
 #: and the signature is that of an empty body.
 METHODS_WITHOUT_BODY: Final = frozenset({"GET", "DELETE"})
-
-TIMEOUT_DEFAULT_MS: Final = 15 * SECOND_MS
 
 #: A job may not set headers that frame the request, name its receiver or govern the connection. The body is
 #: plain JSON, so it has no content-encoding. The answer is kept as text, so no encoding is asked for.
@@ -75,12 +71,10 @@ def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
     written, so every attempt checks the URL again.
     """
     url = read_url(spec["url"], allow_insecure=allow_insecure)
-    timeout_ms = _timeout_ms(spec.get("timeout"))
-    assert timeout_ms is not None, "the timeout was validated when the job was written"
     # A job may be older than the reservation of a header's name. It is delivered without that header.
     written = {name.lower(): value for name, value in spec.get("headers", {}).items()}
     headers = {name: value for name, value in written.items() if _reserved_name(name) is None}
-    return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms)
+    return HttpTarget(url, spec.get("method", "POST"), headers, timeout_ms(spec))
 
 
 def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:
@@ -100,27 +94,7 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     elif has_data and method in METHODS_WITHOUT_BODY:
         found.append(Violation("/method", f"{method} sends no body: leave `data` out, or use POST."))
     found += _header_violations(spec.get("headers", {}))
-    if _timeout_ms(spec.get("timeout")) is None:
-        most = TARGET_TIMEOUT_S_MAX
-        found.append(Violation("/timeout", f"Give a duration of more than 0 and at most {most}s, as in 15s."))
-    return found
-
-
-def _attempt_ms_max(spec: Mapping[str, Any]) -> int:
-    return _timeout_ms(spec.get("timeout")) or TIMEOUT_DEFAULT_MS
-
-
-def _timeout_ms(written: object) -> int | None:
-    """The time-out in ms: the default if none was written, None if it cannot be accepted."""
-    if written is None:
-        return TIMEOUT_DEFAULT_MS
-    if not isinstance(written, str):
-        return None
-    try:
-        timeout_ms = parse_duration_ms(written)
-    except BadRequestError:
-        return None
-    return timeout_ms if 0 < timeout_ms <= TARGET_TIMEOUT_S_MAX * SECOND_MS else None
+    return found + timeout_violations(spec)
 
 
 def _header_violations(headers: object) -> list[Violation]:
@@ -204,13 +178,9 @@ TYPE: Final = TargetType(
             "Callers with the role `read` see the names, not the values.",
             hides_values=True,
         ),
-        Field(
-            "timeout",
-            DURATION_SCHEMA,
-            f"A duration of at most {TARGET_TIMEOUT_S_MAX} s; {TIMEOUT_DEFAULT_MS // SECOND_MS}s by default.",
-        ),
+        timeout_field(f"A duration of {BOUNDS}"),
     ),
     rules=_violations,
-    attempt_ms_max=_attempt_ms_max,
+    attempt_ms_max=timeout_ms,
     delivery="sweephand.delivery.http.targets",
 )

@@ -1,17 +1,13 @@
-"""What jobs may reach: the queues that TargetQueueArns lists, but never the stack's own."""
+"""What jobs may reach: what the parameters of the stack list, but never the stack's own queues."""
 
-import re
-from collections.abc import Collection
-from functools import lru_cache
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import Violation
+from sweephand.targets.arns import matches, matches_any
 from sweephand.targets.queue_url import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
-
-#: The ARN of a queue, with the wildcards of IAM: `*` stands for any characters, `?` for one.
-# re compiles it when it is first used, so that importing this module stays cheap.
-_ARN: Final = r"\*|[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+:[^\s,:]+"
 
 _OWN: Final = "Give a queue of yours: this one is the stack's own."
 
@@ -26,6 +22,14 @@ class JobQueues(NamedTuple):
 
     own: Collection[str] = ()
     arns: tuple[str, ...] = ()
+
+    @property
+    def by_role(self) -> "JobQueues":
+        """The queues that jobs may send to with a role. The role's own policy decides, and not the list.
+
+        The stack's own queues are nobody's target.
+        """
+        return self._replace(arns=("*",))
 
     def refusal(self, queue: QueueUrl) -> str | None:
         """Why a job may not name that queue, in a sentence that says what would be right; None if it may.
@@ -62,12 +66,17 @@ class Reach(NamedTuple):
     """What the deliveries of a stack may reach.
 
     `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
-    that jobs may name. A type that reaches other resources adds a field here, with a default that allows
-    none.
+    that jobs may name. `listed` has the patterns of ARNs that each other parameter of the stack lists, by the
+    parameter's name, such as `TargetFunctionArns`. A parameter that is not there lists nothing.
     """
 
     allow_insecure: bool = False
     queues: JobQueues = NO_QUEUE
+    listed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+    def lists(self, parameter: str, arn: str) -> bool:
+        """Whether a parameter of the stack lists a pattern that the ARN matches."""
+        return matches_any(self.listed.get(parameter, ()), arn)
 
 
 def not_listed(queue: QueueUrl) -> str:
@@ -78,26 +87,8 @@ def not_listed(queue: QueueUrl) -> str:
     )
 
 
-def read_arns(text: str) -> tuple[str, ...]:
-    """The ARNs in a list that is separated by commas. Spaces and empty parts are dropped.
-
-    Raises ValueError if a part is neither an ARN nor `*`.
-    """
-    parts = [part.strip() for part in text.split(",")]
-    arns = tuple(part for part in parts if part)
-    wrong = next((arn for arn in arns if not re.fullmatch(_ARN, arn)), None)
-    if wrong is not None:
-        raise ValueError(f"{wrong!r} is no ARN of a queue")
-    return arns
-
-
 def _allows(arn: str, queue: QueueUrl) -> bool:
     if queue.region is not None:
-        return bool(_pattern(arn).fullmatch(queue.arn))
+        return matches(arn, queue.arn)
     # The URL of a local engine's queue has no region, and not always an account. So only names are compared.
-    return bool(_pattern(arn.rpartition(":")[2]).fullmatch(queue.name))
-
-
-@lru_cache
-def _pattern(arn: str) -> re.Pattern[str]:
-    return re.compile(re.escape(arn).replace(r"\*", ".*").replace(r"\?", "."))
+    return matches(arn.rpartition(":")[2], queue.name)

@@ -8,12 +8,23 @@ from sweephand.base.errors import Violation, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import suggestion
-from sweephand.targets import http, job, sqs
+from sweephand.targets import eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
 from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import TargetType
 
 #: Every target type by its name. A new type is registered here and nowhere else.
-_TYPES: Final[dict[str, TargetType]] = {each.name: each for each in (http.TYPE, sqs.TYPE, job.TYPE)}
+_TYPES: Final[dict[str, TargetType]] = {
+    each.name: each
+    for each in (
+        http.TYPE,
+        sqs.TYPE,
+        lambda_function.TYPE,
+        sns.TYPE,
+        eventbridge.TYPE,
+        stepfunctions.TYPE,
+        job.TYPE,
+    )
+}
 
 
 @contextmanager

@@ -1,23 +1,16 @@
 """The target type `sqs`: a message to an SQS queue."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.errors import Violation
-from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
-from sweephand.base.text_schema import text_schema
-from sweephand.targets.queue_url import GROUP_ID_LENGTH_MAX, read_queue_url
+from sweephand.targets.aws_resource import ROLE_FIELD, attempt_ms_max, role_violations
+from sweephand.targets.message_group import group_field, group_violations
+from sweephand.targets.queue_url import read_queue_url
 from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.url import URL_SCHEMA, UrlError
-
-#: The longest attempt. It includes connections that failed.
-ATTEMPT_MS_MAX: Final = 45 * SECOND_MS
-
-#: Letters, digits and punctuation (AWS, SendMessage: MessageGroupId).
-_GROUP_ID: Final = "[!-~]+"
 
 
 def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> list[Violation]:  # noqa: ARG001 - all types share one signature; a queue takes any data
@@ -27,16 +20,10 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
         read_queue_url(url, allow_insecure=reach.allow_insecure)
     except UrlError as error:
         found.append(Violation("/queueUrl", str(error)))
-    group = spec.get("messageGroupId")
-    if group is not None and not _is_group_id(group):
-        found.append(Violation("/messageGroupId", "Give 1 to 128 letters, digits and punctuation marks."))
-    return found + reach.queues.violations("/queueUrl", url, allow_insecure=reach.allow_insecure)
-
-
-def _is_group_id(value: object) -> bool:
-    if not isinstance(value, str) or len(value) > GROUP_ID_LENGTH_MAX:
-        return False
-    return re.fullmatch(_GROUP_ID, value) is not None
+    found += group_violations(spec)
+    queues = reach.queues if spec.get("roleArn") is None else reach.queues.by_role
+    found += queues.violations("/queueUrl", url, allow_insecure=reach.allow_insecure)
+    return found + role_violations(spec, reach)
 
 
 TYPE: Final = TargetType(
@@ -48,17 +35,14 @@ TYPE: Final = TargetType(
         Field(
             "queueUrl",
             URL_SCHEMA,
-            "The URL of a queue that the stack's parameter TargetQueueArns names.",
+            "The URL of a queue that the stack's parameter TargetQueueArns names, or `roleArn` may reach.",
             is_required=True,
         ),
-        Field(
-            "messageGroupId",
-            text_schema(f"^{_GROUP_ID}$", GROUP_ID_LENGTH_MAX),
-            "For a FIFO queue: the message group.",
-        ),
+        group_field("For a FIFO queue: the message group."),
+        ROLE_FIELD,
     ),
     rules=_violations,
-    attempt_ms_max=lambda _: ATTEMPT_MS_MAX,
+    attempt_ms_max=attempt_ms_max,
     delivery="sweephand.delivery.sqs",
     data_bytes_max=SQS_DATA_BYTES_MAX,
     data_limit="sqsDataBytesMax",

@@ -12,20 +12,18 @@ from sweephand.base.instants import (
     Instant,
     from_datetime,
 )
+from sweephand.model.attempt import ANSWER_BYTES_KEPT
 from sweephand.ports import Answer
 
 #: With 400, 413 and 422 the request itself is at fault. With 410 the consumer is gone for good.
 FINAL_CODES: Final = frozenset({400, 410, 413, 422})
-
-#: How much of a response's body is kept with the run.
-TEXT_BYTES_MAX: Final = 512
 
 _SECONDS: Final = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
 
 
 def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> Answer:
     """The answer that a response with that status is. Only 2xx is success; redirects are failures."""
-    text = body[:TEXT_BYTES_MAX].decode(errors="replace")
+    text = body[:ANSWER_BYTES_KEPT].decode(errors="replace")
     if code // 100 == 2:  # noqa: PLR2004 - the class of status that means success (RFC 9110, 15.3)
         return Answer(succeeded=True, code=code, text=text)
     return Answer(

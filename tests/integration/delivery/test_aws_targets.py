@@ -1,0 +1,222 @@
+"""What a function, a topic, a bus and a state machine receive."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+from tests.fakes.aws import Aws, Lambda, aws_error
+from tests.fakes.consumer import attempt_of, longest_attempt
+from tests.fakes.doubles import HandClock
+from tests.fakes.sqs import Sqs, mocked_sqs
+from tests.fakes.targets import EVENTBRIDGE, LAMBDA, SECURE, SNS, STEPFUNCTIONS
+
+from sweephand.delivery.adapter import Stack
+from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.eventbridge import SEEN_S, _Buses
+from sweephand.delivery.registry import TargetsByType
+from sweephand.model.run_id import Demand
+from sweephand.ports import Answer, Attempt
+from sweephand.targets.registry import target_types
+
+ID: Final = "uuuuuuuuuuuuuuuu-1795262400250-3"
+NAMES: Final = {
+    "id": ID,
+    "namespace": "team",
+    "job": "nightly",
+    "run": "1795262400250-3",
+    "due": "2026-11-21T12:00:00.250Z",
+    "attempt": 2,
+    "sequence": 7,
+    "batchIndex": 3,
+}
+BODY: Final = '{"task":"ü\\ufffe","n":1.10}'.encode()
+DATA: Final = {"task": "ü\ufffe", "n": 1.10}
+
+
+@pytest.fixture
+def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
+    with mocked_sqs(monkeypatch) as mocked:
+        yield mocked
+
+
+@pytest.fixture
+def aws(sqs: Sqs) -> Aws:
+    del sqs
+    return Aws()
+
+
+def deliver(attempt: Attempt, clients: AwsClients, sqs: Sqs | None = None) -> Answer:
+    sqs_clients: Any = None if sqs is None else sqs.clients
+    return TargetsByType(Stack(HandClock(), sqs_clients, clients, SECURE)).deliver(attempt)
+
+
+def queue_arn(sqs: Sqs, url: str) -> str:
+    attributes = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]
+    return attributes["QueueArn"]
+
+
+def test_a_function_gets_the_names_and_the_data(aws: Aws) -> None:
+    answer = deliver(attempt_of(LAMBDA, BODY), aws.clients)
+    assert answer == Answer(succeeded=True, code=202)
+    assert aws.functions.events == [{"sweephand": NAMES, "data": DATA}]
+
+
+def test_the_numbers_of_data_are_the_callers() -> None:
+    payloads: list[bytes] = []
+
+    class Keeping:
+        def invoke(self, **request: Any) -> dict[str, Any]:
+            payloads.append(request["Payload"])
+            return {"StatusCode": 202}
+
+    deliver(
+        attempt_of(LAMBDA, b'{"n":1.10,"big":123456789012345678901234567890}'),
+        AwsClients(lambda _: Keeping()),
+    )
+    (payload,) = payloads
+    assert payload.endswith(b',"data":{"n":1.10,"big":123456789012345678901234567890}}')
+
+
+def test_a_function_that_is_waited_for_decides_on_the_attempt() -> None:
+    aws = Aws(Lambda(lambda event: {"done": event["data"]}))
+    spec = LAMBDA | {"invocation": "sync"}
+    answer = deliver(attempt_of(spec, b'"x"'), aws.clients)
+    assert answer == Answer(succeeded=True, code=200, text='{"done": "x"}')
+    (service,) = aws.asked
+    assert service.tries_max == 1, "a second try would invoke the function twice"
+
+    def failing(event: Any) -> None:
+        raise RuntimeError(f"no {event['data']}")
+
+    answer = deliver(attempt_of(spec, b'"x"'), Aws(Lambda(failing)).clients)
+    assert (answer.succeeded, answer.is_final, answer.code) == (False, False, 200)
+    assert answer.error == "The function failed: RuntimeError: no x"
+    assert answer.text is not None
+    assert "RuntimeError" in answer.text
+
+
+@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"not JSON", b"{}", b"\xff"])
+def test_an_error_of_a_function_needs_no_form(body: bytes) -> None:
+    class Failing:
+        def invoke(self, **_: Any) -> dict[str, Any]:
+            from io import BytesIO  # noqa: PLC0415 - what boto3 gives
+
+            return {"StatusCode": 200, "FunctionError": "Unhandled", "Payload": BytesIO(body)}
+
+    answer = deliver(attempt_of(LAMBDA | {"invocation": "sync"}), AwsClients(lambda _: Failing()))
+    assert answer.error == "The function failed."
+
+
+def test_a_topic_gets_the_data_and_one_attribute_with_the_names(aws: Aws, sqs: Sqs) -> None:
+    url, topic = sqs.queue("received"), aws.topic("orders")
+    aws.subscribe(topic, queue_arn(sqs, url))
+    assert deliver(attempt_of(SNS | {"topicArn": topic}, BODY), aws.clients) == Answer(succeeded=True)
+    (received,) = sqs.messages(url)
+    assert json.loads(received["Body"]) == DATA
+    assert set(received["MessageAttributes"]) == {"sweephand"}
+    assert json.loads(received["MessageAttributes"]["sweephand"]["StringValue"]) == NAMES
+
+
+def test_a_fifo_topic_takes_a_trigger_once_unless_the_attempt_must_be_new(aws: Aws, sqs: Sqs) -> None:
+    url, topic = sqs.queue("received.fifo"), aws.topic("orders.fifo")
+    aws.subscribe(topic, queue_arn(sqs, url))
+    attempt = attempt_of(SNS | {"topicArn": topic})
+    for must_be_new in (False, False, True):
+        assert deliver(attempt._replace(must_be_new=must_be_new), aws.clients).succeeded
+    ids = [each["Attributes"]["MessageDeduplicationId"] for each in sqs.messages(url)]
+    assert ids == [ID, f"{ID}-2"]
+
+
+def test_a_bus_gets_an_event_at_the_due_time(aws: Aws, sqs: Sqs) -> None:
+    url = sqs.queue("received")
+    bus = aws.bus("orders", queue_arn(sqs, url))
+    spec = EVENTBRIDGE | {"busArn": bus}
+    assert deliver(attempt_of(spec, BODY), aws.clients) == Answer(succeeded=True)
+    assert deliver(attempt_of(spec | {"source": "orders", "detailType": "due"}), aws.clients).succeeded
+    first, second = (json.loads(each["Body"]) for each in sqs.messages(url))
+    assert first["detail"] == {"sweephand": NAMES, "data": DATA}
+    assert (first["source"], first["detail-type"], first["time"]) == (
+        "sweephand",
+        "sweephand.trigger",
+        "2026-11-21T12:00:00Z",
+    )
+    assert (second["source"], second["detail-type"]) == ("orders", "due")
+
+
+def test_an_execution_has_the_triggers_id_and_starts_once(aws: Aws) -> None:
+    machine = aws.state_machine("orders")
+    attempt = attempt_of(STEPFUNCTIONS | {"stateMachineArn": machine}, BODY)
+    for made in (attempt, attempt._replace(number=3), attempt._replace(number=4, must_be_new=True)):
+        assert deliver(made, aws.clients) == Answer(succeeded=True)
+    assert aws.executions(machine) == {
+        ID: {"sweephand": NAMES, "data": DATA},
+        f"{ID}-4": {"sweephand": NAMES | {"attempt": 4}, "data": DATA},
+    }
+
+
+def test_an_id_that_is_too_long_for_an_execution_is_hashed(aws: Aws) -> None:
+    machine = aws.state_machine("orders")
+    attempt = attempt_of(STEPFUNCTIONS | {"stateMachineArn": machine})
+    trigger = replace(attempt.trigger, demand=Demand("manual", "d" * 100, 0))
+    for _ in range(2):
+        assert deliver(attempt._replace(trigger=trigger), aws.clients).succeeded
+    (name,) = aws.executions(machine)
+    assert len(name) == 64
+
+
+@pytest.mark.parametrize("spec", [LAMBDA, SNS, EVENTBRIDGE, STEPFUNCTIONS], ids=lambda each: each["type"])
+def test_data_of_the_maximal_size_fits_beside_the_longest_names(spec: dict[str, Any]) -> None:
+    sizes: list[int] = []
+
+    class Taking:
+        def __getattr__(self, _: str) -> Any:
+            return self.take
+
+        def take(self, **sent: Any) -> dict[str, Any]:
+            (entry,) = sent.pop("Entries", [sent])
+            attribute = entry.pop("MessageAttributes", {}).get("sweephand", {})
+            texts = [*entry.values(), "sweephand", *attribute.values()]
+            sizes.append(sum(len(str(each).encode()) for each in texts))
+            return {"StatusCode": 202, "FailedEntryCount": 0}
+
+    most = target_types()[spec["type"]].data_bytes_max
+    longest = spec | ({"source": "s" * 128, "detailType": "d" * 128} if spec is EVENTBRIDGE else {})
+    made = longest_attempt(longest, b'"' + b"x" * (most - 2) + b'"')
+    assert deliver(made, AwsClients(lambda _: Taking())).succeeded
+    assert most < max(sizes) <= 262_144
+
+
+def test_a_bus_is_looked_for_once_a_minute() -> None:
+    asked: list[str] = []
+    now_s = 1_000.0
+
+    class Events:
+        def describe_event_bus(self, **request: Any) -> None:
+            asked.append(request["Name"])
+            if is_gone:
+                raise aws_error("ResourceNotFoundException", "DescribeEventBus")
+
+        def put_events(self, **_: Any) -> dict[str, Any]:
+            return {"FailedEntryCount": 0}
+
+    buses, is_gone = _Buses(lambda: now_s), False
+    for _ in range(3):
+        assert buses.send(Events(), attempt_of(EVENTBRIDGE)).succeeded
+    assert asked == [EVENTBRIDGE["busArn"]]
+    now_s += SEEN_S
+    is_gone = True
+    with pytest.raises(Exception, match="ResourceNotFoundException"):
+        buses.send(Events(), attempt_of(EVENTBRIDGE))
+
+
+def test_a_bus_that_may_not_be_looked_for_gets_its_events() -> None:
+    class Events:
+        def describe_event_bus(self, **_: Any) -> None:
+            raise aws_error("AccessDeniedException", "DescribeEventBus")
+
+        def put_events(self, **_: Any) -> dict[str, Any]:
+            return {"FailedEntryCount": 0}
+
+    assert deliver(attempt_of(EVENTBRIDGE), AwsClients(lambda _: Events())).succeeded
