@@ -1,20 +1,25 @@
 """Putting triggers into the line of their policy, each with the work message that has it looked after."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
 from sweephand.model.policy import PARTITIONS_MIN, PolicyKey, Priority
-from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, partition_of
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock
+
+if TYPE_CHECKING:
+    from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
+    from sweephand.model.policy_line import LineEntry, LinePlace
 
 
 class LineUp:
     """Writes entries and sends work messages. Several threads may share one object."""
 
-    def __init__(self, *, policies: PolicyStore, lines: PolicyLines, work: WorkQueue, clock: Clock) -> None:
+    def __init__(
+        self, *, policies: "PolicyStore", lines: "PolicyLines", work: "WorkQueue", clock: Clock
+    ) -> None:
         self._policies = policies
         self._lines = lines
         self._work = work
@@ -29,6 +34,9 @@ class LineUp:
         writes the same entries. A policy that is missing has a line too. Its triggers wait until the policy
         is created.
         """
+        # Tick and the sweeper start without lines, because most stacks have no policies.
+        from sweephand.model.policy_line import LinePlace, entries_of, partition_of  # noqa: PLC0415
+
         policy = self._policies.get(key)
         partitions = PARTITIONS_MIN if policy is None else policy.partitions
         now = self._clock.now()
@@ -42,7 +50,7 @@ class LineUp:
         for at in seconds.values():
             self.wake(key, at)
 
-    def put_down(self, place: LinePlace, entry: LineEntry) -> None:
+    def put_down(self, place: "LinePlace", entry: "LineEntry") -> None:
         """Write an entry into a partition, and have it looked after at its time."""
         self._lines.put(place, entry)
         self.wake(place.policy, entry.at)
