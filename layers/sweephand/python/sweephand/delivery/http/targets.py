@@ -11,6 +11,7 @@ from sweephand import __version__
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.http.answers import answer_to
+from sweephand.delivery.http.cloudevents import CONTENT_TYPE, binary_headers, structured
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
 from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
@@ -19,6 +20,7 @@ from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
+from sweephand.targets.http_format import BINARY, STRUCTURED
 from sweephand.targets.placeholders import filled
 from sweephand.targets.url import UrlError
 
@@ -108,15 +110,23 @@ def adapter(stack: Stack) -> HttpTargets:
 
 def _request(target: HttpTarget, attempt: Attempt) -> HttpRequest:
     """The signed request."""
-    body = attempt.body if target.sends_body else b""
+    body = _body(target, attempt)
     headers = {"user-agent": _USER_AGENT}
     if target.sends_body:
-        headers["content-type"] = "application/json"
+        headers["content-type"] = CONTENT_TYPE if target.format == STRUCTURED else "application/json"
+    if target.format == BINARY:
+        headers |= binary_headers(attempt)
     trigger, number = attempt.trigger, attempt.number
     headers |= {name: filled(value, trigger, number) for name, value in target.headers.items()}
     headers |= delivery_headers(attempt, body)
     url = target.url._replace(target=filled(target.url.target, trigger, number))
     return HttpRequest(target.method, url, headers, body if target.sends_body else None)
+
+
+def _body(target: HttpTarget, attempt: Attempt) -> bytes:
+    if not target.sends_body:
+        return b""
+    return structured(attempt) if target.format == STRUCTURED else attempt.body
 
 
 def _response(connection: Connection, request: HttpRequest) -> HTTPResponse:

@@ -1,0 +1,45 @@
+"""A trigger as a CloudEvent (CloudEvents 1.0, JSON format and HTTP protocol binding)."""
+
+import json
+from typing import Final
+from urllib.parse import quote
+
+from sweephand.base.instants import rfc3339
+from sweephand.ports import Attempt
+
+#: The type of a structured event (CloudEvents 1.0, HTTP protocol binding, 3.2).
+CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
+
+_TYPE: Final = "sweephand.trigger"
+_TYPE_OF_END: Final = "sweephand.end"
+
+
+def attributes_of(attempt: Attempt) -> dict[str, str]:
+    """The attributes of the event. Names of extensions have lower-case letters only."""
+    trigger = attempt.trigger
+    return {
+        "specversion": "1.0",
+        "id": attempt.id,
+        "source": f"/sweephand/{trigger.key.namespace}",
+        "type": _TYPE if attempt.ended_after is None else _TYPE_OF_END,
+        "subject": trigger.key.name,
+        "time": rfc3339(trigger.due_at),
+        "sweephandrun": trigger.run_id,
+        "sweephandattempt": str(attempt.number),
+    }
+
+
+def structured(attempt: Attempt) -> bytes:
+    """The event as JSON. `data` has the very bytes that the caller wrote, so that numbers stay exact."""
+    attributes = {**attributes_of(attempt), "datacontenttype": "application/json"}
+    head = json.dumps(attributes, separators=(",", ":"))
+    return head[:-1].encode() + b',"data":' + attempt.body + b"}"
+
+
+def binary_headers(attempt: Attempt) -> dict[str, str]:
+    """The headers of the event in binary mode. What a header value cannot hold is escaped (3.1.3.2)."""
+    return {f"ce-{name}": quote(value, safe=_UNQUOTED) for name, value in attributes_of(attempt).items()}
+
+
+#: Printable ASCII without the space, the quotation mark and the percent sign.
+_UNQUOTED: Final = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"%')

@@ -1,0 +1,109 @@
+"""The headers of HTTP requests that a job may set."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand.base.errors import Violation, pointer
+from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
+from sweephand.targets.placeholders import placeholder_problem
+
+#: A job may not set headers that frame the request, name its receiver or govern the connection. The body is
+#: plain JSON, so it has no content-encoding. The answer is kept as text, so no encoding is asked for.
+_RESERVED: Final = frozenset(
+    {
+        "accept-encoding",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "proxy",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+_RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
+
+#: A server that hands headers to a program as variables keeps letters and digits, and writes one character
+#: for all others (CGI, RFC 3875, 4.1.18). To that program `sweephand_job` is `sweephand-job`. And `Proxy`
+#: sets the proxy of the program's own requests (CVE-2016-5385).
+_FOLDED: Final = r"[^0-9a-z]"
+
+_HEADER_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token (RFC 9110, 5.6.2)
+_HEADER_VALUE: Final = r"[\t -~\x80-\xff]*"  # a field-value (RFC 9110, 5.5)
+
+#: The field `headers` as JSON Schema.
+HEADERS_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "propertyNames": {"minLength": 1},
+    "patternProperties": {f"^{_HEADER_NAME}$": {"type": "string", "pattern": f"^{_HEADER_VALUE}$"}},
+    "maxProperties": HEADERS_MAX,
+}
+
+
+def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that a request gets from a valid target, their names in lower case.
+
+    A job may be older than the reservation of a header's name. It is delivered without that header.
+    """
+    written = {name.lower(): value for name, value in headers.items()}
+    return {name: value for name, value in written.items() if _reserved_name(name) is None}
+
+
+def header_violations(headers: object) -> list[Violation]:
+    """What is wrong with the headers of a target."""
+    if not isinstance(headers, Mapping):
+        return [Violation("/headers", 'Give an object of names and values, as in {"x-team": "ops"}.')]
+    if len(headers) > HEADERS_MAX:
+        return [Violation("/headers", f"Give at most {HEADERS_MAX} headers (headersMax).")]
+    found: list[Violation] = []
+    seen: set[str] = set()
+    size = 0
+    for name, value in headers.items():
+        problem = _header_problem(name, value, seen)
+        if problem is not None:
+            found.append(Violation(pointer("headers", name), problem))
+            continue
+        seen.add(name.lower())
+        size += len(name) + len(value)
+    if size > HEADER_BYTES_MAX:
+        found.append(
+            Violation("/headers", f"Give at most {HEADER_BYTES_MAX} bytes of them (headerBytesMax).")
+        )
+    return found
+
+
+def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
+    lower = name.lower()
+    if not re.fullmatch(_HEADER_NAME, name):
+        return "A header name holds letters, digits and !#$%&'*+-.^_`|~ only."
+    refusal = _reserved_problem(lower)
+    if refusal is not None:
+        return refusal
+    if lower in seen:
+        return "Names differ by more than capitals: give each header once."
+    if not isinstance(value, str) or not re.fullmatch(_HEADER_VALUE, value):
+        return "A header value is a string of printable Latin-1 characters, without line breaks."
+    return placeholder_problem(value)
+
+
+def _reserved_problem(lower: str) -> str | None:
+    reserved = _reserved_name(lower)
+    if reserved is None:
+        return None
+    if reserved == "proxy":
+        return "Leave this header out: many servers would send their own requests through that proxy."
+    if reserved == lower:
+        return f"The header {lower} is set by Sweephand or by the connection: leave it out."
+    return f"Use another name: many servers take {lower} for {reserved}, which is not the job's to set."
+
+
+def _reserved_name(lower: str) -> str | None:
+    """The reserved name that a server may read in place of a header's name; None if there is none."""
+    folded = re.sub(_FOLDED, "-", lower)
+    return folded if folded in _RESERVED or folded.startswith(_RESERVED_PREFIXES) else None
