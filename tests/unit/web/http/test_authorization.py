@@ -61,6 +61,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),
     ("GET", "/v1/keys", None, (403, 403, 200)),
     ("DELETE", "/v1/keys/k1", None, (403, 403, 204)),
+    ("GET", "/v1/me", None, (200, 200, 200)),
     ("GET", "/v1/health", None, (503, 503, 503)),
     ("GET", "/v1/limits", None, (200, 200, 200)),
     ("GET", "/v1/openapi.json", None, (200, 200, 200)),

@@ -8,7 +8,7 @@ from tests.fakes.http_events import ADMIN, NS_ADMIN, STRANGER, Client
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
-from sweephand.model.api_key import Caller
+from sweephand.model.api_key import Caller, Role
 
 
 def opened(client: Client, key: str) -> Caller | None:
@@ -57,6 +57,18 @@ def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only() 
     assert client.send("DELETE", f"/v1/keys/{key_id}", caller=STRANGER).status == 404
     assert client.send("GET", "/v1/keys", caller=NS_ADMIN).json["items"][0]["id"] == key_id
     assert client.send("DELETE", f"/v1/keys/{key_id}", caller=NS_ADMIN).status == 204
+
+
+@pytest.mark.parametrize("role", ["read", "write", "admin"])
+def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
+    client = Client()
+    made = client.send("POST", "/v1/keys", {"namespace": "ns", "role": role, "expiresIn": "1h"}).json
+    me = Caller(made["id"], "ns", role)
+    shown = client.send("GET", "/v1/me", caller=me)
+    expected = {"id": made["id"], "namespace": "ns", "role": role, "expiresAt": made["expiresAt"]}
+    assert (shown.json, shown.headers["cache-control"]) == (expected, "no-store")
+    client.send("DELETE", f"/v1/keys/{made['id']}")
+    assert client.send("GET", "/v1/me", caller=me).json == {**expected, "expiresAt": None}
 
 
 @pytest.mark.parametrize("key_id", ["admin", "unknown", "a_b", "%20", "x" * 5_000, "%C3%A9"])

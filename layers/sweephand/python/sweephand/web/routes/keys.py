@@ -30,7 +30,8 @@ from sweephand.web.http.operation import (
 )
 from sweephand.web.schemas.key_requests import KeyRequest
 from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.responses import KeyPage, NewKeyResponse, key_response
+from sweephand.web.schemas.responses import KeyPage, MeResponse, NewKeyResponse, key_response
+from sweephand.web.schemas.run_responses import time_or_none
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
@@ -75,6 +76,19 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     if key is None or not request.caller.sees(key.namespace) or not services.keys.delete(key_id):
         raise NotFoundError("There is no such key. Sweephand deletes a key some time after it has expired.")
     return Reply(204)
+
+
+def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show who the caller is. The gateway may accept a revoked key for a minute; its expiry is unknown."""
+    caller = request.caller
+    key = services.keys.get(caller.key_id)
+    response: MeResponse = {
+        "id": caller.key_id,
+        "namespace": caller.namespace,
+        "role": caller.role,
+        "expiresAt": time_or_none(None if key is None else key.expires_at),
+    }
+    return Reply(200, response, {"cache-control": "no-store"})
 
 
 def _open_cursor(services: Services, sealed: str) -> str:
@@ -155,5 +169,16 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=revoke_key,
         returns={204: Returns("The key is revoked")},
         problems=(404,),
+    ),
+    Operation(
+        method="GET",
+        path="/v1/me",
+        name="showMe",
+        tag="Access",
+        access="any",
+        summary="Show the key of the caller",
+        description="Its namespace, its role, and when it expires.",
+        run=show_me,
+        returns={200: Returns("The caller's key", MeResponse)},
     ),
 )

@@ -33,6 +33,19 @@ class KeyResponse(TypedDict):
     ]
 
 
+class MeResponse(TypedDict):
+    """What the key of the caller allows."""
+
+    id: Annotated[str, Field(description="The key's id.")]
+    namespace: Annotated[
+        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
+    ]
+    role: Annotated[
+        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
+    ]
+    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+
+
 class NewKeyResponse(KeyResponse):
     """A new API key. Only this response shows the key itself."""
 
