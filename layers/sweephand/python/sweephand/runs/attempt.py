@@ -167,6 +167,8 @@ class Attempts:
             nonlocal latest, was_connected
             was_connected = True
             if permit is not None:
+                # No read may lie between the beginning of the token's slot and the request.
+                latest = self._job_reads.fresh(attempt.trigger.key, latest, permit.leaves_at)
                 permit.wait()
             latest = self._job_reads.fresh(attempt.trigger.key, latest)
             is_same = latest.job is not None and latest.job.version == version

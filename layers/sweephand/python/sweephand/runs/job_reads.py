@@ -32,9 +32,10 @@ class JobReads:
         self._jobs = jobs
         self._clock = clock
 
-    def fresh(self, key: JobKey, read: JobRead) -> JobRead:
-        """The same read if it is at most a second old, otherwise a new one."""
-        return read if self._clock.now() - read.at <= JOB_READ_AGE_MAX_MS else self.reread(key)
+    def fresh(self, key: JobKey, read: JobRead, at: Instant | None = None) -> JobRead:
+        """The same read if it is at most a second old (or will be `at` that instant), otherwise a new one."""
+        used_at = self._clock.now() if at is None else at
+        return read if used_at - read.at <= JOB_READ_AGE_MAX_MS else self.reread(key)
 
     def reread(self, key: JobKey) -> JobRead:
         """A new read, even if the last one is recent."""

@@ -15,6 +15,7 @@ from sweephand.base.timing import (
     FAN_OUT_MS,
     HOLDER_MS,
     LINE_LOOK_MS,
+    LINE_LOOK_MS_MAX,
     SETTLING_MS,
 )
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
@@ -32,6 +33,10 @@ WorkOutcome = Literal["early", "missing", "marked", "full", "walked"]
 
 #: A thread without a permit or a trigger looks again after this.
 _IDLE_MS: Final = 50
+
+#: A thread that finds nothing again and again looks less often. A thread that has ended a request looks at
+#: once, so all permits stay in use while triggers wait.
+_IDLE_MS_MAX: Final = 200
 
 #: A worker calls at most so many others at once.
 _HELPERS_MAX: Final = 4
@@ -159,8 +164,8 @@ class LineWorker:
         return self._clock.now()
 
     def wait_until(self, instant: Instant) -> None:
-        """Return at that instant, or after a short time if it is far ahead."""
-        self._clock.wait_until(min(instant, self._clock.now() + _IDLE_MS))
+        """Return at that instant."""
+        self._clock.wait_until(instant)
 
     def token(self) -> str:
         """An id for a request."""
@@ -193,6 +198,8 @@ class _Shift:
         self._error: Exception | None = None
         self._looked_at: Instant = 0
         self._fanned_at: Instant = 0
+        self._slowest_ms = 0
+        self._look_ms = LINE_LOOK_MS
         #: When the rate has its next token, if the worker left for want of one.
         self.dry_until: Instant | None = None
 
@@ -205,14 +212,17 @@ class _Shift:
             raise self._error
 
     def _thread(self) -> None:
+        idle_ms = _IDLE_MS
         try:
             while not (self._is_over or self._error):
                 request = self._worker.token()
                 taken = None if self._must_leave else self._walk.take(partial(self._permits.admit, request))
                 if taken is not None:
                     self._deliver(taken, request)
+                    idle_ms = _IDLE_MS
                 elif not self._read_ahead():
-                    self._worker.wait_until(self._next_at())
+                    self._worker.wait_until(self._next_at(idle_ms))
+                    idle_ms = min(2 * idle_ms, _IDLE_MS_MAX)
         except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
             self._error = self._error or error
 
@@ -233,23 +243,28 @@ class _Shift:
         """Do what one thread does for all. Returns whether there may be something to take now."""
         if not self._reading.acquire(blocking=False):
             return False
+        began_at = self._worker.now()
         try:
             return not self._is_over and self._read()
         finally:
+            self._slowest_ms = max(self._slowest_ms, self._worker.now() - began_at)
             self._reading.release()
 
     def _read(self) -> bool:
         has_looked = self._permits.look()
         now, policy = self._worker.now(), self._permits.policy
-        has_time = self._deadline - now >= _RESERVE_MS and not self._must_leave
+        # Leaving takes about as many requests as reading ahead. While stores are slow, it takes seconds.
+        needed_ms = _RESERVE_MS + 2 * self._slowest_ms
+        has_time = self._deadline - now >= needed_ms and not self._must_leave
         if policy is None or self._permits.are_lost or not has_time:
             self._leave()
             return False
         wanted = 2 * policy.holder_size
         was_read = False
-        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= LINE_LOOK_MS):
+        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= self._look_ms):
             self._was_read = was_read = self._walk.read_ahead(policy, wanted)
             self._looked_at = now
+            self._look_ms = LINE_LOOK_MS if was_read else min(2 * self._look_ms, LINE_LOOK_MS_MAX)
             if self._walk.sees_more and now - self._fanned_at >= FAN_OUT_MS:
                 self._fanned_at = now
                 self._worker.fan_out(policy, self._walk)
@@ -269,8 +284,8 @@ class _Shift:
         elif has_more:
             self._worker.wake(self._permits.key)
 
-    def _next_at(self) -> Instant:
+    def _next_at(self, idle_ms: int) -> Instant:
         """When a thread should look again: when a trigger or a token is due, or after a short time."""
         now = self._worker.now()
-        coming = (self._walk.next_at(), self._permits.token_at(), now + _IDLE_MS)
+        coming = (self._walk.next_at(), self._permits.token_at(), now + idle_ms)
         return min(each for each in coming if each is not None and each > now)

@@ -24,6 +24,11 @@ class Permit:
         """Its name, by which others can free it once it is kept for an asynchronous run."""
         return self._permits.name(self._request)
 
+    @property
+    def leaves_at(self) -> Instant:
+        """When the request may leave as far as the rate goes: now, or when its token's slot begins."""
+        return self._permits.leaves_at(self._request)
+
     def wait(self) -> None:
         """Return when the request may leave as far as the rate goes."""
         self._permits.await_token(self._request)

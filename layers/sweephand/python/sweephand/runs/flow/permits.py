@@ -104,11 +104,14 @@ class Permits:
             self._open[request] = token
             return True
 
+    def leaves_at(self, request: str) -> Instant:
+        """When the slot of the request's token begins; now if it has begun, or if there is no rate."""
+        token, now = self._open.get(request), self._clock.now()
+        return now if token is None else max(now, token.opens_at)
+
     def await_token(self, request: str) -> None:
         """Return when the slot of the request's token begins, or at once if it has none."""
-        token = self._open.get(request)
-        if token is not None:
-            self._clock.wait_until(token.opens_at)
+        self._clock.wait_until(self.leaves_at(request))
 
     def may_leave(self, request: str) -> bool:
         """Whether an admitted request may leave at this moment: its slot is open, and the holder lasts.
