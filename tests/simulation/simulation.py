@@ -17,13 +17,15 @@ from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.packs import Packs
+from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
-from tests.simulation.world.faults import NO_MASK, Mask, Troubles, stream
+from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
+from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.gate import Call, Gate
 from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
@@ -70,6 +72,9 @@ _SLIPPING: Final = 0.15
 #: The share of calls that write many jobs whose writes are throttled, and for how long they are at most.
 _THROTTLED: Final = 1 / 8
 _THROTTLED_MS_MAX: Final = 20 * SECOND_MS
+
+#: This number picks the chances of the queue of work messages.
+_WORK: Final = 43
 
 #: The parts of the stack that may have an outage, alone or all at once.
 _PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
@@ -128,6 +133,7 @@ class Simulation:
         self._chronicle = chronicle = Chronicle(scheduler)
         self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
         self._sqs = Sqs(scheduler, chronicle, troubles, seed)
+        self._work = Sqs(scheduler, chronicle, troubles, mixed(seed, _WORK))
         minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
         self._calm_at = scenario.begins_at + minutes * MINUTE_MS
         if scenario.is_for_weeks:
@@ -146,6 +152,7 @@ class Simulation:
             shards=scenario.shards,
             sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
             packs_timers=packs.are_written,
+            work=WorkPort(self._gate, self._work),
         )
         self._functions = Functions(
             scheduler=scheduler,
@@ -157,6 +164,9 @@ class Simulation:
             troubles=troubles,
             deliveries_at_once=scenario.deliveries_at_once,
         )
+        self._policies = Policies.of(seed)
+        chronicle.flow.watch.runs_go_on = Flows.of(seed).is_on
+        self._flow = self._functions.flow(self._work, max(1, self._policies.functions_max))
         self._clients = Clients(
             seed=seed,
             scheduler=scheduler,
@@ -210,6 +220,9 @@ class Simulation:
         self._plan_throttling(steps, full_end)
         self._plan_shards(full_end)
         self._plan_poison(full_end)
+        if self._policies.limits is not None:
+            self._flow.begin_with(self._policies.limits)
+        self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
         Switching.of(self._seed).plan(scheduler, self._calm_at, self._functions.switch_off)
         while scheduler.now < self._calm_at and not self._is_endless:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))
@@ -217,8 +230,10 @@ class Simulation:
         through, complaints = self._await_rest()
         scheduler.end()
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
+        complaints += self._chronicle.flow.watch.complaints
         complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
         figures = self._chronicle.figures
+        figures.update(self._chronicle.flow.watch.figures)
         requests = (each for each in self._chronicle.events if isinstance(each, Requested))
         figures["triggers"] = len({each.trigger_id for each in requests})
         figures["simulated minutes"] = (scheduler.now - scenario.begins_at) // MINUTE_MS
@@ -376,7 +391,15 @@ class Simulation:
     def _calm_down(self) -> None:
         self._is_calm = True
         self._chronicle.calm_at = self.scheduler.now
-        for part in (self._gate, self._consumers, self._workers, self._fleet, self._functions, self._sqs):
+        for part in (
+            self._gate,
+            self._consumers,
+            self._workers,
+            self._fleet,
+            self._functions,
+            self._sqs,
+            self._work,
+        ):
             part.calm()
         if self._tick_times is not None:
             self._tick_times.calm()
@@ -390,7 +413,9 @@ class Simulation:
             enough_at += 3 * HOUR_MS
         while not self._is_endless and scheduler.now <= enough_at + UNREST_MAX_MS:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
-            if is_at_rest(self._sqs, self._chronicle, self._calm_at, scheduler.now - MARGIN_MS):
+            through = scheduler.now - MARGIN_MS
+            is_line_empty = self._flow.is_at_rest(through)
+            if is_line_empty and is_at_rest(self._sqs, self._chronicle, self._calm_at, through):
                 return scheduler.now - MARGIN_MS, list(self._sqs.lost_newer())
         return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]
 

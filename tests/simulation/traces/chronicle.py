@@ -1,11 +1,14 @@
 """The trace of a simulation, with counts for its figures and the state that tells whether it rests."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
 from tests.simulation.traces.recorder import Recorder
 from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
+from tests.simulation.world.permit_watch import PermitWatch
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import Instant
@@ -32,6 +35,16 @@ if TYPE_CHECKING:
     from tests.simulation.world.removals import Removals
 
 
+@dataclass(frozen=True, slots=True)
+class FlowStores:
+    """The stores of flow policies in memory, and the watch over their limits."""
+
+    watch: PermitWatch
+    policies: MemoryPolicies = field(default_factory=MemoryPolicies)
+    permits: MemoryPermits = field(default_factory=MemoryPermits)
+    lines: MemoryPolicyLines = field(default_factory=MemoryPolicyLines)
+
+
 class Chronicle(Recorder):
     """A recorder to which stores report each write, whichever process made it."""
 
@@ -41,6 +54,7 @@ class Chronicle(Recorder):
         self.paused: set[str] = set()
         self.ended: set[str] = set()
         self.bucket = Bucket(lambda: scheduler.now)
+        self.flow = FlowStores(PermitWatch(scheduler))
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
         #: Removes items that are past their time to live. It is None in seeds that are too short for it.
@@ -61,6 +75,7 @@ class Chronicle(Recorder):
         """Note that a job's item was written or removed."""
         self.bucket.job_changed(before, after)
         if after is not None:
+            self.flow.watch.job_changed(after)
             self.figures["writes"] += 1
             (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
             self.written(before, after, self._data_of(after))
@@ -74,6 +89,7 @@ class Chronicle(Recorder):
         if after is not None:
             (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
             self.run_stored(before, after)
+            self.flow.watch.run_changed(after)
         elif before is not None:
             self.run_released(before)
 

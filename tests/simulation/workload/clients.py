@@ -18,6 +18,7 @@ from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.overlapping import Overlapping
 from tests.simulation.workload.packs import Packs
+from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.verbs import ACTIONS, Known, Request
@@ -132,6 +133,7 @@ class Clients:
         self._packs = Packs.of(seed)
         self._bulk_writes = BulkWrites.of(seed)
         self._batches = Batches.of(seed)
+        self._policies = Policies.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -173,6 +175,7 @@ class Clients:
                 self._packs,
                 self._bulk_writes,
                 self._batches,
+                self._policies,
             )
             told = action.ask(request)
             if told is not None:

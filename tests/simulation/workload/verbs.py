@@ -50,6 +50,7 @@ from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.workload.overlapping import Overlapping
 from tests.simulation.workload.packs import Packs
+from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.runs_asked import (
     cancel,
     complete,
@@ -120,6 +121,7 @@ class Request:
     packs: Packs
     bulk_writes: BulkWrites
     batches: Batches
+    policies: Policies
 
     @property
     def at(self) -> Instant:
@@ -151,6 +153,7 @@ class Request:
         written = self.packs.added(written, self.number)
         written = self.on_demand.added(written, self.key.name, self.number)
         written = self.batches.added(written, self.number)
+        written = self.policies.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 

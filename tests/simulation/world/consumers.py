@@ -154,6 +154,7 @@ class Consumers:
         answer = (self._queued if attempt.spec["type"] == "sqs" else self._called)(attempt, code)
         if answer.was_withdrawn:
             return answer
+        self.chronicle.flow.watch.ends(attempt)
         self.chronicle.concluded(attempt, answer if answer.succeeded or answer.code else None)
         if not answer.succeeded:
             self.chronicle.figures["failed answers"] += 1
@@ -216,6 +217,7 @@ class Consumers:
         self.chronicle.figures["requests" if attempt.ended_after is None else "notified"] += 1
         ahead_ms = self.scheduler.strand.process.machine.ahead_ms
         self.chronicle.requested(attempt._replace(sent_at=ahead_ms + self.scheduler.now))
+        self.chronicle.flow.watch.leaves(attempt)
 
     def _way(self, attempt: Attempt, code: int) -> str:
         """Decide how the consumer answers."""

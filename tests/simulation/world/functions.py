@@ -9,6 +9,7 @@ from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.traces.trace import Verb
 from tests.simulation.world.faults import Role, Troubles, mixed
+from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
 from tests.simulation.world.machines import Fleet
 from tests.simulation.world.processes import (
@@ -266,6 +267,20 @@ class Functions:
             is_over()
 
         self._start(process, body)
+
+    def flow(self, sqs: Sqs, functions_max: int) -> FlowFunctions:
+        """Return the flow functions, whose work messages come from that queue."""
+        return FlowFunctions(
+            scheduler=self._scheduler,
+            gate=self._gate,
+            sqs=sqs,
+            fleet=self._fleet,
+            stores=self._chronicle.flow,
+            functions_max=functions_max,
+            make_process=self._process,
+            begin=self._start,
+            complain=self._complain,
+        )
 
     def _start(self, process: Process, body: Callable[[], object]) -> None:
         def guarded() -> None:

@@ -6,6 +6,7 @@ from typing import Final
 from tests.fakes.doubles import OneSecret
 from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.policies import Policies
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import (
     SKEW_MAX_MS,
@@ -23,6 +24,7 @@ from tests.simulation.world.processes import (
 from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 
+from sweephand.flow_ports import WorkQueue
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.ports import DeliveryFunctions, Ids, Sweepers
 from sweephand.runtime import app
@@ -85,13 +87,16 @@ class Fleet:
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
         packs_timers: bool,
+        work: WorkQueue = MISSING,
     ) -> None:
         self._options = Options(
             sweepers_max=sweepers_max,
             deliveries_max=_DELIVERIES_MAX,
             packs_timers=packs_timers,
             bundle_span_ms=Bundling.of(seed).span_ms,
+            flow_functions_max=Policies.of(seed).functions_max,
         )
+        self._work = work
         self._scheduler = scheduler
         self._ports = ports
         self._sqs = sqs
@@ -181,6 +186,10 @@ class Fleet:
                 payloads=ports.payloads,
                 audits=ports.audits,
                 queue=ports.queue,
+                policies=ports.policies,
+                permits=ports.permits,
+                policy_lines=ports.policy_lines,
+                work=self._work,
                 targets=self._consumers,
                 sweepers=sweepers,
                 delivery_functions=delivery_functions,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from tests.fakes.memory import (
     MemoryAudits,
@@ -22,6 +22,7 @@ from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
@@ -64,6 +65,9 @@ class Ports:
     payloads: PayloadStore
     audits: AuditStore
     queue: Queue
+    policies: PolicyStore
+    permits: PermitStore
+    policy_lines: PolicyLines
 
 
 #: Makes a simulation's ports from its gate, its chronicle and its queue.
@@ -110,7 +114,19 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=QueuePort(gate, sqs),
+        **flow_stores(gate, chronicle),
     )
+
+
+def flow_stores(gate: Gate, chronicle: Chronicle) -> dict[str, Any]:
+    """Return the stores of flow policies in memory. The chronicle keeps them, for those who look inside."""
+    flow = chronicle.flow
+    flow.policies._policies = Watched(lambda _, after: None if after is None else flow.watch.limited(after))
+    return {
+        "policies": gate.wrapped(flow.policies, "jobs"),
+        "permits": gate.wrapped(flow.permits, "jobs"),
+        "policy_lines": gate.wrapped(flow.lines, "timers"),
+    }
 
 
 class _StaleJobs(MemoryJobs):

@@ -21,7 +21,7 @@ from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.removals import ExpiringTables
 from tests.simulation.world.sqs import Sqs
-from tests.simulation.world.stores import Ports
+from tests.simulation.world.stores import Ports, flow_stores
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
@@ -88,6 +88,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         queue=_told(gate, queue, "queue"),
+        **flow_stores(gate, chronicle),
     )
 
 

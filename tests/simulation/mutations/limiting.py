@@ -1,0 +1,87 @@
+"""Errors of flow policies: permits that are not asked for, kept or freed, and lines that lose triggers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.fakes.flow_memory import MemoryPolicyLines
+from tests.simulation.mutations.registry import mutation
+from tests.simulation.workload.policies import FIRST_WITH_POLICY
+
+from sweephand.model.policy_line import LineEntry, LinePlace
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.flow.permits import Permits
+from sweephand.runs.flow.run_permits import RunPermits
+from sweephand.runs.job_reads import JobRead
+from sweephand.wheel import lined
+
+#: A limit that no seed reaches.
+_BOUNDLESS: Final = 1_000
+
+
+@mutation(
+    "The delivery function delivers triggers of a job with a policy without a permit", first=FIRST_WITH_POLICY
+)
+def asks_for_no_permit() -> Iterator[None]:
+    deliver = Deliverer.deliver
+
+    def unlimited(
+        self: Deliverer, message: TriggerMessage, read: JobRead, deadline: int, permit: Any = None
+    ) -> Any:
+        if permit is None and read.job is not None:
+            written = {name: value for name, value in read.job.definition.written.items() if name != "policy"}
+            job = replace(read.job, definition=replace(read.job.definition, written=written))
+            read = read._replace(job=job)
+        return deliver(self, message, read, deadline, permit)
+
+    with patch.object(Deliverer, "deliver", unlimited):
+        yield
+
+
+@mutation("A worker does not count the requests that it has open", first=FIRST_WITH_POLICY)
+def counts_no_open_requests() -> Iterator[None]:
+    with patch.object(Permits, "free", lambda *_: _BOUNDLESS):
+        yield
+
+
+@mutation(
+    "An asynchronous run keeps its permit only until its consumer has answered", first=FIRST_WITH_POLICY
+)
+def frees_permits_at_the_answer() -> Iterator[None]:
+    with patch.object(Permits, "keep", lambda *_: True):
+        yield
+
+
+@mutation("Nobody frees the permit of a run that is over", first=FIRST_WITH_POLICY)
+def frees_no_permits() -> Iterator[None]:
+    with patch.object(RunPermits, "free", lambda *_: None):
+        yield
+
+
+@mutation(
+    "The sweeper takes triggers out of its messages and puts them into no line", first=FIRST_WITH_POLICY
+)
+def puts_nothing_into_the_line() -> Iterator[None]:
+    def dropped(messages: Any, jobs: Any) -> Any:
+        lined.taken_out(messages, jobs)
+        return {}
+
+    with patch("sweephand.wheel.sweep.taken_out", dropped):
+        yield
+
+
+@mutation(
+    "An entry of a line is deleted whatever it holds by now",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/runs/flow/test_line_worker.py::test_the_same_trigger_that_comes_into_the_line_once_more_is_not_deleted_with_the_first",
+)
+def deletes_any_content() -> Iterator[None]:
+    def delete(self: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
+        for each in [key for key in self._entries.get(place, {}) if key.startswith(f"{entry.at:014d}")]:
+            del self._entries[place][each]
+        return True
+
+    with patch.object(MemoryPolicyLines, "delete", delete):
+        yield

@@ -1,0 +1,15 @@
+"""Worlds whose jobs have flow policies keep every promise, and no limit is exceeded as consumers see it."""
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.workload.policies import FIRST_WITH_POLICY
+
+#: Few of them, because each takes up to a second. `python -m tests.simulation --first 3200000` runs more.
+SEEDS = (6, 9, 27)
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_a_world_with_policies_recovers_from_its_troubles(number: int) -> None:
+    result = run(FIRST_WITH_POLICY + number)
+    assert not result.complaints, result.complaints[:3]
+    assert result.figures["under a policy"], "the seed shows nothing of policies"

@@ -1,0 +1,87 @@
+"""Flow policies in a seed: jobs that name one, and an operator who changes it. Only some seeds have that.
+
+The random numbers of this module are its own, and so are its seeds, so that other seeds stay what they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from tests.simulation.workload.scenario import Scenario
+from tests.simulation.world.faults import stream
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
+
+#: The jobs of these seeds have policies.
+FIRST_WITH_POLICY: Final = 3_200_000
+_AFTER_POLICIES: Final = 3_300_000
+
+#: The policy of a seed.
+POLICY: Final = PolicyKey("ns", "limited")
+
+#: The share of definitions that name it, and of those that give a priority.
+_NAMED: Final = 0.75
+_PRIORITY: Final = 0.4
+
+#: How many flow functions run at once. It is fewer than there are holders in some seeds.
+_FUNCTIONS: Final = (1, 2, 4, 8)
+
+_LIMITS: Final = (1, 2, 3, 5, 12, 40)
+_RATES: Final = (None, None, None, Rate(5, SECOND_MS), Rate(60, MINUTE_MS))
+
+#: The share of seeds in which the policy is changed, how often at most, and the share of deletions.
+_CHANGED: Final = 0.5
+_CHANGES_MAX: Final = 3
+_DELETED: Final = 0.3
+_DELETED_S_MAX: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The policy of a seed. `limits` is None in a seed without one."""
+
+    seed: int
+    limits: PolicyLimits | None = None
+    functions_max: int = 0
+
+    @classmethod
+    def of(cls, seed: int) -> "Policies":
+        """Return that of a seed. A seed that lasts for days has none."""
+        if not FIRST_WITH_POLICY <= seed < _AFTER_POLICIES or Scenario.of(seed).is_sparse:
+            return cls(seed)
+        random = stream(seed, "policies")
+        limits = PolicyLimits(random.choice(_LIMITS), random.choice(_RATES))
+        return cls(seed, limits, random.choice(_FUNCTIONS))
+
+    def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
+        """Return the definition of a job that step `number` writes, in some seeds with a policy."""
+        random = stream(self.seed, f"policies/{number}")
+        if self.limits is None or random.random() >= _NAMED:
+            return written
+        if random.random() < _PRIORITY:
+            written = written | {"priority": random.choice(PRIORITIES)}
+        return written | {"policy": POLICY.name}
+
+    def plan(
+        self, begins_at: Instant, calm_at: Instant, scheduler: Scheduler, change: Callable[..., None]
+    ) -> None:
+        """At the world's beginning: plan the changes of the policy. In the calm it is what it was at first.
+
+        `change` writes limits, and None deletes the policy.
+        """
+        limits, random = self.limits, stream(self.seed, "policies/changes")
+        if limits is None:
+            return
+        scheduler.call_at(calm_at, partial(change, limits))
+        if random.random() >= _CHANGED:
+            return
+        for _ in range(random.randint(1, _CHANGES_MAX)):
+            at = random.randrange(begins_at, calm_at)
+            if random.random() < _DELETED:
+                scheduler.call_at(at, partial(change, None))
+                at = min(at + random.randrange(_DELETED_S_MAX) * SECOND_MS, calm_at)
+            scheduler.call_at(at, partial(change, replace(limits, concurrent_max=random.choice(_LIMITS))))

@@ -1,0 +1,166 @@
+"""The flow functions of a simulation, the queue of work messages, and writes of the policy."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from tests.simulation.traces.chronicle import FlowStores
+from tests.simulation.workload.policies import POLICY
+from tests.simulation.world.gate import Gate
+from tests.simulation.world.machines import Fleet
+from tests.simulation.world.processes import LIMITS_MS, NEVER, Process, Scheduler
+from tests.simulation.world.sqs import Sqs
+
+from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.limits import POLICY_CONCURRENT_MAX
+from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.policy import PARTITIONS_MIN, Policy, holder_size_of
+from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.model.wire_work import encode_work
+from sweephand.runs.received import Received
+
+#: A client whose write of the policy failed asks again after this.
+_AGAIN_MS: Final = 3 * SECOND_MS
+
+
+class WorkPort:
+    """flow_ports.WorkQueue over a simulated queue."""
+
+    def __init__(self, gate: Gate, sqs: Sqs) -> None:
+        self._gate = gate
+        self._sqs = sqs
+
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
+        """Send as flow_ports.WorkQueue promises."""
+        kinds = self._gate.enter("queue.send")
+        self._sqs.accept(encode_work(message), delay_ms // SECOND_MS)
+        self._gate.leave("queue.send", kinds)
+
+    def acknowledge(self, receipt: str) -> None:
+        """Acknowledge as flow_ports.WorkQueue promises."""
+        try:
+            kinds = self._gate.enter("queue.acknowledge")
+            self._sqs.delete([receipt])
+            self._gate.leave("queue.acknowledge", kinds)
+        except StoreError:
+            return
+
+
+class FlowFunctions:
+    """Begins flow functions, one for each work message, and so many at once at most.
+
+    `begin` starts a process with a body, and `make_process` makes one that is called back when it is killed.
+    """
+
+    def __init__(
+        self,
+        *,
+        scheduler: Scheduler,
+        gate: Gate,
+        sqs: Sqs,
+        fleet: Fleet,
+        stores: FlowStores,
+        functions_max: int,
+        make_process: Callable[..., Process],
+        begin: Callable[[Process, Callable[[], object]], None],
+        complain: Callable[[Process, BaseException], None],
+    ) -> None:
+        self._scheduler = scheduler
+        self._gate = gate
+        self._sqs = sqs
+        self._fleet = fleet
+        self._stores = stores
+        self._watch = stores.watch
+        self._functions_max = functions_max
+        self._make_process = make_process
+        self._begin = begin
+        self._complain = complain
+        self._working = 0
+        self._poll_at: Instant = NEVER
+        self._is_waited_for = False
+        sqs.seen = self._seen
+
+    def _seen(self, at: Instant) -> None:
+        if at < self._poll_at:
+            self._poll_at = max(at, self._scheduler.now)
+            self._scheduler.call_at(self._poll_at, self._poll)
+
+    def _poll(self) -> None:
+        if self._scheduler.now < self._poll_at:
+            return
+        self._poll_at = NEVER
+        down_until = self._gate.down.get("queue", 0)
+        if down_until > self._scheduler.now:
+            self._seen(down_until)
+            return
+        while (next_at := self._sqs.next_at()) is not None:
+            if next_at > self._scheduler.now:
+                self._seen(next_at)
+                return
+            if self._working >= self._functions_max:
+                self._is_waited_for = True
+                return
+            for received in self._sqs.receive(1):
+                self._work(received)
+
+    def _work(self, received: Received) -> None:
+        self._working += 1
+
+        def is_over() -> None:
+            self._working -= 1
+            self._watch.dies(process)
+            if self._is_waited_for:
+                self._is_waited_for = False
+                self._seen(self._scheduler.now)
+
+        process = self._make_process("deliver", lambda _: is_over(), self._sqs.code_of(received))
+        self._watch.workers.add(process)
+        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
+
+        def body() -> None:
+            worked = app.flow.work_intake.handle(received, deadline=clock.now() + LIMITS_MS["deliver"])
+            for error in (worked.error, *(each for _, each in worked.errors)):
+                if error is not None:
+                    self._complain(process, error)
+            if worked.is_done:
+                self._sqs.delete([received.receipt])
+            is_over()
+
+        self._begin(process, body)
+
+    def begin_with(self, limits: PolicyLimits) -> None:
+        """Let the policy exist before the world begins."""
+        size = holder_size_of(limits.concurrent_max or POLICY_CONCURRENT_MAX)
+        now = self._scheduler.now
+        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, size, PARTITIONS_MIN, now, now)
+        assert self._stores.policies.put(policy, None)
+
+    def is_at_rest(self, through: Instant) -> bool:
+        """Whether nothing that is due by then waits in the line."""
+        waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
+        return all(message.not_before > through for message in waiting)
+
+    def change(self, limits: PolicyLimits | None, tries: int = 0) -> None:
+        """Let an operator write the policy, or delete it, until the answer says that it is done."""
+
+        def again() -> None:
+            at = self._scheduler.now + _AGAIN_MS
+            self._scheduler.call_at(at, partial(self.change, limits, tries + 1))
+
+        process = self._make_process("api", lambda _: again(), self._scheduler.now, tries)
+        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
+
+        def body() -> None:
+            writer, at = app.policies.policy_writer, clock.now()
+            try:
+                if limits is None:
+                    writer.delete(POLICY, who="operator", requested_at=at)
+                else:
+                    writer.put(POLICY, limits, who="operator", requested_at=at)
+            except NotFoundError:
+                return
+            except (StoreError, UnavailableError):
+                again()
+
+        self._begin(process, body)

@@ -1,0 +1,98 @@
+"""Watches how many requests under the policy are open at consumers, at every instant.
+
+It reads limits when they are stored, and requests when they leave. It shares nothing with the code that
+counts permits.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from tests.simulation.world.processes import Process, Scheduler
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import Policy
+from sweephand.model.run import Run
+from sweephand.ports import Attempt
+
+#: What was begun under an earlier limit goes on for this long: a function's time limit, and the age that a
+#: read of the policy may have. An asynchronous run goes on for as long as its job lets it.
+_GOES_ON_MS: Final = 91 * SECOND_MS
+_RUNS_GO_ON_MS: Final = 60 * MINUTE_MS
+
+#: A job that has named the policy for this long is under it. A function may use a read of the job that is a
+#: second old, and its request takes as long to leave.
+_OBEYED_AFTER_MS: Final = 3 * SECOND_MS
+
+
+@dataclass(slots=True)
+class PermitWatch:
+    """The requests that are open, and the runs that go on. `complaints` says where they were too many."""
+
+    scheduler: Scheduler
+    name: str | None = None
+    runs_go_on: bool = False
+    complaints: list[str] = field(default_factory=list)
+    workers: set[Process] = field(default_factory=set)
+    _open: dict[Process, list[str]] = field(default_factory=dict)
+    _going_on: dict[str, None] = field(default_factory=dict)
+    _limits: list[tuple[Instant, int]] = field(default_factory=list)
+    _named: dict[JobKey, tuple[str | None, Instant]] = field(default_factory=dict)
+    figures: Counter[str] = field(default_factory=Counter)
+
+    def limited(self, policy: Policy) -> None:
+        """A limit is stored."""
+        if policy.deleted_at is None:
+            self._limits.append((self.scheduler.now, policy.permits))
+
+    def leaves(self, attempt: Attempt) -> None:
+        """A request leaves."""
+        if attempt.ended_after is not None:
+            return
+        process = self.scheduler.strand.process
+        name, since = self._named.get(attempt.trigger.key, (None, 0))
+        if process not in self.workers:
+            if name is not None and self.scheduler.now - since > _OBEYED_AFTER_MS:
+                self.complaints.append(f"{process.name} delivered {attempt.trigger.id} without a permit")
+            return
+        self._open.setdefault(process, []).append(attempt.trigger.id)
+        self.figures["under a policy"] += 1
+        self._judge()
+
+    def ends(self, attempt: Attempt) -> None:
+        """A request is answered."""
+        of_process = self._open.get(self.scheduler.strand.process, [])
+        if attempt.trigger.id in of_process:
+            of_process.remove(attempt.trigger.id)
+
+    def dies(self, process: Process) -> None:
+        """A function ends, and its requests with it."""
+        self._open.pop(process, None)
+
+    def run_changed(self, run: Run) -> None:
+        """A run is stored."""
+        if run.state == "running" and run.permit is not None:
+            self._going_on[run.trigger_id] = None
+            self._judge()
+        else:
+            self._going_on.pop(run.trigger_id, None)
+
+    def job_changed(self, job: Job) -> None:
+        """A job is stored."""
+        name = job.definition.policy
+        if self._named.get(job.key, (None, 0))[0] != name:
+            self._named[job.key] = name, self.scheduler.now
+
+    def _judge(self) -> None:
+        now = self.scheduler.now
+        since = now - (_RUNS_GO_ON_MS if self.runs_go_on else _GOES_ON_MS)
+        before = [limit for at, limit in self._limits if at <= since]
+        allowed = max([limit for at, limit in self._limits if at > since] + before[-1:], default=0)
+        opened = [each for of_process in self._open.values() for each in of_process]
+        going_on = [each for each in self._going_on if each not in opened]
+        if len(opened) + len(going_on) > allowed:
+            self.complaints.append(
+                f"at {now}, {len(opened)} requests are open and {len(going_on)} runs go on under a limit of "
+                f"{allowed}"
+            )
