@@ -56,6 +56,9 @@ timers_of_bucket = st.builds(
     followed_at=st.none() | instants,
     put_off_to=st.none(),
     stored_key=st.none(),
+    # A timer on demand stands alone (wheel/packing.py).
+    demand=st.none(),
+    payload=st.none(),
 )
 packs = st.lists(timers_of_bucket, min_size=1, max_size=20, unique_by=lambda each: each.sort_key)
 
