@@ -32,6 +32,7 @@ from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
+from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.payload_audits import DynamoAudits
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.permits import DynamoPermits
@@ -129,6 +130,7 @@ class _Ports:
     permits: DynamoPermits
     policy_lines: DynamoPolicyLines
     work: SqsWorkQueue
+    namespaces: DynamoNamespaces
     clock: HandClock
     ids: SeededIds
 
@@ -179,6 +181,7 @@ class Wheelhouse:
                 permits=DynamoPermits(self._jobs_table),
                 policy_lines=DynamoPolicyLines(self._timers_table),
                 work=SqsWorkQueue(clients, f"{_QUEUE_URL}-flow"),
+                namespaces=DynamoNamespaces(self._jobs_table),
                 clock=self.clock,
                 ids=self._ids,
             ),

@@ -15,7 +15,12 @@ from uuid import uuid4
 import pytest
 from moto.core.botocore_stubber import BotocoreStubber
 from tests.fakes.dynamodb import FakeDynamoDB
-from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
+from tests.fakes.flow_memory import (
+    MemoryNamespaces,
+    MemoryPermits,
+    MemoryPolicies,
+    MemoryPolicyLines,
+)
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -28,7 +33,7 @@ from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, SecretStore
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
+from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -42,6 +47,7 @@ from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
+from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.permits import DynamoPermits
 from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.policy_lines import DynamoPolicyLines
@@ -73,6 +79,7 @@ class Stores:
     policies: PolicyStore
     permits: PermitStore
     policy_lines: PolicyLines
+    namespaces: NamespaceStore
 
 
 @dataclass(frozen=True)
@@ -101,12 +108,14 @@ class Dynamo:
             DynamoPolicies(jobs),
             DynamoPermits(jobs),
             DynamoPolicyLines(timers),
+            DynamoNamespaces(jobs),
         )
 
 
 def in_memory() -> Stores:
+    jobs = MemoryJobs()
     return Stores(
-        MemoryJobs(),
+        jobs,
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
@@ -117,6 +126,7 @@ def in_memory() -> Stores:
         MemoryPolicies(),
         MemoryPermits(),
         MemoryPolicyLines(),
+        MemoryNamespaces(jobs),
     )
 
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
 from sweephand.base.instants import Instant
+from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.ports import JobStore
 
 
 class MemoryPolicies:
@@ -198,3 +200,52 @@ class WorkBox:
 
     def acknowledge(self, receipt: str) -> None:
         self.acknowledged.append(receipt)
+
+
+class MemoryNamespaces:
+    """flow_ports.NamespaceStore. It counts the jobs of a store in memory."""
+
+    def __init__(self, jobs: JobStore) -> None:
+        self._jobs = jobs
+        self._settings: dict[str, NamespaceSettings] = {}
+        self._counts: dict[str, JobCount] = {}
+        self._lock = threading.Lock()
+
+    def get(self, namespace: str) -> NamespaceSettings | None:
+        return self._settings.get(namespace)
+
+    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._settings.get(settings.namespace)
+            if (stored.version if stored else None) == replacing:
+                self._settings[settings.namespace] = settings
+                return True
+            return stored is not None and stored.version == settings.version
+
+    def job_count(self, namespace: str) -> JobCount | None:
+        return self._counts.get(namespace)
+
+    def put_job_count(self, namespace: str, count: JobCount, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._counts.get(namespace)
+            if (stored.version if stored else None) == replacing:
+                self._counts[namespace] = count
+                return True
+            return stored is not None and stored.version == count.version
+
+    def add_jobs(self, namespace: str, count: int, jobs_max: int, version: str) -> JobCount | None:
+        with self._lock:
+            stored = self._counts.get(namespace)
+            if stored is None or stored.used > jobs_max - count:
+                return None
+            self._counts[namespace] = stored.with_more(count, version)
+            return self._counts[namespace]
+
+    def stored_jobs(self, namespace: str, now: Instant) -> int:
+        found, after = 0, ""
+        while True:
+            page = self._jobs.page(namespace, "", after, 1_000)
+            found += sum(not job.is_gone(now) for job in page.items)
+            if page.next is None:
+                return found
+            after = page.next

@@ -111,6 +111,7 @@ class Client:
                 shards=self.world.shards,
                 reach=Reach(allow_insecure_targets, queues),
                 flow_functions_max=self.world.flow_functions_max,
+                limits_namespaces=self.world.limits_namespaces,
             ),
             shard_count=lambda: self.world.shards,
             write_concurrently=write_concurrently,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from sweephand.access_ports import KeyStore, SecretStore
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore, WorkQueue
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
@@ -57,3 +57,4 @@ class FakePorts:
     permits: PermitStore = MISSING
     policy_lines: PolicyLines = MISSING
     work: WorkQueue = MISSING
+    namespaces: NamespaceStore = MISSING

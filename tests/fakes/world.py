@@ -16,7 +16,13 @@ from tests.fakes.doubles import (
     OneSecret,
     SkewedClock,
 )
-from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines, WorkBox
+from tests.fakes.flow_memory import (
+    MemoryNamespaces,
+    MemoryPermits,
+    MemoryPolicies,
+    MemoryPolicyLines,
+    WorkBox,
+)
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
@@ -85,6 +91,8 @@ class World:
         self.policy_lines = MemoryPolicyLines()
         self.work = WorkBox(self.clock.now)
         self.flow_functions_max = 0
+        self.namespaces = MemoryNamespaces(self.jobs)
+        self.limits_namespaces = False
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
         self._targets = targets
@@ -114,6 +122,7 @@ class World:
                 bundle_span_ms=self.bundle_span_ms,
                 packs_timers=self.packs_timers,
                 flow_functions_max=self.flow_functions_max,
+                limits_namespaces=self.limits_namespaces,
                 is_enabled=self.is_enabled,
             ),
             signing=OneSecret(),
@@ -138,6 +147,7 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             audits=self._port(self.audits, "audits"),
             policies=self._port(self.policies, "policies"),
+            namespaces=self._port(self.namespaces, "namespaces"),
             permits=self._port(self.permits, "permits"),
             policy_lines=self._port(self.policy_lines, "policy_lines"),
             work=self._port(self.work, "work"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from sweephand.base.instants import Instant
+from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
@@ -137,4 +138,38 @@ class WorkQueue(Protocol):
 
     def acknowledge(self, receipt: str) -> None:
         """Remove a received message; if that fails, it comes again, which is harmless."""
+        ...
+
+
+class NamespaceStore(Protocol):
+    """The settings of namespaces, and the counts of their jobs. The token of both is `version`."""
+
+    def get(self, namespace: str) -> NamespaceSettings | None:
+        """The settings of that namespace; None if none were written."""
+        ...
+
+    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
+        """Write them if the stored version is `replacing` (None: if there is none); return whether it did."""
+        ...
+
+    def job_count(self, namespace: str) -> JobCount | None:
+        """The count of that namespace's jobs; None if they were never counted."""
+        ...
+
+    def put_job_count(self, namespace: str, count: JobCount, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
+        ...
+
+    def add_jobs(self, namespace: str, count: int, jobs_max: int, version: str) -> JobCount | None:
+        """Count so many more jobs if `jobs_max` has room for all of them, and return the count after that.
+
+        None if it has not, or if the jobs were never counted. A call that is repeated may count them twice.
+        """
+        ...
+
+    def stored_jobs(self, namespace: str, now: Instant) -> int:
+        """How many jobs of that namespace are stored and have not expired. It reads all of them.
+
+        Each job that is stored from before the call until after it counts. Any other job may count.
+        """
         ...

@@ -56,6 +56,8 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("DELETE", POLICY_URL, None, (403, 404, 404)),
     ("GET", "/v1/namespaces/ns/policies", None, (200, 200, 200)),
     ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
+    ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),
+    ("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 5}}, (403, 403, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),
@@ -102,7 +104,7 @@ def test_a_request_without_a_caller_gets_401_except_at_open_operations(
     assert (answer.status == 401) == (url not in OPEN)
 
 
-@pytest.mark.parametrize(("method", "url", "body", "_"), [row for row in TABLE if "/ns/" in row[1]])
+@pytest.mark.parametrize(("method", "url", "body", "_"), [row for row in TABLE if "/ns" in row[1]])
 def test_a_key_of_another_namespace_gets_the_same_404_whether_a_job_exists_or_not(
     method: str, url: str, body: Any, _: object
 ) -> None:

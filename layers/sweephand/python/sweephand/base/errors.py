@@ -10,7 +10,8 @@ SweephandError
 │   ├── NotFoundError         the object does not exist, or this caller may not see it: 404
 │   ├── ConflictError         the object's present state does not allow the request: 409
 │   ├── GoneError             the run is over, and the consumer should stop: 410
-│   └── PreconditionError     If-Match or If-None-Match does not hold: 412
+│   ├── PreconditionError     If-Match or If-None-Match does not hold: 412
+│   └── QuotaError            a limit of the namespace is reached: 429
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
 ├── OffTooLongError           the stack is switched off, and what waits will soon expire
 ├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
@@ -85,6 +86,10 @@ class GoneError(BadRequestError):
 
 class PreconditionError(BadRequestError):
     """If-Match or If-None-Match does not hold: the job is not in the revision that the caller named."""
+
+
+class QuotaError(BadRequestError):
+    """A limit of the namespace is reached; the message names the limit. It may be free again later."""
 
 
 class UnavailableError(SweephandError):

@@ -52,6 +52,9 @@ POLICY_RATE_MAX: Final = 10_000
 POLICY_RATE_PER_DAYS_MAX: Final = 1
 #: A worker takes the tokens of a rate a second ahead.
 POLICY_RATE_PER_S_MIN: Final = 1
+#: Limits of a namespace that an admin may set.
+#: Stored jobs are counted one by one when the limit is nearly reached. This many take some seconds.
+NAMESPACE_JOBS_MAX: Final = 100_000
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
@@ -113,6 +116,7 @@ def table() -> dict[str, int]:
         "policyRateMax": POLICY_RATE_MAX,
         "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
+        "namespaceJobsMax": NAMESPACE_JOBS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,

@@ -137,6 +137,13 @@ FAN_OUT_MS: Final = 500
 #: What waits in a line is kept for as long as a timer after its time.
 LINE_RETENTION_MS: Final = 14 * DAY_MS
 
+#: A process reads the settings of a namespace again after this long, so that a change is in force by then.
+NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
+
+#: A new count of a namespace's jobs ends this long after it began. By then the limit is known to every
+#: process, and every creation that it does not count is committed, also where clocks differ.
+RECOUNT_AFTER_MS: Final = NAMESPACE_AGE_MAX_MS + 2 * API_LIMIT_MS + CLOCK_SKEW_MAX_MS
+
 #: A policy that was deleted keeps its item for this long. A run lasts at most 30 days, and holds its permit.
 POLICY_RETENTION_MS: Final = 31 * DAY_MS
 

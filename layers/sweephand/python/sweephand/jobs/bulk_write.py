@@ -11,9 +11,10 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, shard_of
 from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import Definition
-from sweephand.model.job import JobKey
+from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore
 
 #: Fewer new jobs than this are written one by one, which takes as few requests.
@@ -48,7 +49,9 @@ class BulkWriter:
         ids: Ids,
         shards: Callable[[], int],
         concurrently: Concurrently,
+        quotas: Quotas | None = None,
     ) -> None:
+        """`quotas` is None if no namespace has limits of its own."""
         self._jobs = jobs
         self._writer = writer
         self._commits = commits
@@ -56,6 +59,7 @@ class BulkWriter:
         self._ids = ids
         self._shards = shards
         self._concurrently = concurrently
+        self._quotas = quotas
 
     def put(self, wanted: Sequence[JobToWrite], *, caller: str, requested_at: Instant) -> Sequence[Written]:
         """Create or replace the jobs, whose keys are distinct; return the result of each, in their order.
@@ -101,14 +105,33 @@ class BulkWriter:
                 continue
             try:
                 policies.check(each.key.namespace, each.definition)
+                if self._quotas is not None:
+                    self._quotas.check_payload(each.key.namespace, each.definition.payload)
                 drafts.append(self._draft(each, shard, caller, requested_at))
             except InvalidError as error:
                 results[each.key] = error
-        for draft, written in zip(drafts, self._commits.create(drafts, self._concurrently), strict=True):
+        for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
             if isinstance(written, SweephandError):
                 results[draft.job.key] = written
             elif written is not None:
                 results[draft.job.key] = WriteResult(written, "created")
+
+    def _create_drafts(self, drafts: Sequence[Draft]) -> Sequence[Job | SweephandError | None]:
+        """As Commits.create(). Each job first takes a place among those that its namespace may store.
+
+        All jobs of a call are of one namespace.
+        """
+        if self._quotas is None or not drafts:
+            return self._commits.create(drafts, self._concurrently)
+        reserved = self._quotas.reserve(drafts[0].job.key.namespace, len(drafts))
+        try:
+            created = self._commits.create(drafts[: reserved.places], self._concurrently)
+        except (StoreError, UnavailableError):
+            self._quotas.release(reserved, reserved.places)  # nothing was committed
+            raise
+        lost = sum(each is None or isinstance(each, UnavailableError) for each in created)
+        self._quotas.release(reserved, lost)
+        return [*created, *([reserved.refusal] * (len(drafts) - len(created)))]
 
     def _draft(self, each: JobToWrite, shard: int, caller: str, requested_at: Instant) -> Draft:
         uid, token = self._ids.token(), self._ids.token()

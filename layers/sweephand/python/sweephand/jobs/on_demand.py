@@ -8,6 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.jobs.payload_audit import ref_of
 from sweephand.jobs.preconditions import existing_job
+from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey
@@ -32,8 +33,17 @@ class OnDemand:
     """Makes triggers on demand. Each has its own id, and needs nothing but that its job is there."""
 
     def __init__(
-        self, *, jobs: JobStore, queue: Queue, payloads: PayloadStore, clock: Clock, ids: Ids
+        self,
+        *,
+        jobs: JobStore,
+        queue: Queue,
+        payloads: PayloadStore,
+        clock: Clock,
+        ids: Ids,
+        quotas: Quotas | None = None,
     ) -> None:
+        """`quotas` is None if no namespace has limits of its own."""
+        self._quotas = quotas
         self._jobs = jobs
         self._queue = queue
         self._payloads = payloads
@@ -52,12 +62,14 @@ class OnDemand:
 
         For a job with a batch, a whole batch begins now, and the result is its first trigger. The trigger is
         in the queue when this returns. Data over 2 KB is kept for two weeks. `check_data`
-        raises InvalidError if the job's target cannot take data. Raises NotFoundError. Raises StoreError,
-        after which the trigger may be in the queue.
+        raises InvalidError if the job's target cannot take data, and so does data over the namespace's limit.
+        Raises NotFoundError. Raises StoreError, after which the trigger may be in the queue.
         """
         job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
             check_data(job.definition)
+            if self._quotas is not None:
+                self._quotas.check_payload(key.namespace, payload)
         demand = Demand("manual", self._ids.token())
         if payload is not None and not payload.is_inline:
             payload = self._kept(job, payload, demand)

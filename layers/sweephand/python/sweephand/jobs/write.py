@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sweephand.base.errors import PreconditionError
+from sweephand.base.errors import PreconditionError, UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.jobs.commit import Commits
+from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import check_revision, existing_job
+from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import is_over
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.change import Change
@@ -45,7 +46,9 @@ class Writer:
         clock: Clock,
         ids: Ids,
         shards: Callable[[], int],
+        quotas: Quotas | None = None,
     ) -> None:
+        """`quotas` is None if no namespace has limits of its own."""
         self._jobs = jobs
         self._changes = changes
         self._commits = commits
@@ -53,6 +56,7 @@ class Writer:
         self._clock = clock
         self._ids = ids
         self._shards = shards
+        self._quotas = quotas
 
     def put(
         self,
@@ -69,9 +73,10 @@ class Writer:
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. `policies` is the check of a call
-        that writes several jobs. Raises InvalidError for impossible times and for a policy that does not
-        exist, PreconditionError, and UnavailableError after 20 s; in each case nothing was committed. Raises
-        StoreError, after which the write may be committed. The caller may safely ask again.
+        that writes several jobs. Raises InvalidError for impossible times, for a policy that does not exist
+        and for data over the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError
+        after 20 s. In each case nothing was committed. Raises StoreError, after which the write may be
+        committed. The caller may safely ask again.
         """
         while True:
             # A bulk call may reach this job only after the limit. Arming it would then be in vain.
@@ -85,6 +90,8 @@ class Writer:
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
             (policies or self._policies).check(key.namespace, definition)
+            if self._quotas is not None:
+                self._quotas.check_payload(key.namespace, definition.payload)
             if stored is None:
                 uid, token = self._ids.token(), self._ids.token()
                 draft = draft_creation(
@@ -99,7 +106,7 @@ class Writer:
             else:
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-            job = self._commits.commit(draft, stored, over=found)
+            job = self._commit(draft, stored, over=found)
             if job is not None:
                 return WriteResult(job, "created" if stored is None else "replaced")
 
@@ -121,11 +128,29 @@ class Writer:
                 return WriteResult(stored, "unchanged")
             if definition.policy != stored.definition.policy:
                 self._policies.check(key.namespace, definition)
+            if self._quotas is not None and definition.payload != stored.definition.payload:
+                self._quotas.check_payload(key.namespace, definition.payload)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 return WriteResult(job, "replaced")
+
+    def _commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
+        """As Commits.commit(). A new job first takes a place among those that its namespace may store."""
+        if stored is not None or self._quotas is None:
+            return self._commits.commit(draft, stored, over=over)
+        reserved = self._quotas.reserve(draft.job.key.namespace)
+        if reserved.refusal is not None:
+            raise reserved.refusal
+        try:
+            job = self._commits.commit(draft, None, over=over)
+        except UnavailableError:
+            self._quotas.release(reserved)
+            raise
+        if job is None:
+            self._quotas.release(reserved)
+        return job
 
     def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
         """Delete a job. Once this returns, no delivery of it begins.
@@ -150,8 +175,11 @@ class Writer:
             for change in (job.change, deleted):
                 if change is not None:
                     self._changes.put(key, change)
+            place = None if self._quotas is None else self._quotas.before_deletion(key.namespace)
             check_time_limit(self._clock, requested_at)
             if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):
+                if self._quotas is not None and place is not None:
+                    self._quotas.release(place)
                 self._commits.discard_unused_payload(job, None)
                 return
             refused = job

@@ -11,6 +11,7 @@ import sweephand.storage.changes
 import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.lines
+import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.permits
 import sweephand.storage.policies

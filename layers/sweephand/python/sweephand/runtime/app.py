@@ -6,9 +6,10 @@ differs between them is the ports.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sweephand.base.concurrency import Concurrently
+from sweephand.runtime.options import Options as Options  # noqa: PLC0414 - whoever makes an App needs them
 from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently, write_concurrently
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
     from sweephand.jobs.payload_audit import PayloadAudit
+    from sweephand.jobs.quotas import Quotas
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
@@ -30,35 +32,12 @@ if TYPE_CHECKING:
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
     from sweephand.runtime.app_flow import FlowUseCases
+    from sweephand.runtime.app_namespaces import NamespaceUseCases
     from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
-    from sweephand.targets.queues import Reach
     from sweephand.web.services import Services
     from sweephand.wheel.sweep import Sweeper
     from sweephand.wheel.tick import Ticker
-
-
-class Options(NamedTuple):
-    """What the deployer of a stack chooses.
-
-    `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
-    sweepers tick may start in a minute. `deliveries_max` is how many delivery functions may run at once.
-    Triggers that fall due within `bundle_span_ms` travel in one message;
-    0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
-    `is_enabled` is the stack's switch: tick sweeps only while it is on.
-    `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
-    addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
-    without flow policies.
-    """
-
-    shards: int = 1
-    sweepers_max: int = 1
-    deliveries_max: int = 2
-    bundle_span_ms: int = 0
-    packs_timers: bool = False
-    is_enabled: bool = True
-    reach: "Reach | None" = None
-    flow_functions_max: int = 0
 
 
 class App:
@@ -113,6 +92,7 @@ class App:
             policy_writer=self.policies.policy_writer,
             policy_reader=self.policies.policy_reader,
             policy_changes=self.policies.policy_changes,
+            namespaces=self.namespaces.admin,
             keys=ports.keys,
             signing=self.signing_keys,
             leases=ports.leases,
@@ -135,6 +115,7 @@ class App:
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
+            quotas=self._quotas,
         )
 
     @cached_property
@@ -150,6 +131,7 @@ class App:
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
+            quotas=self._quotas,
         )
 
     @cached_property
@@ -199,13 +181,29 @@ class App:
         return PolicyUseCases(self.ports, self.options.flow_functions_max, self._write_concurrently)
 
     @cached_property
+    def namespaces(self) -> "NamespaceUseCases":
+        """The settings of namespaces, and their limits."""
+        from sweephand.runtime.app_namespaces import NamespaceUseCases
+
+        return NamespaceUseCases(self.ports)
+
+    @cached_property
+    def _quotas(self) -> "Quotas | None":
+        return self.namespaces.quotas if self.options.limits_namespaces else None
+
+    @cached_property
     def on_demand(self) -> "OnDemand":
         """Makes triggers that a caller asks for."""
         from sweephand.jobs.on_demand import OnDemand
 
         ports = self.ports
         return OnDemand(
-            jobs=ports.jobs, queue=ports.queue, payloads=ports.payloads, clock=ports.clock, ids=ports.ids
+            jobs=ports.jobs,
+            queue=ports.queue,
+            payloads=ports.payloads,
+            clock=ports.clock,
+            ids=ports.ids,
+            quotas=self._quotas,
         )
 
     @cached_property

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
     from sweephand.access_ports import KeyStore, SecretStore
-    from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore, WorkQueue
+    from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore, WorkQueue
 
 
 class Ports(Protocol):
@@ -85,6 +85,9 @@ class Ports(Protocol):
 
     @property
     def policy_lines(self) -> "PolicyLines": ...  # noqa: D102 - same
+
+    @property
+    def namespaces(self) -> "NamespaceStore": ...  # noqa: D102 - same
 
     @property
     def work(self) -> "WorkQueue": ...  # noqa: D102 - same

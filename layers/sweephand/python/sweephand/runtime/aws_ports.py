@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sweephand.storage.jobs import DynamoJobs
     from sweephand.storage.leases import DynamoLeases
     from sweephand.storage.lines import DynamoLines
+    from sweephand.storage.namespaces import DynamoNamespaces
     from sweephand.storage.payload_audits import DynamoAudits
     from sweephand.storage.payloads import S3Payloads
     from sweephand.storage.permits import DynamoPermits
@@ -163,6 +164,13 @@ class AwsPorts:
         return DynamoPolicyLines(tables.timers_table())
 
     @cached_property
+    def namespaces(self) -> "DynamoNamespaces":
+        """flow_ports.NamespaceStore."""
+        from sweephand.storage.namespaces import DynamoNamespaces
+
+        return DynamoNamespaces(tables.jobs_table())
+
+    @cached_property
     def work(self) -> "SqsWorkQueue":
         """flow_ports.WorkQueue."""
         from sweephand.delivery.work_queue import SqsWorkQueue
@@ -218,5 +226,6 @@ def app() -> App:
         is_enabled=settings.is_enabled,
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
+        limits_namespaces=True,
     )
     return App(ports(), options)

@@ -7,6 +7,7 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.instants import Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.definition import Definition, Payload
@@ -146,6 +147,19 @@ class DynamoJobs:
             return (), False
         result = self._table.query((JobItem.pk == partition) & JobItem.sk.between(low, high), limit)
         return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
+
+
+def count_jobs(table: Table, namespace: str, now: Instant) -> int:
+    """How many jobs of a namespace are stored and have not expired, from all of its partitions."""
+    found = 0
+    for shard in range(LISTING_SHARDS):
+        after, has_more = " ", True  # no name begins with a space
+        while has_more:
+            condition = (JobItem.pk == _partition(namespace, shard)) & (JobItem.sk > after)
+            items, has_more = table.query(condition)
+            found += sum("gone" not in raw or int(raw["gone"]["N"]) > now for raw in items)
+            after = items[-1]["sk"]["S"] if items else after
+    return found
 
 
 def _partition(namespace: str, shard: int) -> str:

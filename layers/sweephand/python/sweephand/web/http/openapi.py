@@ -47,6 +47,7 @@ _TAGS: Final = (
     ("Jobs", "A job says when a trigger is due and where Sweephand delivers it."),
     ("Runs", "A run is the record of delivering one trigger."),
     ("Flow", "Policies limit how many requests of many jobs are open at once, and how many leave in a time."),
+    ("Namespaces", "The limits of a namespace, which an admin sets."),
     ("Occurrences", "The due times of a job, or of a schedule."),
     ("Access", "API keys, and the secrets that sign deliveries."),
     ("Service", "The stack itself."),

@@ -14,6 +14,7 @@ from sweephand.base.errors import (
     MalformedError,
     NotFoundError,
     PreconditionError,
+    QuotaError,
     StoreError,
     SweephandError,
     TooLargeError,
@@ -21,7 +22,9 @@ from sweephand.base.errors import (
     UnsupportedError,
     Violation,
 )
+from sweephand.base.instants import SECOND_MS
 from sweephand.base.spelling import printable
+from sweephand.base.timing import RECOUNT_AFTER_MS
 from sweephand.web.schemas.responses import ProblemResponse, ViolationResponse
 
 CONTENT_TYPE: Final = "application/problem+json"
@@ -64,6 +67,7 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     413: ("too-large", "Larger than a limit"),
     415: ("unsupported", "Not JSON"),
     422: ("invalid", "Fields that cannot be accepted"),
+    429: ("quota", "A limit of the namespace is reached"),
     500: ("internal", "A fault of Sweephand"),
     503: ("unavailable", "Not available at present"),
 }
@@ -78,6 +82,7 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     GoneError: 410,
     MethodError: 405,
     PreconditionError: 412,
+    QuotaError: 429,
     TooLargeError: 413,
     UnsupportedError: 415,
     InvalidError: 422,
@@ -146,6 +151,8 @@ def headers(error: Exception) -> dict[str, str]:
         return {"allow": ", ".join(error.allowed)}
     if isinstance(error, UnauthenticatedError):
         return {"www-authenticate": "Bearer"}
+    if isinstance(error, QuotaError):
+        return {"retry-after": str(RECOUNT_AFTER_MS // SECOND_MS)}
     if status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
         return {"retry-after": "5"}
     return {}

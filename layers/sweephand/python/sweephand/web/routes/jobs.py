@@ -166,7 +166,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
             201: Returns("The job was created", JobResponse, ETAG),
         },
-        problems=(412, 503),
+        problems=(412, 429, 503),
     ),
     Operation(
         method="GET",

@@ -1,0 +1,103 @@
+"""Reading and writing the settings of a namespace: the limits that an admin sets for it."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from sweephand.base.errors import PreconditionError, UnavailableError, Violation
+from sweephand.base.field_bounds import NumberBounds
+from sweephand.base.instants import Instant
+from sweephand.base.limits import (
+    DATA_BYTES_MAX,
+    NAMESPACE_JOBS_MAX,
+)
+from sweephand.flow_ports import NamespaceStore
+from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.time_limit import check_time_limit
+from sweephand.model.namespace import NamespaceLimits, NamespaceSettings
+from sweephand.ports import Clock, Ids
+
+JOBS: Final = NumberBounds(
+    1,
+    NAMESPACE_JOBS_MAX,
+    "How many jobs the namespace may store. A new job beyond it is refused with 429. A whole number from 1 "
+    f"to {NAMESPACE_JOBS_MAX}.",
+)
+PAYLOAD: Final = NumberBounds(
+    1,
+    DATA_BYTES_MAX,
+    "The largest `data` of a job or of a trigger on demand, in bytes of compact JSON. Larger data is refused "
+    f"with 422. A whole number from 1 to {DATA_BYTES_MAX}.",
+)
+
+#: The bounds of each limit by its name in the API.
+LIMITS: Final[Mapping[str, NumberBounds]] = {
+    "jobs": JOBS,
+    "payload": PAYLOAD,
+}
+
+
+def limits_violations(written: Mapping[str, Any]) -> list[Violation]:
+    """The limits that are out of their bounds, whose shapes are right; empty if there are none."""
+    found: list[Violation] = []
+    for name, bounds in LIMITS.items():
+        found += bounds.violations(f"/limits/{name}", written.get(name))
+    return found
+
+
+class NamespaceView(NamedTuple):
+    """The settings of a namespace, None if none were written, and how many jobs count toward its limit."""
+
+    settings: NamespaceSettings | None
+    jobs_counted: int | None = None
+
+
+class NamespaceAdmin:
+    """Shows and writes the settings of namespaces. Without preconditions, the last write wins."""
+
+    def __init__(self, *, namespaces: NamespaceStore, quotas: Quotas, clock: Clock, ids: Ids) -> None:
+        self._namespaces = namespaces
+        self._quotas = quotas
+        self._clock = clock
+        self._ids = ids
+
+    def get(self, namespace: str) -> NamespaceView:
+        """The settings, and how many jobs are counted if their number is limited."""
+        settings = self._namespaces.get(namespace)
+        if settings is None or settings.limits.jobs_max is None:
+            return NamespaceView(settings)
+        count = self._namespaces.job_count(namespace)
+        return NamespaceView(settings, None if count is None else count.used)
+
+    def put(
+        self,
+        namespace: str,
+        limits: NamespaceLimits,
+        *,
+        who: str,
+        requested_at: Instant,
+        if_match: Collection[str] | None = None,
+        if_absent: bool = False,
+    ) -> NamespaceSettings:
+        """Write the limits. Equal limits change nothing. Every process knows them a minute later.
+
+        Raises PreconditionError, and UnavailableError after 20 s or if another write came first; then nothing
+        was written. Raises StoreError, after which the write may be committed.
+        """
+        stored = self._namespaces.get(namespace)
+        if if_absent and stored is not None:
+            raise PreconditionError(f"The namespace {namespace} has settings already.")
+        has_match = if_match is None or (
+            stored is not None and ("*" in if_match or stored.version in if_match)
+        )
+        if not has_match:
+            raise PreconditionError(f"The settings of the namespace {namespace} are not in that revision.")
+        if stored is not None and stored.limits == limits:
+            return stored
+        has_limit = stored is not None and stored.limits.jobs_max is not None
+        if limits.jobs_max is not None and not has_limit:
+            self._quotas.begin(namespace)
+        settings = NamespaceSettings(namespace, self._ids.token(), limits, self._clock.now(), who)
+        check_time_limit(self._clock, requested_at)
+        if not self._namespaces.put(settings, stored.version if stored else None):
+            raise UnavailableError("The settings were written by another request. Try again.")
+        return settings

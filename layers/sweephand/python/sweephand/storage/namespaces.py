@@ -1,0 +1,124 @@
+"""How the settings of namespaces are stored in the Jobs table, with the counts of their jobs."""
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.base.instants import Instant
+from sweephand.model.namespace import JobCount, NamespaceLimits, NamespaceSettings
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.storage.jobs import count_jobs
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+
+
+class SettingsItem(Item):
+    """The settings of a namespace. `limits` is an object with the limits that are set."""
+
+    version = UnicodeAttribute()
+    limits = JsonAttribute()
+    updated_at = IntegerAttribute(attr_name="updated")
+    owner = UnicodeAttribute()
+
+
+class CountItem(Item):
+    """The count of a namespace's jobs."""
+
+    version = UnicodeAttribute()
+    used = IntegerAttribute()
+    since_mark = IntegerAttribute(attr_name="since")
+    marked_at = IntegerAttribute(null=True, attr_name="marked")
+    counted_at = IntegerAttribute(attr_name="counted")
+    epoch = IntegerAttribute()
+
+
+class DynamoNamespaces:
+    """flow_ports.NamespaceStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, namespace: str) -> NamespaceSettings | None:
+        """The settings. One strong read: 1 RRU."""
+        raw = self._table.get(_settings_key(namespace))
+        return None if raw is None else _settings(raw)
+
+    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
+        """Write the settings if the stored version is `replacing`, or if this very write is stored."""
+        limits = settings.limits._asdict()
+        item = SettingsItem(
+            *_settings_key(settings.namespace),
+            version=settings.version,
+            limits={name: value for name, value in limits.items() if value is not None},
+            updated_at=settings.updated_at,
+            owner=settings.owner,
+        )
+        absent = SettingsItem.pk.does_not_exist()
+        unchanged = SettingsItem.version == replacing
+        refusal = self._table.put(item, absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _settings(refusal.stored).version == settings.version
+
+    def job_count(self, namespace: str) -> JobCount | None:
+        """The count. One strong read: 1 RRU."""
+        raw = self._table.get(_count_key(namespace))
+        return None if raw is None else _count(raw)
+
+    def put_job_count(self, namespace: str, count: JobCount, replacing: str | None) -> bool:
+        """Write the count if the stored version is `replacing`, or if this very write is stored already."""
+        item = CountItem(
+            *_count_key(namespace),
+            version=count.version,
+            used=count.used,
+            since_mark=count.since_mark,
+            marked_at=count.marked_at,
+            counted_at=count.counted_at,
+            epoch=count.epoch,
+        )
+        absent = CountItem.pk.does_not_exist()
+        unchanged = CountItem.version == replacing
+        refusal = self._table.put(item, absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _count(refusal.stored).version == count.version
+
+    def add_jobs(self, namespace: str, count: int, jobs_max: int, version: str) -> JobCount | None:
+        """Count more jobs by one addition, which meets no other writer."""
+        has_room = CountItem.used <= jobs_max - count
+        actions = [
+            CountItem.version.set(version),
+            CountItem.used.add(count),
+            CountItem.since_mark.add(count),
+        ]
+        answer = self._table.update(_count_key(namespace), actions, has_room)
+        return None if isinstance(answer, Refusal) else _count(answer)
+
+    def stored_jobs(self, namespace: str, now: Instant) -> int:
+        """The number of jobs, read from all partitions of the namespace: 1 RRU for each 4 KB of jobs."""
+        return count_jobs(self._table, namespace, now)
+
+
+def _settings_key(namespace: str) -> ItemKey:
+    return f"namespace#{namespace}", "settings"
+
+
+def _count_key(namespace: str) -> ItemKey:
+    return f"namespace#{namespace}", "jobs"
+
+
+def _settings(raw: RawItem) -> NamespaceSettings:
+    item = SettingsItem.read(raw)
+    _, namespace = item.pk.split("#")
+    return NamespaceSettings(
+        namespace, item.version, NamespaceLimits(**item.limits), item.updated_at, item.owner
+    )
+
+
+def _count(raw: RawItem) -> JobCount:
+    item = CountItem.read(raw)
+    return JobCount(
+        item.version,
+        item.used,
+        since_mark=item.since_mark,
+        marked_at=item.marked_at,
+        counted_at=item.counted_at,
+        epoch=item.epoch,
+    )

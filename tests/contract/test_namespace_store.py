@@ -1,0 +1,107 @@
+"""What every NamespaceStore promises (flow_ports.py)."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from tests.contract.builders import EVERY_CHARACTER, NOON, job
+from tests.fakes.engines import Stores
+
+from sweephand.flow_ports import NamespaceStore
+from sweephand.model.job import JobKey
+from sweephand.model.namespace import JobCount, NamespaceLimits, NamespaceSettings
+
+MINE, OTHERS = "version000000001", "version000000002"
+LIMITS = NamespaceLimits(10, 2_000)
+
+
+@pytest.fixture
+def namespaces(stores: Stores) -> NamespaceStore:
+    return stores.namespaces
+
+
+def settings(
+    version: str = MINE, namespace: str = "default", limits: NamespaceLimits = LIMITS
+) -> NamespaceSettings:
+    return NamespaceSettings(namespace, version, limits, NOON, "key0000000000001")
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        settings(),
+        settings(limits=NamespaceLimits()),
+        settings(limits=NamespaceLimits(jobs_max=100_000)),
+        settings(namespace=EVERY_CHARACTER),
+    ],
+)
+def test_settings_read_back_as_they_were_written(
+    namespaces: NamespaceStore, written: NamespaceSettings
+) -> None:
+    assert namespaces.get(written.namespace) is None
+    assert namespaces.put(written, None)
+    assert namespaces.get(written.namespace) == written
+    assert namespaces.get("other") is None
+
+
+def test_settings_are_replaced_only_in_the_version_that_was_read(namespaces: NamespaceStore) -> None:
+    second = settings(OTHERS, limits=NamespaceLimits())
+    assert namespaces.put(settings(), None)
+    assert namespaces.put(settings(), None)
+    assert not namespaces.put(second, None)
+    assert not namespaces.put(second, "version000000009")
+    assert namespaces.put(second, MINE)
+    assert namespaces.put(second, MINE)
+    assert namespaces.get("default") == second
+
+
+@pytest.mark.parametrize(
+    "written",
+    [JobCount(MINE, 0), JobCount(MINE, 7, since_mark=3, marked_at=NOON, counted_at=NOON - 5, epoch=9)],
+)
+def test_a_count_reads_back_as_it_was_written(namespaces: NamespaceStore, written: JobCount) -> None:
+    assert namespaces.job_count("default") is None
+    assert namespaces.put_job_count("default", written, None)
+    assert namespaces.job_count("default") == written
+    assert namespaces.job_count("other") is None
+
+
+def test_a_count_is_replaced_only_in_the_version_that_was_read(namespaces: NamespaceStore) -> None:
+    first, second = JobCount(MINE, 7), JobCount(OTHERS, 8)
+    assert namespaces.put_job_count("default", first, None)
+    assert not namespaces.put_job_count("default", second, None)
+    assert namespaces.put_job_count("default", second, MINE)
+    assert namespaces.put_job_count("default", second, MINE)
+    assert not namespaces.put_job_count("default", first, MINE)
+    assert namespaces.job_count("default") == second
+
+
+def test_jobs_are_added_to_a_count_only_if_there_is_room_for_all_of_them(namespaces: NamespaceStore) -> None:
+    assert namespaces.add_jobs("default", 1, 100, OTHERS) is None
+    count = JobCount(MINE, 7, since_mark=3, marked_at=NOON, counted_at=NOON - 5, epoch=9)
+    assert namespaces.put_job_count("default", count, None)
+    assert namespaces.add_jobs("default", 4, 10, OTHERS) is None
+    assert namespaces.job_count("default") == count
+    more = count.with_more(3, OTHERS)
+    assert namespaces.add_jobs("default", 3, 10, OTHERS) == more
+    assert namespaces.job_count("default") == more
+
+
+def test_writers_at_once_never_add_more_jobs_than_there_is_room_for(namespaces: NamespaceStore) -> None:
+    assert namespaces.put_job_count("default", JobCount(MINE, 0), None)
+    with ThreadPoolExecutor(8) as threads:
+        added = list(
+            threads.map(lambda each: namespaces.add_jobs("default", 1, 5, f"version{each:09d}"), range(20))
+        )
+    assert sorted(each.used for each in added if each is not None) == [1, 2, 3, 4, 5]
+
+
+def test_the_jobs_of_a_namespace_are_counted_without_those_that_have_expired(stores: Stores) -> None:
+    for number in range(40):
+        key = JobKey("default", f"job-{number}")
+        assert stores.jobs.put(job(key=key, expires_at=NOON + 1 if number % 2 else None), None)
+    for number, expires_at in ((50, NOON), (51, NOON - 1)):
+        assert stores.jobs.put(job(key=JobKey("default", f"job-{number}"), expires_at=expires_at), None)
+    assert stores.jobs.put(job(key=JobKey("default2", "job-1")), None)
+    assert stores.namespaces.stored_jobs("default", NOON) == 40
+    assert stores.namespaces.stored_jobs("default", NOON + 1) == 20
+    assert stores.namespaces.stored_jobs("empty", NOON) == 0

@@ -1,0 +1,363 @@
+"""The limits of a namespace: the size of data, and the number of stored jobs under concurrent writes."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from tests.fakes.world import NOON, World, definition, key_of
+
+from sweephand.base.errors import InvalidError, NotFoundError, QuotaError, StoreError, UnavailableError
+from sweephand.base.timing import NAMESPACE_AGE_MAX_MS, RECOUNT_AFTER_MS, REQUEST_TIME_LIMIT_MS
+from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.write import WriteResult
+from sweephand.model.namespace import JobCount, NamespaceLimits
+
+
+def limit(world: World, **limits: int | None) -> None:
+    """Set the limits of the namespace, and let a minute pass until every process knows them."""
+    world.app(world.api_clock).namespaces.admin.put(
+        "ns", NamespaceLimits(**limits), who="admin", requested_at=world.api_clock.now()
+    )
+    world.clock.time += NAMESPACE_AGE_MAX_MS
+
+
+def world_with(**limits: int | None) -> World:
+    world = World()
+    world.limits_namespaces = True
+    limit(world, **limits)
+    return world
+
+
+def settle(world: World) -> None:
+    """Let the first count end, so that the count is exact."""
+    world.clock.time += RECOUNT_AFTER_MS + 1
+
+
+def count(world: World) -> JobCount:
+    found = world.namespaces.job_count("ns")
+    assert found is not None
+    return found
+
+
+def put_many(world: World, names: Sequence[str], **written: Any) -> Sequence[Written]:
+    wanted = [JobToWrite(key_of(each), definition(**({"dueTime": "9h"} | written))) for each in names]
+    return world.app(world.api_clock).bulk_writer.put(
+        wanted, caller="test", requested_at=world.api_clock.now()
+    )
+
+
+def names(world: World) -> list[str]:
+    return [job.key.name for job in world.jobs.page("ns", "", "", 1_000).items]
+
+
+def test_a_namespace_stores_as_many_jobs_as_its_limit_allows() -> None:
+    world = world_with(jobs_max=2)
+    settle(world)
+    world.put("a", dueTime="9h")
+    world.put("b", dueTime="9h")
+    with pytest.raises(QuotaError, match="may store 2 jobs"):
+        world.put("c", dueTime="9h")
+    assert names(world) == ["a", "b"]
+    assert world.put("a", dueTime="8h").outcome == "replaced"
+    assert world.put("a", dueTime="8h").outcome == "unchanged"
+
+
+def test_a_refused_job_is_not_armed() -> None:
+    world = world_with(jobs_max=1)
+    settle(world)
+    world.put("a", dueTime="9h")
+    with pytest.raises(QuotaError):
+        world.put("c", dueTime="1s")
+    assert not world.queue.waiting
+
+
+def test_a_deletion_makes_room_at_once() -> None:
+    world = world_with(jobs_max=1)
+    settle(world)
+    for name in ("a", "b", "c"):
+        world.put(name, dueTime="9h")
+        world.delete(name)
+    assert count(world).used == 0
+
+
+def test_a_deletion_of_no_job_makes_no_room() -> None:
+    world = world_with(jobs_max=1)
+    settle(world)
+    world.put("a", dueTime="9h")
+    with pytest.raises(NotFoundError):
+        world.delete("b")
+    assert count(world).used == 1
+
+
+def test_jobs_from_before_the_limit_count() -> None:
+    world = World()
+    world.limits_namespaces = True
+    for name in ("a", "b", "c"):
+        world.put(name, dueTime="9h")
+    limit(world, jobs_max=4)
+    world.put("d", dueTime="9h")
+    with pytest.raises(QuotaError):
+        world.put("e", dueTime="9h")
+
+
+def test_another_namespace_and_one_without_a_limit_count_nothing() -> None:
+    world = world_with(jobs_max=1, payload_bytes_max=500)
+    world.put("a", dueTime="9h")
+    limit(world, payload_bytes_max=500)
+    for number in range(5):
+        world.put(f"b-{number}", dueTime="9h")
+    assert len(names(world)) == 6
+
+
+def test_a_limit_that_is_set_again_counts_what_was_created_meanwhile() -> None:
+    world = world_with(jobs_max=1)
+    settle(world)
+    limit(world)
+    for number in range(5):
+        world.put(f"b-{number}", dueTime="9h")
+    limit(world, jobs_max=6)
+    world.put("a", dueTime="9h")
+    with pytest.raises(QuotaError):
+        world.put("c", dueTime="9h")
+
+
+def test_a_process_that_does_not_know_the_limit_yet_is_corrected_by_the_next_count() -> None:
+    world = World()
+    world.limits_namespaces = True
+    unaware = world.app(world.api_clock)
+    unaware.writer.put(key_of("a"), definition(dueTime="9h"), caller="t", requested_at=NOON)
+    unaware.namespaces.admin.put("ns", NamespaceLimits(jobs_max=3), who="admin", requested_at=NOON)
+    for name in ("b", "c"):
+        unaware.writer.put(key_of(name), definition(dueTime="9h"), caller="t", requested_at=NOON)
+    assert count(world).used == 1
+    settle(world)
+    with pytest.raises(QuotaError):
+        world.put("d", dueTime="9h")
+    assert count(world).used == 3
+
+
+def test_expired_jobs_make_room_after_the_next_count() -> None:
+    world = world_with(jobs_max=2)
+    settle(world)
+    for name in ("a", "b"):
+        world.put(name, dueTime="1s", retention="1h", retry={"maxAge": "1s"})
+    world.clock.time += 2 * 3_600_000
+    with pytest.raises(QuotaError):  # it begins a new count
+        world.put("c", dueTime="9h")
+    world.clock.time += RECOUNT_AFTER_MS
+    with pytest.raises(QuotaError):  # a creation from before the mark could still be committed
+        world.put("c", dueTime="9h")
+    world.clock.time += 1
+    world.put("c", dueTime="9h")
+    assert count(world).used == 1
+
+
+def test_a_creation_between_the_mark_and_the_count_is_never_missed() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    for number in range(9):
+        world.put(f"a-{number}", dueTime="9h")
+    world.clock.time += RECOUNT_AFTER_MS + 1
+    world.put("b", dueTime="9h")  # the mark; then this job is counted
+    assert (count(world).marked_at, count(world).since_mark) == (world.clock.time, 1)
+    world.clock.time += RECOUNT_AFTER_MS + 1
+    with pytest.raises(QuotaError):
+        world.put("c", dueTime="9h")
+    # The job b is counted twice: as stored, and as created since the mark.
+    assert count(world).used == 11
+
+
+def test_a_creation_during_the_count_is_counted_whatever_the_count_has_seen() -> None:
+    world = world_with(jobs_max=10)
+    world.clock.time += RECOUNT_AFTER_MS + 1
+    other = world.app(world.api_clock)
+    left = ["x", "y"]
+
+    def announce(call: str) -> None:
+        if call == "after namespaces.stored_jobs" and left:
+            other.writer.put(
+                key_of(left.pop()), definition(dueTime="9h"), caller="t", requested_at=world.clock.time
+            )
+
+    world.announce = announce
+    world.put("a", dueTime="9h")
+    assert count(world).used >= len(names(world))
+
+
+def test_a_deletion_during_a_new_count_frees_no_place_twice() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    for number in range(9):
+        world.put(f"a-{number}", dueTime="9h")
+    world.clock.time += RECOUNT_AFTER_MS + 1
+
+    def announce(call: str) -> None:
+        if call == "after jobs.delete":
+            world.announce = lambda _: None
+            world.put("b", dueTime="9h")  # the mark
+            world.clock.time += RECOUNT_AFTER_MS + 1
+            with suppress(QuotaError):
+                world.put("c", dueTime="9h")  # the new count, without the deleted job
+
+    world.announce = announce
+    world.delete("a-0")
+    assert count(world).used >= len(names(world)) == 9
+
+
+def test_a_bulk_call_creates_as_many_jobs_as_there_is_room_for() -> None:
+    world = world_with(jobs_max=5)
+    settle(world)
+    world.put("old", dueTime="9h")
+    results = put_many(world, [f"job-{number}" for number in range(7)])
+    assert [isinstance(each, WriteResult) for each in results] == [True] * 4 + [False] * 3
+    assert all(isinstance(each, QuotaError) for each in results[4:])
+    assert count(world).used == len(names(world)) == 5
+
+
+def test_a_bulk_call_that_creates_nothing_of_a_job_frees_its_place() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("first", dueTime="9h")
+
+    def announce(call: str) -> None:
+        if call == "before jobs.put":
+            world.announce = lambda _: None
+            world.put("job-0", dueTime="1h")  # another caller is faster
+
+    world.announce = announce
+    results = put_many(world, ["job-0", "job-1", "job-2"])
+    assert [each.outcome for each in results if isinstance(each, WriteResult)] == [
+        "replaced",
+        "created",
+        "created",
+    ]
+    assert count(world).used == len(names(world)) == 4
+
+
+def test_a_bulk_call_that_cannot_arm_its_jobs_frees_their_places() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("first", dueTime="9h")
+
+    def announce(call: str) -> None:
+        if call == "before timers.put":
+            raise StoreError("down")
+
+    world.announce = announce
+    results = put_many(world, ["job-0", "job-1", "job-2"])
+    assert all(isinstance(each, StoreError) for each in results)
+    # The jobs were written one by one afterwards, and each of these writes may have been applied.
+    assert count(world).used == 4
+
+
+def test_a_creation_that_loses_or_comes_too_late_frees_its_place() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("first", dueTime="9h")
+
+    def overtaken(call: str) -> None:
+        if call == "before jobs.put":
+            world.announce = lambda _: None
+            world.put("a", dueTime="1h")
+
+    world.announce = overtaken
+    assert world.put("a", dueTime="9h").outcome == "replaced"
+
+    def late(call: str) -> None:
+        if call == "after timers.put":
+            world.clock.time += REQUEST_TIME_LIMIT_MS + 1
+
+    world.announce = late
+    with pytest.raises(UnavailableError):
+        world.put("b", dueTime="9h")
+    assert count(world).used == len(names(world)) == 2
+
+
+def test_a_creation_whose_write_may_have_been_applied_keeps_its_place() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("first", dueTime="9h")
+
+    def announce(call: str) -> None:
+        if call == "after jobs.put":
+            raise StoreError("the answer was lost")
+
+    world.announce = announce
+    with pytest.raises(StoreError):
+        world.put("a", dueTime="9h")
+    assert count(world).used == len(names(world)) == 2
+
+
+def test_an_invalid_job_takes_no_place() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("first", dueTime="9h")
+    with pytest.raises(InvalidError):
+        world.put("a", dueTime="2020-01-01T00:00:00Z")
+    assert count(world).used == 1
+
+
+def test_a_store_that_fails_at_the_release_leaves_the_place_taken_and_the_deletion_done() -> None:
+    world = world_with(jobs_max=10)
+    settle(world)
+    world.put("a", dueTime="9h")
+
+    def announce(call: str) -> None:
+        if call == "before namespaces.put_job_count":
+            raise StoreError("down")
+
+    world.announce = announce
+    world.delete("a")
+    assert (names(world), count(world).used) == ([], 1)
+
+
+def test_data_over_the_limit_is_refused_with_the_number_and_stored_data_stays() -> None:
+    world = World()
+    world.limits_namespaces = True
+    large = '"' + "x" * 100 + '"'
+    world.put("old", dueTime="9h", data=large)
+    limit(world, payload_bytes_max=101)
+    for write in (
+        lambda: world.put("new", dueTime="9h", data=large),
+        lambda: world.put("old", dueTime="8h", data=large),
+        lambda: world.trigger("old", data=large),
+    ):
+        with pytest.raises(InvalidError) as refused:
+            write()
+        (violation,) = refused.value.violations
+        assert violation.pointer == "/data"
+        assert "allows 101" in violation.detail
+    assert world.patch("old", description="as before").outcome == "replaced"
+    assert world.put("new", dueTime="9h", data=large[:-2] + '"').outcome == "created"
+    world.trigger("old")
+    results = put_many(world, ["a", "b"], data=large)
+    assert all(isinstance(each, InvalidError) for each in results)
+
+
+def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_answer() -> None:
+    world = world_with(jobs_max=5, payload_bytes_max=7)
+    limits = world.app(world.api_clock).namespaces.limits
+    reads: list[str] = []
+
+    def announce(call: str) -> None:
+        if call == "before namespaces.get":
+            reads.append(call)
+            if len(reads) > 1:
+                raise StoreError("down")
+
+    world.announce = announce
+    for _ in range(3):
+        assert limits.of("ns") == NamespaceLimits(5, 7)
+    world.clock.time += NAMESPACE_AGE_MAX_MS
+    assert limits.of("ns") == NamespaceLimits(5, 7)
+    assert len(reads) == 2
+    with pytest.raises(StoreError):
+        limits.of("unknown")
+
+
+def test_a_namespace_without_settings_has_no_limits() -> None:
+    world = World()
+    world.limits_namespaces = True
+    limits = world.app(world.api_clock).namespaces.limits
+    assert limits.of("ns") == NamespaceLimits()
