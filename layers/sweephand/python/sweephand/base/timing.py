@@ -127,10 +127,6 @@ TOKEN_LEAD_MS: Final = 300
 #: A worker that has idle permits and open requests looks for new entries this often.
 LINE_LOOK_MS: Final = 300
 
-#: If it finds nothing again and again, it looks less often. Each look reads every partition. What is due
-#: meanwhile has a work message of its own, which finds a worker as long as permits are free.
-LINE_LOOK_MS_MAX: Final = 1_200
-
 #: A worker that sees more work than its own sends at most one work message in this time.
 FAN_OUT_MS: Final = 500
 

@@ -15,7 +15,6 @@ from sweephand.base.timing import (
     FAN_OUT_MS,
     HOLDER_MS,
     LINE_LOOK_MS,
-    LINE_LOOK_MS_MAX,
     SETTLING_MS,
 )
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
@@ -33,10 +32,6 @@ WorkOutcome = Literal["early", "missing", "marked", "full", "walked"]
 
 #: A thread without a permit or a trigger looks again after this.
 _IDLE_MS: Final = 50
-
-#: A thread that finds nothing again and again looks less often. A thread that has ended a request looks at
-#: once, so all permits stay in use while triggers wait.
-_IDLE_MS_MAX: Final = 200
 
 #: A worker calls at most so many others at once.
 _HELPERS_MAX: Final = 4
@@ -199,7 +194,6 @@ class _Shift:
         self._looked_at: Instant = 0
         self._fanned_at: Instant = 0
         self._slowest_ms = 0
-        self._look_ms = LINE_LOOK_MS
         #: When the rate has its next token, if the worker left for want of one.
         self.dry_until: Instant | None = None
 
@@ -212,17 +206,14 @@ class _Shift:
             raise self._error
 
     def _thread(self) -> None:
-        idle_ms = _IDLE_MS
         try:
             while not (self._is_over or self._error):
                 request = self._worker.token()
                 taken = None if self._must_leave else self._walk.take(partial(self._permits.admit, request))
                 if taken is not None:
                     self._deliver(taken, request)
-                    idle_ms = _IDLE_MS
                 elif not self._read_ahead():
-                    self._worker.wait_until(self._next_at(idle_ms))
-                    idle_ms = min(2 * idle_ms, _IDLE_MS_MAX)
+                    self._worker.wait_until(self._next_at())
         except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
             self._error = self._error or error
 
@@ -261,10 +252,9 @@ class _Shift:
             return False
         wanted = 2 * policy.holder_size
         was_read = False
-        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= self._look_ms):
+        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= LINE_LOOK_MS):
             self._was_read = was_read = self._walk.read_ahead(policy, wanted)
             self._looked_at = now
-            self._look_ms = LINE_LOOK_MS if was_read else min(2 * self._look_ms, LINE_LOOK_MS_MAX)
             if self._walk.sees_more and now - self._fanned_at >= FAN_OUT_MS:
                 self._fanned_at = now
                 self._worker.fan_out(policy, self._walk)
@@ -284,8 +274,8 @@ class _Shift:
         elif has_more:
             self._worker.wake(self._permits.key)
 
-    def _next_at(self, idle_ms: int) -> Instant:
+    def _next_at(self) -> Instant:
         """When a thread should look again: when a trigger or a token is due, or after a short time."""
         now = self._worker.now()
-        coming = (self._walk.next_at(), self._permits.token_at(), now + idle_ms)
+        coming = (self._walk.next_at(), self._permits.token_at(), now + _IDLE_MS)
         return min(each for each in coming if each is not None and each > now)

@@ -48,8 +48,10 @@ class Tokens:
         if self._first() is not None:
             return None
         for _ in range(_TRIES_MAX):
+            began_at = self._clock.now()
             seen, now = self._permits.bucket(self._key), self._clock.now()
-            taken = next_slots(seen, rate, now, wanted, self._owner)
+            # The write takes about as long as the read. A slot that begins before it is over would be lost.
+            taken = next_slots(seen, rate, now + now - began_at, wanted, self._owner)
             if taken is None:
                 return next_token_at(seen, now)
             slots, bucket = taken
