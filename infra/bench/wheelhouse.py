@@ -27,6 +27,7 @@ from sweephand.model.timer import OccurrenceTimer
 from sweephand.ports import Answer, Attempt
 from sweephand.runtime.app import App, Options
 from sweephand.storage import jobs as stored_jobs
+from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
@@ -127,6 +128,7 @@ class _Ports:
     sweepers: _Sweepers
     delivery_functions: _DeliveryFunctions
     policies: DynamoPolicies
+    allowances: DynamoAllowances
     permits: DynamoPermits
     policy_lines: DynamoPolicyLines
     work: SqsWorkQueue
@@ -178,6 +180,7 @@ class Wheelhouse:
                 sweepers=_Sweepers(self._sweep),
                 delivery_functions=_DeliveryFunctions(),
                 policies=DynamoPolicies(self._jobs_table),
+                allowances=DynamoAllowances(self._jobs_table),
                 permits=DynamoPermits(self._jobs_table),
                 policy_lines=DynamoPolicyLines(self._timers_table),
                 work=SqsWorkQueue(clients, f"{_QUEUE_URL}-flow"),

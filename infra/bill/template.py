@@ -47,15 +47,18 @@ class Template:
 
     @property
     def alarm_metrics(self) -> int:
-        """How many metrics the alarms read, if there are alarms. AWS bills each metric of an alarm."""
+        """How many metrics the usual alarms read, if there are alarms. AWS bills each metric of an alarm."""
         alarms = self._of_type("AWS::CloudWatch::Alarm")
-        metrics = (alarm["Properties"].get("Metrics", [{"MetricStat": None}]) for alarm in alarms)
+        # The valve has an alarm of its own, which exists only together with the valve.
+        usual = (alarm for alarm in alarms if alarm.get("Condition") != "HasValveAlarm")
+        metrics = (alarm["Properties"].get("Metrics", [{"MetricStat": None}]) for alarm in usual)
         return sum("MetricStat" in each for of_alarm in metrics for each in of_alarm)
 
     @property
     def alarms_are_optional(self) -> bool:
         """Whether every alarm depends on the condition that there is a topic."""
-        return all(alarm.get("Condition") == "HasAlarms" for alarm in self._of_type("AWS::CloudWatch::Alarm"))
+        conditions = {alarm.get("Condition") for alarm in self._of_type("AWS::CloudWatch::Alarm")}
+        return conditions <= {"HasAlarms", "HasValveAlarm"}
 
     @property
     def snapshots(self) -> list[str]:

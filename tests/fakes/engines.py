@@ -16,6 +16,7 @@ import pytest
 from moto.core.botocore_stubber import BotocoreStubber
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.flow_memory import (
+    MemoryAllowances,
     MemoryNamespaces,
     MemoryPermits,
     MemoryPolicies,
@@ -33,7 +34,7 @@ from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, SecretStore
-from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -42,6 +43,7 @@ from sweephand.ports import (
     RunStore,
     TimerStore,
 )
+from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
@@ -80,6 +82,7 @@ class Stores:
     permits: PermitStore
     policy_lines: PolicyLines
     namespaces: NamespaceStore
+    allowances: AllowanceStore
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class Dynamo:
             DynamoPermits(jobs),
             DynamoPolicyLines(timers),
             DynamoNamespaces(jobs),
+            DynamoAllowances(jobs),
         )
 
 
@@ -127,6 +131,7 @@ def in_memory() -> Stores:
         MemoryPermits(),
         MemoryPolicyLines(),
         MemoryNamespaces(jobs),
+        MemoryAllowances(),
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
 from sweephand.base.instants import Instant
+from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
@@ -12,6 +13,20 @@ from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePla
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage, WorkMessage
 from sweephand.ports import JobStore
+
+
+class MemoryAllowances:
+    """flow_ports.AllowanceStore."""
+
+    def __init__(self) -> None:
+        self._allowances: dict[str, Allowance] = {}
+        self._lock = threading.Lock()
+
+    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
+        with self._lock:
+            first_us = first_slot(self._allowances.get(bucket), now, per_minute)
+            self._allowances[bucket] = Allowance(first_us + count * step_us_of(per_minute), per_minute)
+            return first_us
 
 
 class MemoryPolicies:

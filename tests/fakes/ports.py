@@ -4,7 +4,14 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from sweephand.access_ports import KeyStore, SecretStore
-from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.flow_ports import (
+    AllowanceStore,
+    NamespaceStore,
+    PermitStore,
+    PolicyLines,
+    PolicyStore,
+    WorkQueue,
+)
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
@@ -54,6 +61,7 @@ class FakePorts:
     sweepers: Sweepers = MISSING
     delivery_functions: DeliveryFunctions = MISSING
     policies: PolicyStore = MISSING
+    allowances: AllowanceStore = MISSING
     permits: PermitStore = MISSING
     policy_lines: PolicyLines = MISSING
     work: WorkQueue = MISSING

@@ -17,6 +17,7 @@ from tests.fakes.doubles import (
     SkewedClock,
 )
 from tests.fakes.flow_memory import (
+    MemoryAllowances,
     MemoryNamespaces,
     MemoryPermits,
     MemoryPolicies,
@@ -87,6 +88,7 @@ class World:
         self.payloads = MemoryPayloads(self.clock.now)
         self.audits = MemoryAudits()
         self.policies = MemoryPolicies()
+        self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
         self.policy_lines = MemoryPolicyLines()
         self.work = WorkBox(self.clock.now)
@@ -102,6 +104,8 @@ class World:
         self.bundle_span_ms = 0
         self.packs_timers = False
         self.is_enabled = True
+        self.triggers_per_minute_max = 0
+        self.namespace_limit: Callable[[str], int] | None = None
         self.announce: Callable[[str], None] = quiet
         self.leases.raise_shards(shards)
 
@@ -124,10 +128,12 @@ class World:
                 flow_functions_max=self.flow_functions_max,
                 limits_namespaces=self.limits_namespaces,
                 is_enabled=self.is_enabled,
+                triggers_per_minute_max=self.triggers_per_minute_max,
             ),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
             decode=self.queue.decode,
+            namespace_limit=self.namespace_limit,
             write_concurrently=one_by_one,
             sweep_concurrently=one_by_one,
             deliver_concurrently=deliver_concurrently,
@@ -147,6 +153,7 @@ class World:
             payloads=self._port(self.payloads, "payloads"),
             audits=self._port(self.audits, "audits"),
             policies=self._port(self.policies, "policies"),
+            allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
             permits=self._port(self.permits, "permits"),
             policy_lines=self._port(self.policy_lines, "policy_lines"),

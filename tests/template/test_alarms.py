@@ -6,6 +6,8 @@ import pytest
 from infra.local.places import ROOT
 from tests.template.stack import Stack, told
 
+from sweephand.runs.outcome import METRICS
+
 ALARMS = "AWS::CloudWatch::Alarm"
 
 
@@ -59,7 +61,24 @@ def test_an_alarm_needs_failures_in_three_minutes_of_five(stack: Stack, name: st
 def test_alarms_exist_only_where_the_operator_names_a_topic(stack: Stack) -> None:
     assert stack.parameter("AlarmTopicArn")["Default"] == ""
     assert stack.condition("HasAlarms") == {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}
-    assert {alarm["Condition"] for alarm in stack.whole(ALARMS)} == {"HasAlarms"}
+    conditions = {name: stack.resource(name)["Condition"] for name in stack.named(ALARMS)}
+    assert {conditions.pop("ValveAlarm"), *conditions.values()} == {"HasValveAlarm", "HasAlarms"}
+    assert set(conditions.values()) == {"HasAlarms"}
+    has_valve = {"Fn::Not": [{"Fn::Equals": [{"Ref": "MaxTriggersPerMinute"}, 0]}]}
+    assert stack.condition("HasValveAlarm") == {"Fn::And": [{"Condition": "HasAlarms"}, has_valve]}
+
+
+def test_an_alarm_reports_triggers_that_wait_at_the_valve(stack: Stack) -> None:
+    alarm = stack.properties("ValveAlarm")
+    read = [each["MetricStat"]["Metric"] for each in alarm["Metrics"] if "MetricStat" in each]
+    assert {each["MetricName"] for each in read} == {METRICS["stack_limited"]}
+    namespace = stack.variables("Deliver")["POWERTOOLS_METRICS_NAMESPACE"]
+    assert {told(each["Namespace"]) for each in read} == {namespace}
+    services = [stack.variables(name)["POWERTOOLS_SERVICE_NAME"] for name in ("Deliver", "Flow")]
+    assert [each["Dimensions"] for each in read] == [
+        [{"Name": "service", "Value": each}] for each in services
+    ]
+    assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
 
 
 def test_every_alarm_has_a_description_and_notifies_the_topic(stack: Stack) -> None:

@@ -75,6 +75,11 @@ def test_the_switch_stops_sweeping_and_receiving_and_is_on_by_default(stack: Sta
     assert stack.properties("MinuteSchedule").get("State", "ENABLED") == "ENABLED", "tick's heartbeat goes on"
 
 
+def test_there_is_no_valve_unless_the_operator_sets_one(stack: Stack) -> None:
+    assert stack.parameter("MaxTriggersPerMinute")["Default"] == 0
+    assert stack.variables("Deliver")["MAX_TRIGGERS_PER_MINUTE"] == "MaxTriggersPerMinute"
+
+
 def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Stack) -> None:
     at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
     assert told(at_once) == "DeliveryConcurrency"
@@ -232,6 +237,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
                     "DEAD_LETTER_QUEUE_URL",
                     "FLOW_QUEUE_URL",
                     "ALLOW_INSECURE_TARGETS",
+                    "MAX_TRIGGERS_PER_MINUTE",
                     *LISTS,
                 },
             )

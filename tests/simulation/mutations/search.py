@@ -36,6 +36,7 @@ from tests.simulation.mutations import (
     retiming,
     sweeping,
     switching,
+    valve,
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
@@ -76,6 +77,7 @@ __all__ = [
     "retiming",
     "sweeping",
     "switching",
+    "valve",
 ]
 
 #: After this many seeds without a complaint, a mutation counts as not caught.

@@ -362,6 +362,14 @@ class Mishap:
     where: str
 
 
+@dataclass(frozen=True, slots=True)
+class LimitSet:
+    """From now on, so many triggers a minute may leave."""
+
+    at: Instant
+    per_minute: int
+
+
 Event: TypeAlias = (
     Written
     | Deleted
@@ -380,5 +388,6 @@ Event: TypeAlias = (
     | LineStored
     | TimerStored
     | CursorStored
+    | LimitSet
     | Mishap
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
-from tests.simulation.traces.trace import Verb
+from tests.simulation.traces.trace import LimitSet, Verb
 from tests.simulation.world.faults import Role, Troubles, mixed
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
@@ -85,6 +85,7 @@ class Functions:
         self._is_waited_for = False
         self._short_until: Instant = 0
         self._is_enabled = True
+        self._note_limit()
         self._poll_at: Instant = NEVER
         self._numbers = {role: count(1) for role in LIMITS_MS}
         self.complaints: list[str] = []
@@ -104,8 +105,13 @@ class Functions:
         self._is_enabled = self._fleet.is_enabled = True
         self._seen(self._scheduler.now)
 
+    def _note_limit(self) -> None:
+        if self._fleet.limits.least:
+            self._chronicle.add(LimitSet(self._scheduler.now, self._fleet.limits.least))
+
     def calm(self) -> None:
         """Let every paused process go on, and let every function start."""
+        self._note_limit()
         self._short_until = 0
         if not self._is_enabled:
             self._switch_on()

@@ -6,6 +6,7 @@ from typing import Final
 from tests.fakes.doubles import OneSecret
 from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import (
@@ -104,6 +105,7 @@ class Fleet:
         self.ids: Ids = ProcessIds(scheduler)
         self.shards = shards
         self.is_enabled = True
+        self.limits = Limits.of(seed)
         skew = stream(seed, "skew")
         level = troubles["skew"] and skew.choice(_SKEWS)
         are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
@@ -124,6 +126,7 @@ class Fleet:
     def calm(self) -> None:
         """Begin every process on a machine with the right time from now on."""
         self._machines = self._begun(lambda _: 0)
+        self.limits = self.limits.in_calm
 
     def pick(self, role: Role, code: int) -> Machine:
         """Return a machine that serves that role."""
@@ -185,6 +188,7 @@ class Fleet:
                 leases=ports.leases,
                 payloads=ports.payloads,
                 audits=ports.audits,
+                allowances=ports.allowances,
                 queue=ports.queue,
                 policies=ports.policies,
                 permits=ports.permits,
@@ -194,9 +198,14 @@ class Fleet:
                 sweepers=sweepers,
                 delivery_functions=delivery_functions,
             ),
-            self._options._replace(shards=self.shards, is_enabled=self.is_enabled),
+            self._options._replace(
+                shards=self.shards,
+                is_enabled=self.is_enabled,
+                triggers_per_minute_max=self.limits.stack,
+            ),
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,
+            namespace_limit=(lambda _: self.limits.namespace) if self.limits.namespace else None,
             write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation may replace it
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+from tests.fakes.flow_memory import MemoryAllowances
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
@@ -22,7 +23,7 @@ from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
+from sweephand.flow_ports import AllowanceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
@@ -64,6 +65,7 @@ class Ports:
     lines: LineStore
     payloads: PayloadStore
     audits: AuditStore
+    allowances: AllowanceStore
     queue: Queue
     policies: PolicyStore
     permits: PermitStore
@@ -113,6 +115,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         lines=gate.wrapped(lines, "lines"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
+        allowances=gate.wrapped(MemoryAllowances(), "allowances"),
         queue=QueuePort(gate, sqs),
         **flow_stores(gate, chronicle),
     )

@@ -26,6 +26,7 @@ from tests.simulation.world.stores import Ports, flow_stores
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.storage import (
+    allowances,
     changes,
     jobs,
     leases,
@@ -87,6 +88,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
+        allowances=_told(gate, allowances.DynamoAllowances(table("allowances", "jobs")), "allowances"),
         queue=_told(gate, queue, "queue"),
         **flow_stores(gate, chronicle),
     )

@@ -20,6 +20,7 @@ from sweephand.model.trigger import (
     Message,
     NewerMessage,
     NotifyMessage,
+    Passage,
     RangeMessage,
     Redrive,
     Trigger,
@@ -43,6 +44,7 @@ FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.inte
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
+PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts)
 KEPT = st.builds(Payload, names, counts, st.none(), names)
 
 
@@ -71,6 +73,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         st.booleans(),
         st.booleans(),
         st.none() | FAILURES,
+        st.none() | PASSAGES,
     )
 )
 def test_a_trigger_reads_back_as_it_was_written(message: TriggerMessage) -> None:

@@ -28,6 +28,14 @@ def test_the_stack_is_on_unless_the_setting_says_otherwise() -> None:
         Settings.read({"ENABLED": "off"})
 
 
+def test_the_valve_may_be_zero_which_stands_for_none() -> None:
+    assert Settings.read({}).triggers_per_minute_max == 0
+    assert Settings.read({"MAX_TRIGGERS_PER_MINUTE": "0"}).triggers_per_minute_max == 0
+    assert Settings.read({"MAX_TRIGGERS_PER_MINUTE": "600"}).triggers_per_minute_max == 600
+    with pytest.raises(SettingsError, match="MAX_TRIGGERS_PER_MINUTE must be a whole number of at least 0"):
+        Settings.read({"MAX_TRIGGERS_PER_MINUTE": "-1"})
+
+
 def test_a_setting_of_zero_is_refused_if_the_least_value_is_one() -> None:
     with pytest.raises(SettingsError, match="SHARD_COUNT must be a whole number of at least 1, not '0'"):
         Settings.read({"SHARD_COUNT": "0"})

@@ -129,6 +129,21 @@ class PolicyLines(Protocol):
         ...
 
 
+class AllowanceStore(Protocol):
+    """How many triggers a minute the stack and each namespace may deliver: slots that are taken in order.
+
+    A write that the SDK repeats may take slots twice. They are then lost, and no slot is given twice.
+    """
+
+    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
+        """Take `count` consecutive slots of an allowance, and return the first of them in µs since 1970.
+
+        The slots lie step_us_of(per_minute) apart. They begin where first_slot() says. Two callers never get
+        the same slot, as long as both give the same limit.
+        """
+        ...
+
+
 class WorkQueue(Protocol):
     """The queue of work messages. Like the delivery queue, it may deliver twice, and it loses none."""
 

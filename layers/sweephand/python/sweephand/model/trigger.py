@@ -1,7 +1,7 @@
 """What a trigger is, and the messages that carry triggers to the delivery function."""
 
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
@@ -84,6 +84,23 @@ class Failure(NamedTuple):
     is_final: bool = False
 
 
+#: How far a trigger has come through the valve: it waits for its namespace's limit, or for the stack's, or it
+#: has been admitted.
+PassageLevel = Literal["namespace", "stack", "passed"]
+
+
+class Passage(NamedTuple):
+    """How far a trigger has come through the valve, which limits triggers a minute (decision 045).
+
+    A trigger that waits has a slot in the allowance of that limit. The slot counts as long as the limit is
+    unchanged.
+    """
+
+    level: PassageLevel
+    slot_at: Instant = 0
+    per_minute: int = 0
+
+
 class TriggerMessage(NamedTuple):
     """A trigger under way: which attempt comes next, and when it may begin.
 
@@ -97,7 +114,8 @@ class TriggerMessage(NamedTuple):
     A message that `is_owed` was judged to be owed when it was due, and has waited since. It may have waited
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
     token. A queue may have taken that attempt, and the consumer may have reported its failure since.
-    `last_failure` is the latest failed attempt; None before the first failure.
+    `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
+    trigger that has not come to a valve.
     """
 
     trigger: Trigger
@@ -111,6 +129,7 @@ class TriggerMessage(NamedTuple):
     is_owed: bool = False
     had_token: bool = False
     last_failure: Failure | None = None
+    passage: Passage | None = None
 
     @property
     def attempt_of_round(self) -> int:

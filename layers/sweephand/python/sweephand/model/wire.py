@@ -185,6 +185,7 @@ def _read(fields: Fields) -> Readable:
                 is_owed=fields.is_set("owed"),
                 had_token=fields.is_set("hadToken"),
                 last_failure=fields.failure(),
+                passage=fields.passage(),
             )
         case "bundle":
             return read_bundle(fields)
@@ -265,6 +266,8 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
         fields["hadToken"] = True
     if message.last_failure is not None:
         fields["failed"] = failure_to_json(message.last_failure)
+    if message.passage is not None:
+        fields["valve"] = list(message.passage)
     return fields
 
 

@@ -11,7 +11,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName
 from sweephand.model.run_id import Demand, DemandKind
-from sweephand.model.trigger import BatchPlace, Failure, Redrive, Trigger
+from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 
 #: Names, uids and revisions are far shorter. A store has no key that is longer.
 _TEXT_LENGTH_MAX: Final = 256
@@ -126,6 +126,15 @@ class Fields:
         return Failure(
             part.number("attempt"), part.sentence("reason"), part.number_or_none("code"), part.truth("final")
         )
+
+    def passage(self) -> Passage | None:
+        """How far a trigger has come through the valve, or None if it has not come to one."""
+        value = self._fields.get("valve")
+        if value is None:
+            return None
+        if not isinstance(value, list) or len(value) != 3 or value[0] not in get_args(PassageLevel):  # noqa: PLR2004 - as it was written
+            raise PoisonError("`valve` in a message has a level, a slot and a limit.")
+        return Passage(value[0], _whole(value[1], "valve"), _whole(value[2], "valve"))
 
     def json_or_none(self, name: str) -> str | None:
         """A short JSON text, or None if the field is null or absent."""

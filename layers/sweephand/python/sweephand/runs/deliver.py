@@ -31,6 +31,7 @@ from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.runs.outcome import Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
+from sweephand.runs.valve import Limited
 
 if TYPE_CHECKING:
     # Only triggers of jobs with a policy have permits.
@@ -103,6 +104,11 @@ class Deliverer:
             read = self._job_reads.reread(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
             return self._not_alive(message, read)
+        if self._flow.valve is not None:
+            admitted = self._flow.valve.admit(message)
+            if isinstance(admitted, Limited):
+                return self._limited(admitted, read.job)
+            message = admitted
         policy = read.job.definition.policy
         if policy != (None if permit is None else permit.key.name):
             return self._into_line(message, read.job, policy)
@@ -127,6 +133,11 @@ class Deliverer:
         key = PolicyKey(job.key.namespace, policy)
         self._flow.line_up.put(key, job.definition.priority, [message], self._ids.token())
         return Outcome("in_line")
+
+    def _limited(self, limited: Limited, job: Job) -> Outcome:
+        """Put back a trigger that waits for its slot in an allowance."""
+        self._retention.keep_job(job, limited.slot_at + job.definition.run_time_max_ms)
+        return self._put_back(limited.message, limited.message.not_before, limited.outcome)
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS

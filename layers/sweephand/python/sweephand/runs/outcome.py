@@ -26,6 +26,8 @@ OutcomeName = Literal[
     "leaving",
     "overtaken",
     "postponed",
+    "namespace_limited",
+    "stack_limited",
     "newer",
     # The trigger waits in the line of its policy: it was put there, or it stays there.
     "in_line",
@@ -59,6 +61,8 @@ METRICS: Final[Mapping[OutcomeName, str]] = {
     "leaving": "Leaving",
     "overtaken": "Overtaken",
     "postponed": "Postponed",
+    "namespace_limited": "NamespaceLimited",
+    "stack_limited": "StackLimited",
     "newer": "Newer",
     "in_line": "InLine",
     "kept": "Kept",

@@ -44,6 +44,7 @@ class App:
     """The use cases over one set of ports. Each is made when it is first asked for, and then kept.
 
     What makes a use case imports it, so that a function starts without the modules that it does not run.
+    `namespace_limit` says how many triggers a minute a namespace may deliver (0: any number).
     `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for production's own. They are
     given where a test needs another: fixed secrets, a number of shards that changes, tasks one by one.
     """
@@ -56,6 +57,7 @@ class App:
         signing: "Signing | None" = None,
         shard_count: Callable[[], int] | None = None,
         decode: "Decoder | None" = None,
+        namespace_limit: Callable[[str], int] | None = None,
         write_concurrently: Concurrently = write_concurrently,
         sweep_concurrently: Concurrently = sweep_concurrently,
         deliver_concurrently: Concurrently = deliver_concurrently,
@@ -65,6 +67,7 @@ class App:
         self._signing = signing
         self._shard_count = shard_count
         self._decode = decode
+        self._namespace_limit = namespace_limit
         self._write_concurrently = write_concurrently
         self._sweep_concurrently = sweep_concurrently
         self._deliver_concurrently = deliver_concurrently
@@ -293,10 +296,16 @@ class App:
     @cached_property
     def flow(self) -> "FlowUseCases":
         """Puts triggers into the lines of flow policies, and walks the lines."""
-        from sweephand.runtime.app_flow import FlowUseCases
+        from sweephand.runtime.app_flow import FlowUseCases, valve_of
 
-        deliver_concurrently, read_concurrently = self._deliver_concurrently, self._sweep_concurrently
-        return FlowUseCases(self.ports, lambda: self.intake, deliver_concurrently, read_concurrently)
+        stack_limit = self.options.triggers_per_minute_max
+        return FlowUseCases(
+            self.ports,
+            lambda: self.intake,
+            self._deliver_concurrently,
+            self._sweep_concurrently,
+            lambda: valve_of(self.ports, stack_limit, self._namespace_limit),
+        )
 
     @cached_property
     def sweeper(self) -> "Sweeper":

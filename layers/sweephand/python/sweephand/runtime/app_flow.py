@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sweephand.runs.flow.run_permits import RunPermits
     from sweephand.runs.flow.work_intake import WorkIntake
     from sweephand.runs.intake import Intake
+    from sweephand.runs.valve import Valve
     from sweephand.runtime.app_ports import Ports
     from sweephand.wheel.line_up import LineUp
 
@@ -24,7 +25,9 @@ class FlowUseCases:
         intake: Callable[[], "Intake"],
         deliver_concurrently: Concurrently,
         read_concurrently: Concurrently,
+        make_valve: Callable[[], "Valve | None"],
     ) -> None:
+        self._make_valve = make_valve
         self._ports = ports
         self._intake = intake
         self._deliver_concurrently = deliver_concurrently
@@ -81,4 +84,20 @@ class FlowUseCases:
 
             return RunPermits(permits=ports.permits, work=ports.work, clock=ports.clock)
 
-        return PolicyFlow(lambda: self.line_up, run_permits)
+        return PolicyFlow(lambda: self.line_up, run_permits, self._make_valve())
+
+
+def valve_of(
+    ports: "Ports", stack_limit: int, namespace_limit: Callable[[str], int] | None
+) -> "Valve | None":
+    """The valve of a stack; None if neither the stack nor its namespaces have a limit."""
+    from sweephand.runs.valve import Valve
+
+    if not stack_limit and namespace_limit is None:
+        return None
+    return Valve(
+        allowances=ports.allowances,
+        clock=ports.clock,
+        stack_limit=stack_limit,
+        namespace_limit=namespace_limit or (lambda _: 0),
+    )

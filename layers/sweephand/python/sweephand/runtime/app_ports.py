@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
     from sweephand.access_ports import KeyStore, SecretStore
-    from sweephand.flow_ports import NamespaceStore, PermitStore, PolicyLines, PolicyStore, WorkQueue
+    from sweephand.flow_ports import (
+        AllowanceStore,
+        NamespaceStore,
+        PermitStore,
+        PolicyLines,
+        PolicyStore,
+        WorkQueue,
+    )
 
 
 class Ports(Protocol):
@@ -91,6 +98,9 @@ class Ports(Protocol):
 
     @property
     def work(self) -> "WorkQueue": ...  # noqa: D102 - same
+
+    @property
+    def allowances(self) -> "AllowanceStore": ...  # noqa: D102 - same
 
     @property
     def clock(self) -> Clock: ...  # noqa: D102 - same

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.work_queue import SqsWorkQueue
     from sweephand.runtime.clock import SystemClock
+    from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.changes import DynamoChanges
     from sweephand.storage.jobs import DynamoJobs
@@ -157,6 +158,13 @@ class AwsPorts:
         return DynamoPermits(tables.jobs_table())
 
     @cached_property
+    def allowances(self) -> "DynamoAllowances":
+        """flow_ports.AllowanceStore."""
+        from sweephand.storage.allowances import DynamoAllowances
+
+        return DynamoAllowances(tables.jobs_table())
+
+    @cached_property
     def policy_lines(self) -> "DynamoPolicyLines":
         """flow_ports.PolicyLines."""
         from sweephand.storage.policy_lines import DynamoPolicyLines
@@ -224,6 +232,7 @@ def app() -> App:
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
         packs_timers=settings.packs_timers,
         is_enabled=settings.is_enabled,
+        triggers_per_minute_max=settings.triggers_per_minute_max,
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
         limits_namespaces=True,

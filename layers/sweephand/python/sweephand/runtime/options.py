@@ -17,6 +17,7 @@ class Options(NamedTuple):
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
     without flow policies. If it `limits_namespaces`, the limits in the settings of namespaces are obeyed.
+    `triggers_per_minute_max` is the stack's valve; 0 stands for none.
     """
 
     shards: int = 1
@@ -28,3 +29,4 @@ class Options(NamedTuple):
     reach: "Reach | None" = None
     flow_functions_max: int = 0
     limits_namespaces: bool = False
+    triggers_per_minute_max: int = 0

@@ -34,6 +34,7 @@ class Settings(NamedTuple):
     bundle_seconds: int
     packs_timers: bool
     is_enabled: bool
+    triggers_per_minute_max: int
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
     listed_arns: Mapping[str, tuple[str, ...]]
@@ -68,16 +69,17 @@ class Settings(NamedTuple):
             bundle_seconds=_bundle_seconds(environment),
             packs_timers=_truth(environment, "PACK_TIMERS"),
             is_enabled=_truth(environment, "ENABLED", "true"),
+            triggers_per_minute_max=_number(environment, "MAX_TRIGGERS_PER_MINUTE", 0, least=0),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
             listed_arns={_parameter(each): _arns(environment, each) for each in _lists(environment)},
         )
 
 
-def _number(environment: Mapping[str, str], name: str, otherwise: int) -> int:
+def _number(environment: Mapping[str, str], name: str, otherwise: int, *, least: int = 1) -> int:
     text = environment.get(name, str(otherwise))
-    if not text.isdecimal() or int(text) < 1:
-        raise SettingsError(f"{name} must be a whole number of at least 1, not {text!r}.")
+    if not text.isdecimal() or int(text) < least:
+        raise SettingsError(f"{name} must be a whole number of at least {least}, not {text!r}.")
     return int(text)
 
 

@@ -1,0 +1,55 @@
+"""How many triggers a minute may be delivered, and in which slot of that allowance each one lies.
+
+A minute's allowance is divided into as many slots as it has triggers. Slots are taken in order. A trigger
+whose slot lies in the present minute or before may be delivered at once. So a minute's whole allowance may
+be used in one second. A trigger whose slot lies in a later minute waits for its slot. So triggers that wait
+leave evenly spaced.
+"""
+
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import MINUTE_MS, Instant
+
+US_PER_MS: Final = 1_000
+
+#: A process takes so large a part of a minute's allowance at once. That bounds the writes to one item to ten
+#: a second. A process that then has nothing to deliver wastes at most this part.
+_SLICES_PER_MINUTE: Final = 600
+_SLICE_MAX: Final = 100
+
+
+class Allowance(NamedTuple):
+    """What is left of an allowance: the next free slot in µs since 1970, and the limit for which it holds."""
+
+    next_us: int
+    per_minute: int
+
+
+def step_us_of(per_minute: int) -> int:
+    """The distance of two slots. It is rounded up, so a minute has at most `per_minute` of them."""
+    return -(-MINUTE_MS * US_PER_MS // per_minute)
+
+
+def slice_of(per_minute: int) -> int:
+    """How many slots a process takes at once."""
+    return max(1, min(per_minute // _SLICES_PER_MINUTE, _SLICE_MAX))
+
+
+def minute_us_of(now: Instant) -> int:
+    """The beginning of the present minute, in µs."""
+    return (now - now % MINUTE_MS) * US_PER_MS
+
+
+def first_slot(stored: Allowance | None, now: Instant, per_minute: int) -> int:
+    """The slot that is taken next, in µs.
+
+    What was not used of an allowance by the end of its minute is lost. With another limit than before, the
+    slots beyond the present minute are free again, because the triggers that wait for them ask again.
+    """
+    minute_us = minute_us_of(now)
+    if stored is None:
+        return minute_us
+    next_us = max(stored.next_us, minute_us)
+    if stored.per_minute != per_minute:
+        next_us = min(next_us, minute_us + MINUTE_MS * US_PER_MS)
+    return next_us

@@ -1,0 +1,110 @@
+"""The valve: it limits the triggers a minute of the stack and of each namespace (decision 045)."""
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS
+from sweephand.flow_ports import AllowanceStore
+from sweephand.model.allowance import US_PER_MS, minute_us_of, slice_of, step_us_of
+from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
+from sweephand.ports import Clock
+from sweephand.runs.outcome import OutcomeName
+
+#: The outcome of a trigger that waits, by the limit for which it waits.
+OUTCOMES: Final[dict[PassageLevel, OutcomeName]] = {
+    "namespace": "namespace_limited",
+    "stack": "stack_limited",
+}
+
+#: The allowance of the stack has this name. No namespace has an empty name.
+_STACK: Final = ""
+
+
+class Limited(NamedTuple):
+    """A trigger that is over a limit: its message as it is to be sent again, and for which slot it waits."""
+
+    message: TriggerMessage
+    slot_at: Instant
+    outcome: OutcomeName
+
+
+class Valve:
+    """Admits triggers up to the limits of their namespace and of the stack. Threads may share one object.
+
+    A process takes several slots at once and gives them to its threads. Slots that it has not used by the end
+    of their minute are lost.
+    """
+
+    def __init__(
+        self,
+        *,
+        allowances: AllowanceStore,
+        clock: Clock,
+        stack_limit: int,
+        namespace_limit: Callable[[str], int],
+    ) -> None:
+        """The limits are triggers a minute; 0 stands for none. Without a limit nothing is read or written."""
+        self._allowances = allowances
+        self._clock = clock
+        self._stack_limit = stack_limit
+        self._namespace_limit = namespace_limit
+        self._slots: dict[tuple[str, int], deque[int]] = {}
+
+    def admit(self, message: TriggerMessage) -> TriggerMessage | Limited:
+        """The message if its trigger may be delivered now, marked as admitted; or why it has to wait.
+
+        Each trigger counts once, when its first attempt is about to begin. Its retries do not count, and a
+        redrive counts as a trigger. A trigger that waits keeps its slot, unless the limit is changed: then it
+        takes another slot when it comes again, which is after 15 minutes at most.
+
+        StoreError: no slot is known to be taken, and the message must come again.
+        """
+        if message.attempt_of_round > 1:
+            return message
+        namespace = message.trigger.key.namespace
+        if message.passage is None or message.passage.level == "namespace":
+            limited = self._wait(message, "namespace", namespace, self._namespace_limit(namespace))
+            if limited is not None:
+                return limited
+        if message.passage is None or message.passage.level != "passed":
+            limited = self._wait(message, "stack", _STACK, self._stack_limit)
+            if limited is not None:
+                return limited
+        if not self._stack_limit and message.passage is None and not self._namespace_limit(namespace):
+            return message
+        return message._replace(passage=Passage("passed"))
+
+    def _wait(
+        self, message: TriggerMessage, level: PassageLevel, bucket: str, per_minute: int
+    ) -> Limited | None:
+        """How the trigger waits for that limit; None if its slot has come, or if there is no limit."""
+        if not per_minute:
+            return None
+        now, passage = self._clock.now(), message.passage
+        if passage is not None and passage.level == level and passage.per_minute == per_minute:
+            slot_at = passage.slot_at
+        else:
+            slot_at = -(-self._slot_us(bucket, per_minute, now) // US_PER_MS)
+        if slot_at < now - now % MINUTE_MS + MINUTE_MS:
+            return None
+        waiting = message.waiting()._replace(
+            passage=Passage(level, slot_at, per_minute),
+            not_before=min(slot_at, now + QUEUE_DELAY_MAX_MS),
+        )
+        return Limited(waiting, slot_at, OUTCOMES[level])
+
+    def _slot_us(self, bucket: str, per_minute: int, now: Instant) -> int:
+        """The next slot of this process, in µs. Several threads may take slots from the store at once."""
+        slots = self._slots.setdefault((bucket, per_minute), deque())
+        # popleft() of a deque is atomic.
+        with suppress(IndexError):
+            while (slot_us := slots.popleft()) < minute_us_of(now):
+                pass
+            return slot_us
+        count, step_us = slice_of(per_minute), step_us_of(per_minute)
+        first_us = self._allowances.take(bucket, now, per_minute, count)
+        slots.extend(first_us + number * step_us for number in range(1, count))
+        return first_us

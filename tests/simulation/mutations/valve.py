@@ -1,0 +1,59 @@
+"""Errors of the valve: triggers over a limit leave, or are lost, or use the allowance in vain."""
+
+from collections.abc import Iterator
+from typing import Any
+from unittest.mock import patch
+
+from tests.fakes.flow_memory import MemoryAllowances
+from tests.simulation.mutations.registry import Ports, built, mutation
+from tests.simulation.workload.limits import FIRST_LIMITED
+
+from sweephand.runs.deliver import Deliverer
+from sweephand.runs.outcome import Outcome
+from sweephand.runs.valve import Limited, Valve
+
+
+@mutation("Each process has the whole allowance for itself", first=FIRST_LIMITED)
+def counts_each_process_alone() -> Iterator[None]:
+    def apart(ports: Ports) -> None:
+        ports["allowances"] = MemoryAllowances()
+
+    with built(Valve, apart):
+        yield
+
+
+@mutation("A trigger that is over a limit is acknowledged and not sent again", first=FIRST_LIMITED)
+def drops_what_is_over_the_limit() -> Iterator[None]:
+    with patch.object(Deliverer, "_limited", lambda _, limited, __: Outcome(limited.outcome)):
+        yield
+
+
+@mutation(
+    "A trigger that has waited for its slot takes another one",
+    shown_by="tests/unit/runs/test_valve.py::test_triggers_that_wait_leave_in_due_order_and_evenly_spaced",
+)
+def counts_what_waits_again() -> Iterator[None]:
+    admit = Valve.admit
+
+    def forgetting(self: Valve, message: Any) -> Any:
+        return admit(self, message._replace(passage=None))
+
+    with patch.object(Valve, "admit", forgetting):
+        yield
+
+
+@mutation(
+    "A trigger that waits keeps its slot when the limit is changed",
+    shown_by="tests/unit/runs/test_valve.py::test_a_raised_limit_applies_within_15_minutes_to_those_that_wait",
+)
+def keeps_slots_of_another_limit() -> Iterator[None]:
+    wait = Valve._wait
+
+    def kept(self: Valve, message: Any, level: Any, bucket: str, per_minute: int) -> Limited | None:
+        passage = message.passage
+        if passage is not None and passage.level == level and per_minute:
+            message = message._replace(passage=passage._replace(per_minute=per_minute))
+        return wait(self, message, level, bucket, per_minute)
+
+    with patch.object(Valve, "_wait", kept):
+        yield

@@ -1,0 +1,157 @@
+"""The valve: triggers beyond the limit of their namespace or of the stack wait for their slots."""
+
+import pytest
+from tests.fakes.deliveries import FAILED, due, handle, waiting
+from tests.fakes.faults import calls_of, failing
+from tests.fakes.world import NOON, World
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.model.trigger import Passage
+from sweephand.model.wire import decode, encode
+from sweephand.ports import Answer
+
+OK = Answer(succeeded=True, code=204)
+
+
+def limited(*, stack: int = 0, namespace: int = 0) -> World:
+    world = World()
+    world.triggers_per_minute_max = stack
+    if namespace:
+        world.namespace_limit = lambda _: namespace
+    return world
+
+
+def many(world: World, count: int) -> None:
+    for number in range(count):
+        world.put(f"job-{number:03d}", dueTime="5s")
+
+
+def by_minute(world: World) -> list[int]:
+    """How many requests have left in each minute after noon."""
+    minutes = [(each.sent_at - NOON) // MINUTE_MS for each in world.consumers.attempts]
+    return [minutes.count(each) for each in range(max(minutes, default=-1) + 1)]
+
+
+@pytest.mark.parametrize("limits", [{"stack": 10}, {"namespace": 10}, {"stack": 10, "namespace": 500}])
+def test_triggers_beyond_the_limit_leave_in_the_minutes_that_follow(limits: dict[str, int]) -> None:
+    world = limited(**limits)
+    many(world, 35)
+    world.run_until(NOON + 10 * MINUTE_MS)
+    assert by_minute(world) == [10, 10, 10, 5]
+
+
+def test_triggers_that_wait_leave_in_due_order_and_evenly_spaced() -> None:
+    world = limited(stack=6)
+    for number in range(18):
+        world.put(f"job-{number:03d}", dueTime=f"{number + 1}s")
+    world.run_until(NOON + 10 * MINUTE_MS)
+    attempts = world.consumers.attempts
+    assert [each.trigger.key.name for each in attempts] == [f"job-{number:03d}" for number in range(18)]
+    assert [each.sent_at - NOON for each in attempts[6:]] == [60_000 + 10_000 * each for each in range(12)]
+
+
+def test_a_minute_may_use_its_whole_allowance_at_once() -> None:
+    world = limited(stack=20)
+    many(world, 20)
+    world.run_until(NOON + 6_000)
+    assert by_minute(world) == [20]
+
+
+def test_a_retry_does_not_count() -> None:
+    world = limited(stack=1)
+    world.consumers.answering = lambda attempt: FAILED if attempt.number < 3 else OK
+    world.put("job", dueTime="5s", retry={"initialDelay": "1s", "multiplier": 1})
+    world.run_until(NOON + 30_000)
+    assert len(world.consumers.attempts) == 3
+
+
+def test_a_trigger_that_waits_for_hours_is_looked_at_every_15_minutes_and_counts_once() -> None:
+    world = limited(stack=1)
+    many(world, 120)
+    world.run_until(NOON + 3 * HOUR_MS)
+    assert by_minute(world) == [1] * 120
+
+
+def test_a_raised_limit_applies_within_15_minutes_to_those_that_wait() -> None:
+    world = limited(stack=1)
+    many(world, 120)
+    world.run_until(NOON + 10 * MINUTE_MS - 1)
+    assert len(world.consumers.attempts) == 10
+    world.triggers_per_minute_max = 100
+    world.run_until(NOON + 27 * MINUTE_MS)
+    assert len(world.consumers.attempts) == 120
+    assert max(by_minute(world)) <= 100
+
+
+def test_a_limit_that_is_taken_away_lets_all_go() -> None:
+    world = limited(stack=1)
+    many(world, 120)
+    world.run_until(NOON + 10 * MINUTE_MS - 1)
+    world.triggers_per_minute_max = 0
+    world.run_until(NOON + 26 * MINUTE_MS)
+    assert len(world.consumers.attempts) == 120
+
+
+def test_a_namespace_over_its_limit_uses_nothing_of_the_stack_while_it_waits() -> None:
+    world = limited(stack=20)
+    world.namespace_limit = lambda namespace: 5 if namespace == "ns" else 0
+    many(world, 60)
+    world.run_until(NOON + 6_000)
+    assert by_minute(world) == [5]
+    # Of the stack's twenty, fifteen are left for others in this minute.
+    allowance = world.allowances.take("", NOON + 6_000, 20, 1)
+    assert allowance == NOON * 1_000 + 5 * 3_000_000
+
+
+def test_a_paused_job_uses_nothing_of_the_allowance() -> None:
+    world = limited(stack=2)
+    many(world, 5)
+    for number in range(3):
+        world.pause(f"job-{number:03d}")
+    world.run_until(NOON + 6_000)
+    assert by_minute(world) == [2]
+
+
+def test_the_outcome_says_for_which_limit_a_trigger_waits() -> None:
+    for limits, outcome in (({"stack": 1}, "stack_limited"), ({"namespace": 1}, "namespace_limited")):
+        world = limited(**limits)
+        message = due(world)
+        world.allowances.take("" if "stack" in limits else "ns", world.clock.time, 1, 1)
+        assert handle(world, message).name == outcome
+        ((_, sent),) = waiting(world)
+        level = outcome.removesuffix("_limited")
+        assert sent.passage == Passage(level, NOON + MINUTE_MS, 1)  # type: ignore[arg-type]
+        assert sent.is_owed, "it may wait for longer than its job keeps the revision"
+
+
+def test_without_limits_the_valve_reads_and_writes_nothing() -> None:
+    world = limited()
+    message = due(world)
+    calls = calls_of(world, lambda: handle(world, message))
+    assert not any("allowances" in each for each in calls)
+
+
+def test_one_write_admits_many_triggers_under_a_high_limit() -> None:
+    world = limited(stack=60_000)
+    many(world, 30)
+    calls = calls_of(world, lambda: world.run_until(NOON + 6_000))
+    assert len(world.consumers.attempts) == 30
+    # A world starts a new function for each batch that it receives.
+    assert sum(each == "before allowances.take" for each in calls) <= 3
+
+
+def test_a_trigger_comes_again_if_no_slot_could_be_taken() -> None:
+    world = limited(stack=1)
+    message = due(world)
+    failing(world, "allowances.take", times=1)
+    with pytest.raises(StoreError):
+        handle(world, message)
+    assert handle(world, message).name == "succeeded"
+
+
+def test_the_passage_travels_in_the_message() -> None:
+    message = due(limited())
+    for passage in (None, Passage("passed"), Passage("namespace", NOON, 7), Passage("stack", NOON, 1)):
+        assert decode(encode(message._replace(passage=passage))) == message._replace(passage=passage)
+    assert "valve" not in encode(message)
