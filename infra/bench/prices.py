@@ -63,6 +63,14 @@ SQS_REQUESTS: Final = Price(
     "cloudburn.io, March 2026",
     free=_MILLION,
 )
+MESSAGE_GROUPS: Final = Price(
+    "SQS, requests with a message group",
+    "requests of 64 KB, in addition",
+    0.10,
+    _MILLION,
+    "aws.amazon.com/sqs/pricing",
+    "cloudburn.io, March 2026",
+)
 INVOCATIONS: Final = Price(
     "Lambda calls", "calls", 0.20, _MILLION, _LAMBDA, "cloudchipr.com, 2024", free=_MILLION
 )
@@ -128,6 +136,7 @@ ALL: Final = (
     STORAGE,
     RECOVERY,
     SQS_REQUESTS,
+    MESSAGE_GROUPS,
     INVOCATIONS,
     GB_SECOND,
     SNAPSHOT_GB_SECOND,

@@ -109,6 +109,7 @@ class Bill:
         yield Line(WRITES, prices.WRITES, count.writes + (self.history_writes if case.keeps_history else 0))
         yield Line(READS, prices.READS, count.reads)
         yield Line(SQS, prices.SQS_REQUESTS, count.sends + 2 * polled.calls)
+        yield Line(SQS, prices.MESSAGE_GROUPS, count.sends + 2 * polled.calls)
         yield Line(CALLS, prices.INVOCATIONS, polled.calls)
         yield Line(DELIVERY, prices.GB_SECOND, polled.billed_s * deliver_gb)
         yield Line(SWEEPING, prices.GB_SECOND, self.sweep_gb_s(case))

@@ -3,6 +3,7 @@
 # ruff: noqa: N803 - the names of the arguments are boto3's
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
@@ -29,6 +30,8 @@ CALL_BYTES_MAX: Final = 1_048_576
 DELAY_S_MAX: Final = 900
 
 #: The longest id of an entry that SQS accepts.
+#: 1 to 128 letters, digits and marks (API reference of SendMessageBatchRequestEntry).
+_GROUP: Final = re.compile(r"[!-~]{1,128}")
 _ID_LENGTH_MAX: Final = 80
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -97,6 +100,8 @@ class FakeSqs:
         for entry in entries:
             delay_s = entry.get("DelaySeconds", 0)
             self._insist(bool(entry["MessageBody"]), "a message must not be empty")
+            group = entry.get("MessageGroupId", "group")
+            self._insist(_GROUP.fullmatch(group) is not None, f"InvalidParameterValue: the group {group}")
             self._insist(
                 type(delay_s) is int and 0 <= delay_s <= DELAY_S_MAX,
                 f"InvalidParameterValue: a delay of {delay_s} s",

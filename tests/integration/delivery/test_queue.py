@@ -1,14 +1,18 @@
 """The behaviour of SQS alone: calls of ten, refused entries, other queues, and places for dead letters."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.contract.builders import EVERY_CHARACTER
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.base.errors import StoreError
+from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import (
     CALL_BYTES_MAX,
@@ -17,7 +21,14 @@ from sweephand.delivery.sqs_queue import (
     SqsQueue,
 )
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import DeadLetter, Trigger, TriggerMessage
+from sweephand.model.trigger import (
+    BundleMessage,
+    DeadLetter,
+    NewerMessage,
+    Sendable,
+    Trigger,
+    TriggerMessage,
+)
 from sweephand.model.wire import decode, encode
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues
 
@@ -78,6 +89,35 @@ def queue_of(client: ScriptedSqs, pauses: Pauses | None = None) -> SqsQueue:
 
 def bodies(entries: Sequence[dict[str, Any]]) -> list[str]:
     return [entry["MessageBody"] for entry in entries]
+
+
+def test_each_message_carries_its_namespace_as_message_group_so_that_a_noisy_one_delays_itself() -> None:
+    client = ScriptedSqs()
+    other = message(2)._replace(trigger=replace(message(2).trigger, key=JobKey("other", "job")))
+    bundle = BundleMessage((message(3), message(4)))
+    sent: list[Sendable] = [message(1), other, bundle, NewerMessage("{}")]
+    queue_of(client).send([(each, 0) for each in sent])
+    ((_, entries),) = client.calls
+    assert [each.get("MessageGroupId") for each in entries] == ["team", "other", "team", None]
+
+
+def test_a_dead_letter_has_no_message_group_in_a_standard_queue() -> None:
+    client = ScriptedSqs()
+    queue_of(client).bury([(letter(), None)])
+    ((_, (entry,)),) = client.calls
+    assert "MessageGroupId" not in entry
+
+
+@pytest.mark.parametrize("namespace", ["a", EVERY_CHARACTER, "n" * NAME_LENGTH_MAX])
+def test_every_namespace_is_a_message_group_that_sqs_accepts(sqs: Sqs, namespace: str) -> None:
+    sent = message(1)._replace(trigger=replace(message(1).trigger, key=JobKey(namespace, "job")))
+    url = sqs.queue("delivery")
+    SqsQueue(sqs.clients, url, url, Pauses(), allow_insecure=False, queues=EVERY_QUEUE).send([(sent, 0)])
+    (received,) = sqs.messages(url)
+    assert decode(received["Body"]) == sent
+    assert received["Attributes"]["MessageGroupId"] == namespace
+    # moto takes any text. SQS takes 1 to 128 letters, digits and marks.
+    assert re.fullmatch(r"[!-~]{1,128}", namespace)
 
 
 def test_every_message_is_sent_and_ten_share_a_call() -> None:

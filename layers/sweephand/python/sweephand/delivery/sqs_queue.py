@@ -13,7 +13,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.model.trigger import DeadLetter, Sendable
+from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of
 from sweephand.model.wire import encode, encode_letter
 from sweephand.targets.queue_url import FIFO_SUFFIX, group_id, read_queue_url
 from sweephand.targets.queues import JobQueues
@@ -212,7 +212,12 @@ def _calls(url: str, region: str | None, entries: Sequence[_Entry]) -> Iterator[
 
 def _message_entry(message: Sendable, delay_ms: int) -> _Entry:
     assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a message that waits longer than SQS allows has a timer"
-    return _Entry({"MessageBody": encode(message), "DelaySeconds": delay_ms // SECOND_MS})
+    fields: dict[str, Any] = {"MessageBody": encode(message), "DelaySeconds": delay_ms // SECOND_MS}
+    if not isinstance(message, NewerMessage):
+        # On a standard queue, SQS delays the groups that keep most functions busy ("fair queues"). A name has
+        # only characters that SQS allows, and is never too long.
+        fields["MessageGroupId"] = namespace_of(message)
+    return _Entry(fields)
 
 
 def _dead_letter_entry(dead_letter: DeadLetter, url: str) -> _Entry:

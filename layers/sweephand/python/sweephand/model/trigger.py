@@ -319,6 +319,14 @@ class WorkMessage(NamedTuple):
 Readable: TypeAlias = Message | BundleMessage
 
 
+def namespace_of(message: Readable) -> str:
+    """The namespace of the job, or of all jobs, of a message."""
+    if isinstance(message, BundleMessage):
+        return message.triggers[0].trigger.key.namespace
+    key = message.key if isinstance(message, RangeMessage) else message.trigger.key
+    return key.namespace
+
+
 class NewerMessage(NamedTuple):
     """A message that a newer version wrote. It is sent again unchanged."""
 
