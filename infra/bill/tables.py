@@ -179,6 +179,7 @@ def idle_parameters(bill: Bill) -> str:
             base, has_snapshots=True
         ),
         "`ShardCount=4`": replace(base, shards=4),
+        "`PriorityLanes=on`: two more queues that Lambda polls": replace(base, queues=base.queues + 2),
         "`Enabled=false`: the stack is switched off": replace(base, is_enabled=False),
         "`LogRetentionDays=365`": replace(base, log_days=365),
         "another queue that Lambda polls, if a later version has one": replace(base, queues=base.queues + 1),

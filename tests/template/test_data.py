@@ -78,6 +78,8 @@ def test_the_delivery_function_of_another_stack_may_not_send_to_the_queues_of_th
     assert statement["Action"] == "sqs:SendMessage"
     assert {told(arn) for arn in statement["Resource"]} == {
         "DeliveryQueue.Arn",
+        "HighQueue.Arn",
+        "LowQueue.Arn",
         "FlowQueue.Arn",
         "DeadLetterQueue.Arn",
     }

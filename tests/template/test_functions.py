@@ -75,6 +75,30 @@ def test_the_switch_stops_sweeping_and_receiving_and_is_on_by_default(stack: Sta
     assert stack.properties("MinuteSchedule").get("State", "ENABLED") == "ENABLED", "tick's heartbeat goes on"
 
 
+@pytest.mark.parametrize("lane", ["High", "Low"])
+def test_a_lane_is_a_delivery_queue_with_an_event_source_and_a_concurrency_of_its_own(
+    stack: Stack, lane: str
+) -> None:
+    assert stack.properties(f"{lane}Queue") == stack.properties("DeliveryQueue")
+    expected = stack.properties("DeliveryEvents") | {
+        "EventSourceArn": {"Fn::GetAtt": [f"{lane}Queue", "Arn"]}
+    }
+    assert stack.properties(f"{lane}Events") == expected
+    assert stack.resource(f"{lane}Events")["Condition"] == "PollsLanes"
+
+
+def test_without_lanes_no_further_queue_is_polled(stack: Stack) -> None:
+    parameter = stack.parameter("PriorityLanes")
+    assert (parameter["Default"], parameter["AllowedValues"]) == ("off", ["off", "on", "drain"])
+    off = {"Fn::Equals": [{"Ref": "PriorityLanes"}, "off"]}
+    assert stack.condition("PollsLanes") == {"Fn::Not": [off]}
+
+
+def test_lanes_share_no_reservation_in_which_one_could_take_the_functions_of_another(stack: Stack) -> None:
+    has_no_lanes = {"Fn::Not": [{"Condition": "PollsLanes"}]}
+    assert stack.condition("HasDeliverReserve") == {"Fn::And": [{"Condition": "HasReserve"}, has_no_lanes]}
+
+
 def test_there_is_no_valve_unless_the_operator_sets_one(stack: Stack) -> None:
     assert stack.parameter("MaxTriggersPerMinute")["Default"] == 0
     assert stack.variables("Deliver")["MAX_TRIGGERS_PER_MINUTE"] == "MaxTriggersPerMinute"
@@ -92,7 +116,7 @@ def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Sta
         if "ReservedConcurrentExecutions" in (properties := stack.properties(f"{name}Function"))
     }
     assert reserved == {
-        "Deliver": "if HasReserve: DeliveryConcurrency else AWS::NoValue",
+        "Deliver": "if HasDeliverReserve: DeliveryConcurrency else AWS::NoValue",
         "Flow": "if HasFlowReserve: FlowConcurrency else AWS::NoValue",
         "Tick": "if HasReserve: 2 else AWS::NoValue",
         "Authorizer": "if HasReserve: 10 else AWS::NoValue",
@@ -175,6 +199,7 @@ SHARED = {
     "POWERTOOLS_SERVICE_NAME",
 }
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
+QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LANES"}
 
 #: The lists of what jobs may reach. The policies of these lists stand for them where they are too long.
 LISTS = {
@@ -196,7 +221,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
             {
                 *TABLES,
                 "PAYLOAD_BUCKET",
-                "DELIVERY_QUEUE_URL",
+                *QUEUES,
                 "DEAD_LETTER_QUEUE_URL",
                 "FLOW_QUEUE_URL",
                 "FLOW_POLICIES",
@@ -214,7 +239,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
             {
                 *TABLES,
                 "PAYLOAD_BUCKET",
-                "DELIVERY_QUEUE_URL",
+                *QUEUES,
                 "FLOW_QUEUE_URL",
                 "SWEEP_FUNCTION",
                 "DELIVER_FUNCTION",
@@ -226,14 +251,14 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
                 "PACK_TIMERS",
             },
         ),
-        ("Sweep", {*TABLES, "DELIVERY_QUEUE_URL", "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
+        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
         *(
             (
                 function,
                 {
                     *TABLES,
                     "PAYLOAD_BUCKET",
-                    "DELIVERY_QUEUE_URL",
+                    *QUEUES,
                     "DEAD_LETTER_QUEUE_URL",
                     "FLOW_QUEUE_URL",
                     "ALLOW_INSECURE_TARGETS",

@@ -22,7 +22,15 @@ FORMER_SECRETS = (
 
 def granted(**of: str) -> dict[str, set[str]]:
     """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
-    services = {"Jobs": "dynamodb", "Timers": "dynamodb", "Delivery": "sqs", "Flow": "sqs", "Payload": "s3"}
+    services = {
+        "Jobs": "dynamodb",
+        "Timers": "dynamodb",
+        "Delivery": "sqs",
+        "Flow": "sqs",
+        "High": "sqs",
+        "Low": "sqs",
+        "Payload": "s3",
+    }
     return {
         resource.replace("_", "."): {
             f"{next(service for start, service in services.items() if resource.startswith(start))}:{verb}"
@@ -32,11 +40,15 @@ def granted(**of: str) -> dict[str, set[str]]:
     }
 
 
+BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes"
+
 RIGHTS = {
     "Api": granted(
         JobsTable_Arn="GetItem Query PutItem DeleteItem UpdateItem",
         TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        HighQueue_Arn="SendMessage*",
+        LowQueue_Arn="SendMessage*",
         FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
@@ -51,6 +63,8 @@ RIGHTS = {
         JobsTable_Arn="BatchGetItem GetItem PutItem",
         TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        HighQueue_Arn="SendMessage*",
+        LowQueue_Arn="SendMessage*",
         FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
@@ -68,13 +82,16 @@ RIGHTS = {
         JobsTable_Arn="BatchGetItem GetItem PutItem",
         TimersTable_Arn="Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
+        HighQueue_Arn="SendMessage*",
+        LowQueue_Arn="SendMessage*",
         FlowQueue_Arn="SendMessage*",
     ),
     "Deliver": granted(
         JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem UpdateItem",
         TimersTable_Arn="BatchWriteItem Query PutItem UpdateItem DeleteItem",
-        DeliveryQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* "
-        "ChangeMessageVisibility GetQueueAttributes",
+        DeliveryQueue_Arn=BOTH_WAYS,
+        HighQueue_Arn=BOTH_WAYS,
+        LowQueue_Arn=BOTH_WAYS,
         FlowQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes",
         PayloadBucket_Arn="ListBucket",
     )

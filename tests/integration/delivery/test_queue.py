@@ -3,6 +3,7 @@
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_lanes import Lanes
 from sweephand.delivery.sqs_queue import (
     CALL_BYTES_MAX,
     CALLS_MAX,
@@ -75,7 +77,7 @@ class Pauses(list[float]):
         self.append(duration_s)
 
 
-def queue_of(client: ScriptedSqs, pauses: Pauses | None = None) -> SqsQueue:
+def queue_of(client: ScriptedSqs, pauses: Pauses | None = None, lanes: Lanes | None = None) -> SqsQueue:
     clients = SqsClients(lambda _: client)  # type: ignore[arg-type, return-value] # what SqsQueue calls of one
     return SqsQueue(
         clients,
@@ -84,6 +86,7 @@ def queue_of(client: ScriptedSqs, pauses: Pauses | None = None) -> SqsQueue:
         pauses if pauses is not None else Pauses(),
         allow_insecure=False,
         queues=EVERY_QUEUE,
+        lanes=lanes,
     )
 
 
@@ -99,6 +102,18 @@ def test_each_message_carries_its_namespace_as_message_group_so_that_a_noisy_one
     queue_of(client).send([(each, 0) for each in sent])
     ((_, entries),) = client.calls
     assert [each.get("MessageGroupId") for each in entries] == ["team", "other", "team", None]
+
+
+def test_a_backlog_of_ten_thousand_low_triggers_does_not_stand_before_a_high_one() -> None:
+    client = ScriptedSqs()
+    lanes = Lanes(STACK, f"{STACK}-high", f"{STACK}-low", are_on=True)
+    queue = queue_of(client, lanes=lanes)
+    low: list[tuple[Sendable, int]] = [(message(each)._replace(priority="low"), 0) for each in range(10_000)]
+    queue.send([*low, (message(10_000)._replace(priority="high"), 0), (message(10_001), 0)])
+    sizes: Counter[str] = Counter()
+    for url, entries in client.calls:
+        sizes[url] += len(entries)
+    assert sizes == {lanes.low: 10_000, lanes.high: 1, lanes.normal: 1}
 
 
 def test_a_dead_letter_has_no_message_group_in_a_standard_queue() -> None:

@@ -13,7 +13,9 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of
+from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.model.policy import PRIORITY_DEFAULT
+from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of, priority_of
 from sweephand.model.wire import encode, encode_letter
 from sweephand.targets.queue_url import FIFO_SUFFIX, group_id, read_queue_url
 from sweephand.targets.queues import JobQueues
@@ -82,7 +84,8 @@ def _in_threads(make: Callable[[_Call], list[_Refusal]], calls: Sequence[_Call])
 class SqsQueue:
     """ports.Queue over SQS. Safe to use from many threads at once.
 
-    `wait` sleeps for that many seconds. `concurrently` makes several calls; for a single thread it is `map`.
+    `lanes` are the queues of the priorities, if the stack has several. `wait` sleeps for that many seconds.
+    `concurrently` makes several calls; for a single thread it is `map`.
     """
 
     def __init__(
@@ -94,10 +97,11 @@ class SqsQueue:
         *,
         allow_insecure: bool,
         queues: JobQueues,
+        lanes: Lanes | None = None,
         concurrently: _MakeCalls = _in_threads,
     ) -> None:
         self._clients = clients
-        self._url = url
+        self._lanes = Lanes(url) if lanes is None else lanes
         self._dead_letter_url = dead_letter_url
         self._wait = wait
         self._allow_insecure = allow_insecure
@@ -106,19 +110,26 @@ class SqsQueue:
 
     def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """As ports.Queue promises."""
-        entries = [_message_entry(message, delay_ms) for message, delay_ms in messages]
-        self._make_all(_calls(self._url, None, entries))
+        by_url: dict[str, list[_Entry]] = {}
+        for message, delay_ms in messages:
+            # What a newer version wrote does not show its priority.
+            priority = PRIORITY_DEFAULT if isinstance(message, NewerMessage) else priority_of(message)
+            url = self._lanes.url_of(priority)
+            by_url.setdefault(url, []).append(_message_entry(message, delay_ms))
+        self._make_all(call for url, entries in by_url.items() for call in _calls(url, None, entries))
 
     def acknowledge(self, receipts: Sequence[str]) -> None:
         """As ports.Queue promises. A removal that SQS refuses is not repeated."""
-        client = self._clients.client(None)
-        for start in range(0, len(receipts), ENTRIES_MAX):
-            some = receipts[start : start + ENTRIES_MAX]
-            entries: Any = [{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(some)]
-            # A receipt that cannot be used any more leaves its message in the queue. A duplicate is the only
-            # cost.
-            with suppress(ClientError, BotoCoreError):
-                client.delete_message_batch(QueueUrl=self._url, Entries=entries)
+        for url, handles in self._lanes.by_url(receipts).items():
+            for start in range(0, len(handles), ENTRIES_MAX):
+                self._remove(url, handles[start : start + ENTRIES_MAX])
+
+    def _remove(self, url: str, handles: Sequence[str]) -> None:
+        entries: Any = [{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(handles)]
+        # A receipt that cannot be used any more leaves its message in the queue. A duplicate is the only
+        # cost.
+        with suppress(ClientError, BotoCoreError):
+            self._clients.client(None).delete_message_batch(QueueUrl=url, Entries=entries)
 
     def bury(self, dead_letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """As ports.Queue promises. A dead letter that a job's own queue does not take goes to the stack's.

@@ -177,7 +177,8 @@ class Commits:
 
     def _arming(self, draft: Draft) -> Arming:
         job = draft.job
-        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, job.definition.catchup)
+        of = job.definition
+        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, of.catchup, of.priority)
         arming = arm(armable, after=draft.after, now=job.updated_at)
         if draft.skipped is None:
             return arming

@@ -80,7 +80,8 @@ class OnDemand:
             place = BatchPlace(*batch, after_ms=0)
             return Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
         trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand)
-        self._queue.send([(TriggerMessage(trigger, not_before=now, payload=payload), 0)])
+        message = TriggerMessage(trigger, not_before=now, payload=payload, priority=job.definition.priority)
+        self._queue.send([(message, 0)])
         return trigger
 
     def backfill(self, key: JobKey, *, since: Instant, until: Instant, requested_at: Instant) -> Backfilled:
@@ -124,6 +125,7 @@ class OnDemand:
             armed_at=now,
             demand=demand,
             last=None if series.batch is None else last_trigger_of(series, times.last),
+            priority=job.definition.priority,
         )
         self._queue.send([(message, 0)])
         first_name = RunName(first.due_at, 0, demand)

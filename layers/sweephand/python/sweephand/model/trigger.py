@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName
+from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, RunName
 from sweephand.schedules import Occurrence, Series
 
@@ -115,7 +115,8 @@ class TriggerMessage(NamedTuple):
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
     token. A queue may have taken that attempt, and the consumer may have reported its failure since.
     `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
-    trigger that has not come to a valve.
+    trigger that has not come to a valve. `priority` is that of its job, and decides on the lane, if the stack
+    has lanes.
     """
 
     trigger: Trigger
@@ -130,6 +131,7 @@ class TriggerMessage(NamedTuple):
     had_token: bool = False
     last_failure: Failure | None = None
     passage: Passage | None = None
+    priority: Priority = PRIORITY_DEFAULT
 
     @property
     def attempt_of_round(self) -> int:
@@ -228,6 +230,7 @@ class RangeMessage(NamedTuple):
     is_owed: bool = False
     last: Occurrence | None = None
     payload: Payload | None = None
+    priority: Priority = PRIORITY_DEFAULT
 
 
 class DeadlineMessage(NamedTuple):
@@ -289,7 +292,7 @@ Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMe
 
 
 class BundleMessage(NamedTuple):
-    """First attempts of one namespace that fall due within a short time, in the order of their due times.
+    """First attempts of one namespace and priority that fall due within a short time, in due order.
 
     Each is a message of its own in every other respect: it is judged, delivered and counted by itself. A
     trigger that has to wait leaves the bundle and is sent alone.
@@ -317,6 +320,13 @@ class WorkMessage(NamedTuple):
 
 #: Every message that this version can read.
 Readable: TypeAlias = Message | BundleMessage
+
+
+def priority_of(message: Readable) -> Priority:
+    """The priority of a message. Messages that look after runs have the default priority."""
+    if isinstance(message, BundleMessage):
+        return message.triggers[0].priority
+    return message.priority if isinstance(message, TriggerMessage | RangeMessage) else PRIORITY_DEFAULT
 
 
 def namespace_of(message: Readable) -> str:

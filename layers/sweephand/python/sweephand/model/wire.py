@@ -29,6 +29,7 @@ from sweephand.model.wire_parts import (
     batch_to_json,
     demand_to_json,
     failure_to_json,
+    lane_to_json,
     permit_to_json,
     redrive_to_json,
 )
@@ -124,7 +125,7 @@ def _of_range(message: RangeMessage) -> dict[str, Any]:
     for name, is_set in (("skipped", message.are_skipped), ("owed", message.is_owed)):
         if is_set:
             fields[name] = True
-    return fields
+    return fields | lane_to_json(message.priority)
 
 
 def decode(text: str) -> Readable:
@@ -186,6 +187,7 @@ def _read(fields: Fields) -> Readable:
                 had_token=fields.is_set("hadToken"),
                 last_failure=fields.failure(),
                 passage=fields.passage(),
+                priority=fields.priority(),
             )
         case "bundle":
             return read_bundle(fields)
@@ -246,6 +248,7 @@ def _read(fields: Fields) -> Readable:
                 is_owed=fields.is_set("owed"),
                 last=None if last is None else Occurrence(*last),
                 payload=fields.payload(),
+                priority=fields.priority(),
             )
         case kind:
             raise PoisonError(f"There is no message of kind {kind[:_POISON_EXCERPT_MAX]!r}.")
@@ -268,7 +271,7 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
         fields["failed"] = failure_to_json(message.last_failure)
     if message.passage is not None:
         fields["valve"] = list(message.passage)
-    return fields
+    return fields | lane_to_json(message.priority)
 
 
 def _of_attempt(kind: str, message: TriggerMessage | DeadlineMessage | FailureMessage) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from typing import Any, Final
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BatchPlace, BundleMessage, Trigger, TriggerMessage
 from sweephand.model.wire_fields import Fields
+from sweephand.model.wire_parts import lane_to_json
 
 _DEFAULTS: Final = TriggerMessage._field_defaults  # its fields after `trigger` and `not_before`
 
-#: What a bundle can say of a message besides its trigger and its due time: that it is owed, and nothing else.
-_CARRIED: Final = tuple(tuple({**_DEFAULTS, "is_owed": is_owed}.values()) for is_owed in (False, True))
+#: What a bundle can say of a message besides its trigger, its due time and its priority: that it is owed, and
+#: nothing else. The priority is the last field.
+_CARRIED: Final = tuple(tuple({**_DEFAULTS, "is_owed": is_owed}.values())[:-1] for is_owed in (False, True))
 
 
 def fits_bundle(message: TriggerMessage) -> bool:
@@ -22,7 +24,7 @@ def fits_bundle(message: TriggerMessage) -> bool:
     That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
-    return trigger.demand is None and message.not_before == trigger.at and message[2:] in _CARRIED
+    return trigger.demand is None and message.not_before == trigger.at and message[2:-1] in _CARRIED
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
@@ -34,6 +36,7 @@ def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
         trigger = message.trigger
         assert fits_bundle(message), "the sender looks at each message"
         assert trigger.key.namespace == namespace, "a bundle has one namespace"
+        assert message.priority == bundle.triggers[0].priority, "a bundle has one lane"
         revision = (trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
         batch = () if trigger.batch is None else (trigger.due_at, *trigger.batch[:2])
         place = revisions.setdefault((*revision, *batch), len(revisions))
@@ -43,7 +46,8 @@ def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
         if message.is_owed:
             row.append(True)
         triggers.append(row)
-    return {"ns": namespace, "at": first_at, "revs": [list(each) for each in revisions], "due": triggers}
+    fields = {"ns": namespace, "at": first_at, "revs": [list(each) for each in revisions], "due": triggers}
+    return fields | lane_to_json(bundle.triggers[0].priority)
 
 
 def read_bundle(fields: Fields) -> BundleMessage:
@@ -52,7 +56,7 @@ def read_bundle(fields: Fields) -> BundleMessage:
     It may have any number of triggers. A later version may put more into a bundle, and this version must not
     make them dead letters.
     """
-    namespace, first_at = fields.text("ns"), fields.number("at")
+    namespace, first_at, priority = fields.text("ns"), fields.number("at"), fields.priority()
     revisions = fields.rows("revs", "job", "uid", "rev", "armed", "due", "size", "window")
 
     def message(row: Fields) -> TriggerMessage:
@@ -71,7 +75,8 @@ def read_bundle(fields: Fields) -> BundleMessage:
             index=row.number_or_none("index") or 0,
             batch=batch,
         )
-        return TriggerMessage(trigger, not_before=trigger.at, is_owed=row.is_set("owed"))
+        is_owed = row.is_set("owed")
+        return TriggerMessage(trigger, not_before=trigger.at, is_owed=is_owed, priority=priority)
 
     rows = fields.rows("due", "revision", "after", "seq", "index", "owed")
     return BundleMessage(tuple(message(row) for row in rows))

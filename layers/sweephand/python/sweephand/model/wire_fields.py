@@ -9,7 +9,7 @@ from sweephand.base.instants import INSTANT_MAX
 from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName
+from sweephand.model.policy import PRIORITIES, PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 
@@ -126,6 +126,14 @@ class Fields:
         return Failure(
             part.number("attempt"), part.sentence("reason"), part.number_or_none("code"), part.truth("final")
         )
+
+    def priority(self) -> Priority:
+        """The priority that names the lane of a message; the usual one if the field is absent."""
+        value = self._fields.get("lane", PRIORITY_DEFAULT)
+        if value not in PRIORITIES:
+            raise PoisonError("`lane` in a message is high, normal or low.")
+        lane: Priority = value
+        return lane
 
     def passage(self) -> Passage | None:
         """How far a trigger has come through the valve, or None if it has not come to one."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sweephand.model.definition import Payload
-from sweephand.model.policy import PermitName
+from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
 
@@ -52,6 +52,11 @@ def batch_to_json(batch: BatchPlace | None) -> list[int] | None:
 def batch_from_json(value: Sequence[int] | None) -> BatchPlace | None:
     """The place in a batch that batch_to_json() wrote."""
     return BatchPlace(*value) if value else None
+
+
+def lane_to_json(priority: Priority) -> dict[str, Priority]:
+    """The field that says in which lane a message travels; none for the usual one."""
+    return {} if priority == PRIORITY_DEFAULT else {"lane": priority}
 
 
 def permit_to_json(permit: PermitName | None) -> list[Any] | None:

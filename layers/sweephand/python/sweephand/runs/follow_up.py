@@ -161,6 +161,7 @@ class FollowUp:
         at = max(decision.at, message.trigger.at)
         following = message._replace(
             attempt=message.attempt + 1,
+            priority=job.definition.priority,
             not_before=at,
             faults=0,
             crashes=0,

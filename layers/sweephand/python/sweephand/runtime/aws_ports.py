@@ -119,6 +119,7 @@ class AwsPorts:
             lambda duration_s: tables.wait_ms(round(duration_s * SECOND_MS)),
             allow_insecure=settings.allows_insecure_targets,
             queues=settings.queues,
+            lanes=settings.lanes,
         )
 
     @cached_property

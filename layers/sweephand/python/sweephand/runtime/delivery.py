@@ -16,6 +16,7 @@ import sweephand.storage.signing_secrets
 import sweephand.storage.timers  # noqa: F401
 from sweephand.runs.intake import Handled, Received
 from sweephand.runtime.aws_ports import app
+from sweephand.runtime.tables import settings
 
 #: A tick of the version before does not say how long a wake-up holds its function. It sends two at a time.
 _HOLD_MS_DEFAULT: Final = 100
@@ -39,7 +40,7 @@ def received_of(record: Mapping[str, Any]) -> Received:
     """The message that a record of an SQS event carries."""
     return Received(
         id=record["messageId"],
-        receipt=record["receiptHandle"],
+        receipt=settings().lanes.receipt(record["receiptHandle"], record.get("eventSourceARN", "")),
         receives=int(record["attributes"]["ApproximateReceiveCount"]),
         body=record["body"],
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
+from sweephand.delivery.sqs_lanes import Lanes
 from sweephand.targets.arns import read_patterns
 from sweephand.targets.queues import JobQueues, Reach
 
@@ -22,6 +23,9 @@ class Settings(NamedTuple):
     timers_table: str
     payload_bucket: str
     delivery_queue_url: str
+    high_queue_url: str
+    low_queue_url: str
+    has_lanes: bool
     dead_letter_queue_url: str
     flow_queue_url: str
     sweep_function: str
@@ -42,7 +46,13 @@ class Settings(NamedTuple):
     @property
     def queues(self) -> JobQueues:
         """The queues that jobs may name as targets. Without any ARN, no queue is allowed."""
-        return JobQueues((self.delivery_queue_url, self.dead_letter_queue_url), self.target_queue_arns)
+        own = (self.delivery_queue_url, self.dead_letter_queue_url, self.high_queue_url, self.low_queue_url)
+        return JobQueues(tuple(filter(None, own)), self.target_queue_arns)
+
+    @property
+    def lanes(self) -> Lanes:
+        """The queues for the priorities of triggers."""
+        return Lanes(self.delivery_queue_url, self.high_queue_url, self.low_queue_url, self.has_lanes)
 
     @property
     def reach(self) -> Reach:
@@ -57,6 +67,10 @@ class Settings(NamedTuple):
             timers_table=environment.get("TIMERS_TABLE", ""),
             payload_bucket=environment.get("PAYLOAD_BUCKET", ""),
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
+            high_queue_url=environment.get("HIGH_QUEUE_URL", ""),
+            low_queue_url=environment.get("LOW_QUEUE_URL", ""),
+            # While the lanes are drained, nothing more is sent to them.
+            has_lanes=environment.get("PRIORITY_LANES") == "on",
             dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),
             flow_queue_url=environment.get("FLOW_QUEUE_URL", ""),
             sweep_function=environment.get("SWEEP_FUNCTION", ""),

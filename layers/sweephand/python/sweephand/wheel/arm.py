@@ -8,6 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import PRIORITY_DEFAULT, Priority
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import (
@@ -57,6 +58,7 @@ class Armable(NamedTuple):
     shard: int
     series: Series
     catchup: CatchUpPolicy
+    priority: Priority = PRIORITY_DEFAULT
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
@@ -77,9 +79,10 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     messages: Iterable[Message] = ()
     if near is not None and near.size(series.batch) > singles_max:
         # After a pause there may be millions of triggers. They are counted, not listed.
-        messages = [range_message(armable, near, now)]
+        messages = [range_message(armable, near, now)._replace(priority=armable.priority)]
     elif near is not None:
-        messages = (message_of(armable, each, now) for each in _each(near, series))
+        singles = (message_of(armable, each, now) for each in _each(near, series))
+        messages = (each._replace(priority=armable.priority) for each in singles)
     parts = [] if beyond is None else list(armable.series.parts(beyond))
     followed_at = [first.due_at for _, first in parts[1:]]
     timers = (
@@ -112,7 +115,17 @@ def batch_on_demand(
     first = Occurrence(due_at, 0)
     last = last_trigger_of(series, first)
     return RangeMessage(
-        job.key, job.uid, job.rev, series, first, due_at, now, demand=demand, last=last, payload=payload
+        job.key,
+        job.uid,
+        job.rev,
+        series,
+        first,
+        due_at,
+        now,
+        demand=demand,
+        last=last,
+        payload=payload,
+        priority=job.definition.priority,
     )
 
 
@@ -164,7 +177,7 @@ def split_range(message: RangeMessage) -> Iterator[Message]:
     if count <= RANGE_PARTS:
         for each in _each(whole, series):
             single = message_of(message, each, message.armed_at, message.demand, message.payload)
-            yield single._replace(is_owed=message.is_owed)
+            yield single._replace(is_owed=message.is_owed, priority=message.priority)
         return
     size = -(-count // RANGE_PARTS)
     for number in range(0, count, size):

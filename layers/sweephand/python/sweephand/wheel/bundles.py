@@ -6,6 +6,7 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
+from sweephand.model.policy import Priority
 from sweephand.model.trigger import BundleMessage, Message, Readable, TriggerMessage
 from sweephand.model.wire_bundles import fits_bundle
 
@@ -15,8 +16,9 @@ BUNDLE_TRIGGERS_MAX: Final = 10
 
 
 def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Readable]:
-    """The same messages, but triggers of one namespace that fall due within `span_ms` share bundles.
+    """The same messages, but triggers that fall due within `span_ms` share bundles.
 
+    A bundle has one namespace and one priority.
     A trigger that is overdue counts as due `now`. A trigger that would be alone in its bundle stays a single
     message, which earlier versions read too. If `span_ms` is 0, all messages stay as they are.
     """
@@ -24,14 +26,15 @@ def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Rea
     if not span_ms:
         return list(messages)
     others: list[Readable] = []
-    by_namespace: dict[str, list[TriggerMessage]] = {}
+    by_lane: dict[tuple[str, Priority], list[TriggerMessage]] = {}
     for message in messages:
         if isinstance(message, TriggerMessage) and fits_bundle(message):
-            by_namespace.setdefault(message.trigger.key.namespace, []).append(message)
+            lane = message.trigger.key.namespace, message.priority
+            by_lane.setdefault(lane, []).append(message)
         else:
             others.append(message)
     return [
-        *(each for triggers in by_namespace.values() for each in _bundled(triggers, span_ms, now)),
+        *(each for triggers in by_lane.values() for each in _bundled(triggers, span_ms, now)),
         *others,
     ]
 

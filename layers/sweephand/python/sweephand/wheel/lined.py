@@ -1,10 +1,11 @@
-"""Which triggers of a sweep go into the line of a policy, and not into the delivery queue."""
+"""Where the triggers of a sweep go: into the line of a policy, or into a lane of the delivery queue."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
+from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey
-from sweephand.model.policy import PolicyKey, Priority
+from sweephand.model.policy import PRIORITY_DEFAULT, PolicyKey, Priority
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 
 #: Triggers by the policy and the priority of their jobs.
@@ -36,6 +37,23 @@ def taken_out(
     return {place: sorted(found, key=lambda each: each.not_before) for place, found in lined.items()}
 
 
+def put_into_lanes(
+    messages: list[TriggerMessage | DeadlineMessage], jobs: Mapping[JobKey, Job | JobBrief]
+) -> None:
+    """Give each trigger the priority of its job, which decides on its lane if the stack has lanes."""
+    priorities = {key: _of(job).priority for key, job in jobs.items()}
+    if all(each == PRIORITY_DEFAULT for each in priorities.values()):
+        return
+    for number, message in enumerate(messages):
+        priority = priorities.get(message.trigger.key, PRIORITY_DEFAULT)
+        if isinstance(message, TriggerMessage) and priority != message.priority:
+            messages[number] = message._replace(priority=priority)
+
+
+def _of(job: Job | JobBrief) -> JobBrief | Definition:
+    return job if isinstance(job, JobBrief) else job.definition
+
+
 def _place(job: Job | JobBrief) -> tuple[PolicyKey, Priority] | None:
-    of = job if isinstance(job, JobBrief) else job.definition
+    of = _of(job)
     return None if of.policy is None else (PolicyKey(job.key.namespace, of.policy), of.priority)

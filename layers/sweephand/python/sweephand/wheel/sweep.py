@@ -30,7 +30,7 @@ from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.hold import Done, Hold
 from sweephand.wheel.line_up import LineUp
-from sweephand.wheel.lined import LINED_AT_ONCE, Lined, taken_out
+from sweephand.wheel.lined import LINED_AT_ONCE, Lined, put_into_lanes, taken_out
 from sweephand.wheel.pace import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
@@ -240,6 +240,7 @@ class Sweeper:
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
         lined = taken_out(expansion.messages, due.jobs)
+        put_into_lanes(expansion.messages, due.jobs)
         self._concurrently([*self._requests(expansion), *self._line_up_requests(lined, _source(hold.lease))])
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
         rest = self._committed(hold, expansion, page[expansion.timers :])
