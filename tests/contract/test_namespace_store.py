@@ -11,7 +11,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.namespace import JobCount, NamespaceLimits, NamespaceSettings
 
 MINE, OTHERS = "version000000001", "version000000002"
-LIMITS = NamespaceLimits(10, 2_000)
+LIMITS = NamespaceLimits(10, 2_000, 60)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, NotFoundError, QuotaError, StoreError, UnavailableError
+from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS, RECOUNT_AFTER_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk_write import JobToWrite, Written
 from sweephand.jobs.write import WriteResult
@@ -361,3 +362,14 @@ def test_a_namespace_without_settings_has_no_limits() -> None:
     world.limits_namespaces = True
     limits = world.app(world.api_clock).namespaces.limits
     assert limits.of("ns") == NamespaceLimits()
+    assert limits.triggers_per_minute("ns") == 0
+
+
+def test_triggers_beyond_the_limit_of_their_namespace_wait_for_the_next_minutes() -> None:
+    world = world_with(triggers_per_minute=10)
+    assert world.clock.time == NOON + MINUTE_MS
+    for number in range(25):
+        world.put(f"job-{number}", dueTime="5s")
+    world.run_until(NOON + 9 * MINUTE_MS)
+    minutes = [(each.sent_at - NOON) // MINUTE_MS for each in world.consumers.attempts]
+    assert [minutes.count(each) for each in (1, 2, 3)] == [10, 10, 5]

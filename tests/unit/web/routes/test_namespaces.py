@@ -29,7 +29,7 @@ def test_a_namespace_without_settings_has_no_limits_and_no_revision() -> None:
 
 def test_an_admin_of_the_namespace_writes_its_limits_and_everybody_in_it_sees_them() -> None:
     to = client()
-    limits = {"jobs": 1000, "payload": 65536}
+    limits = {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}
     written = put(to, limits, caller=NS_ADMIN)
     assert (written.status, written.json["limits"]) == (200, limits)
     assert written.json["updatedBy"] == "nsadmin"
@@ -70,6 +70,8 @@ def test_preconditions_are_those_of_jobs() -> None:
         ({"limits": {"jobs": 100_001}}, ["/limits/jobs"]),
         ({"limits": {"jobs": 1.5}}, ["/limits/jobs"]),
         ({"limits": {"jobs": 0, "payload": 0}}, ["/limits/jobs", "/limits/payload"]),
+        ({"limits": {"triggersPerMinute": 0}}, ["/limits/triggersPerMinute"]),
+        ({"limits": {"triggersPerMinute": 1_000_001}}, ["/limits/triggersPerMinute"]),
         ({"limits": {"payload": 262_145}}, ["/limits/payload"]),
         ({"limits": {"job": 5}}, ["/limits/job"]),
         ({"limits": {}, "defaultTarget": {}}, ["/defaultTarget"]),

@@ -53,6 +53,7 @@ POLICY_RATE_PER_DAYS_MAX: Final = 1
 #: A worker takes the tokens of a rate a second ahead.
 POLICY_RATE_PER_S_MIN: Final = 1
 #: Limits of a namespace that an admin may set.
+NAMESPACE_TRIGGERS_PER_MINUTE_MAX: Final = 1_000_000
 #: Stored jobs are counted one by one when the limit is nearly reached. This many take some seconds.
 NAMESPACE_JOBS_MAX: Final = 100_000
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
@@ -116,6 +117,7 @@ def table() -> dict[str, int]:
         "policyRateMax": POLICY_RATE_MAX,
         "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
+        "namespaceTriggersPerMinuteMax": NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,

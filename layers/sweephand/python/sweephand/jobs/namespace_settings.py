@@ -9,6 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
     NAMESPACE_JOBS_MAX,
+    NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
 from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.quotas import Quotas
@@ -16,6 +17,12 @@ from sweephand.jobs.time_limit import check_time_limit
 from sweephand.model.namespace import NamespaceLimits, NamespaceSettings
 from sweephand.ports import Clock, Ids
 
+TRIGGERS_PER_MINUTE: Final = NumberBounds(
+    1,
+    NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
+    "How many triggers of the namespace are delivered a minute. Triggers beyond it wait. A whole number from "
+    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}.",
+)
 JOBS: Final = NumberBounds(
     1,
     NAMESPACE_JOBS_MAX,
@@ -31,6 +38,7 @@ PAYLOAD: Final = NumberBounds(
 
 #: The bounds of each limit by its name in the API.
 LIMITS: Final[Mapping[str, NumberBounds]] = {
+    "triggersPerMinute": TRIGGERS_PER_MINUTE,
     "jobs": JOBS,
     "payload": PAYLOAD,
 }

@@ -53,6 +53,10 @@ class CachedLimits:
             self._known[namespace] = now, limits
             return limits
 
+    def triggers_per_minute(self, namespace: str) -> int:
+        """How many triggers a minute the namespace may deliver; 0 for any number."""
+        return self.of(namespace).triggers_per_minute or 0
+
 
 class Reserved(NamedTuple):
     """Places for so many jobs that are about to be created, in an epoch of the namespace's count.

@@ -23,6 +23,7 @@ class NamespaceLimits(NamedTuple):
 
     jobs_max: int | None = None
     payload_bytes_max: int | None = None
+    triggers_per_minute: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,6 +190,12 @@ class App:
 
         return NamespaceUseCases(self.ports)
 
+    @property
+    def _limit_of_namespaces(self) -> Callable[[str], int] | None:
+        if self._namespace_limit is not None or not self.options.limits_namespaces:
+            return self._namespace_limit
+        return self.namespaces.limits.triggers_per_minute
+
     @cached_property
     def _quotas(self) -> "Quotas | None":
         return self.namespaces.quotas if self.options.limits_namespaces else None
@@ -304,7 +310,7 @@ class App:
             lambda: self.intake,
             self._deliver_concurrently,
             self._sweep_concurrently,
-            lambda: valve_of(self.ports, stack_limit, self._namespace_limit),
+            lambda: valve_of(self.ports, stack_limit, self._limit_of_namespaces),
         )
 
     @cached_property

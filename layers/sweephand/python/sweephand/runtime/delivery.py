@@ -6,10 +6,14 @@ from typing import Any, Final
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
+import sweephand.jobs.quotas
 import sweephand.runs.handlers
+import sweephand.runs.valve
+import sweephand.storage.allowances
 import sweephand.storage.changes
 import sweephand.storage.jobs
 import sweephand.storage.lines
+import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.runs
 import sweephand.storage.signing_secrets

@@ -7,10 +7,14 @@ from typing import Any
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
 import sweephand.delivery.work_queue
+import sweephand.jobs.quotas
 import sweephand.runs.handlers
+import sweephand.runs.valve
+import sweephand.storage.allowances
 import sweephand.storage.changes
 import sweephand.storage.jobs
 import sweephand.storage.lines
+import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.permits
 import sweephand.storage.policies

@@ -50,7 +50,7 @@ def _read_settings(document: Mapping[str, Any], _: Services, __: Instant) -> Par
         return ParsedBody(None, tuple(violations))
     limits = model.limits
     return ParsedBody(
-        NamespaceLimits(limits.jobs, limits.payload),
+        NamespaceLimits(limits.jobs, limits.payload, limits.triggers_per_minute),
         tuple(limits_violations(given["limits"])),
     )
 
@@ -88,7 +88,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             NamespaceRequest,
             _read_settings,
             {
-                "a tenant": {"limits": {"jobs": 1000, "payload": 65536}},
+                "a tenant": {"limits": {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}},
                 "no limits": {"limits": {}},
             },
         ),

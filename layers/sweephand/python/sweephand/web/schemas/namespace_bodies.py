@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.jobs.namespace_settings import JOBS, PAYLOAD, NamespaceView
+from sweephand.jobs.namespace_settings import JOBS, PAYLOAD, TRIGGERS_PER_MINUTE, NamespaceView
 from sweephand.web.schemas.formats import bounded
 from sweephand.web.schemas.request_body import RequestBody
 from sweephand.web.schemas.run_responses import Time
@@ -15,6 +15,9 @@ from sweephand.web.schemas.run_responses import Time
 class NamespaceLimitsRequest(RequestBody):
     """The limits of a namespace. Without one of them, only the limits of the stack apply."""
 
+    triggers_per_minute: Annotated[int, bounded("integer", TRIGGERS_PER_MINUTE)] | None = Field(
+        None, description=TRIGGERS_PER_MINUTE.meaning
+    )
     jobs: Annotated[int, bounded("integer", JOBS)] | None = Field(None, description=JOBS.meaning)
     payload: Annotated[int, bounded("integer", PAYLOAD)] | None = Field(None, description=PAYLOAD.meaning)
 
@@ -30,6 +33,7 @@ class NamespaceRequest(RequestBody):
 class NamespaceLimitsResponse(TypedDict):
     """The limits of a namespace that are set."""
 
+    triggersPerMinute: NotRequired[Annotated[int, Field(description=TRIGGERS_PER_MINUTE.meaning)]]
     jobs: NotRequired[Annotated[int, Field(description=JOBS.meaning)]]
     payload: NotRequired[Annotated[int, Field(description=PAYLOAD.meaning)]]
 
@@ -70,6 +74,8 @@ def namespace_response(namespace: str, view: NamespaceView) -> NamespaceResponse
     if settings is None:
         return response
     limits = settings.limits
+    if limits.triggers_per_minute is not None:
+        response["limits"]["triggersPerMinute"] = limits.triggers_per_minute
     if limits.jobs_max is not None:
         response["limits"]["jobs"] = limits.jobs_max
     if limits.payload_bytes_max is not None:
