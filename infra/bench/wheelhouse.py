@@ -29,6 +29,7 @@ from sweephand.runtime.app import App, Options
 from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
@@ -116,6 +117,7 @@ class _Ports:
     jobs: DynamoJobs
     changes: DynamoChanges
     runs: DynamoRuns
+    batches: DynamoBatches
     lines: DynamoLines
     timers: DynamoTimers
     leases: DynamoLeases
@@ -168,6 +170,7 @@ class Wheelhouse:
                 jobs=DynamoJobs(self._jobs_table),
                 changes=DynamoChanges(self._jobs_table),
                 runs=DynamoRuns(self._jobs_table),
+                batches=DynamoBatches(self._jobs_table),
                 lines=DynamoLines(self._jobs_table),
                 timers=DynamoTimers(self._timers_table),
                 leases=DynamoLeases(self._timers_table),

@@ -31,9 +31,11 @@ from tests.fakes.memory import (
     MemoryTimers,
 )
 from tests.fakes.memory_access import MemoryKeys, MemorySecrets
+from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
     ChangeStore,
@@ -45,6 +47,7 @@ from sweephand.ports import (
 )
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
@@ -76,6 +79,7 @@ class Stores:
     runs: RunStore
     changes: ChangeStore
     lines: LineStore
+    batches: BatchStore
     secrets: SecretStore
     keys: KeyStore
     policies: PolicyStore
@@ -106,6 +110,7 @@ class Dynamo:
             DynamoRuns(jobs),
             DynamoChanges(jobs),
             DynamoLines(jobs),
+            DynamoBatches(jobs),
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
             DynamoPolicies(jobs),
@@ -125,6 +130,7 @@ def in_memory() -> Stores:
         MemoryRuns(),
         MemoryChanges(),
         MemoryLines(),
+        MemoryBatches(),
         MemorySecrets(),
         MemoryKeys(),
         MemoryPolicies(),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
 from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import (
     AllowanceStore,
     NamespaceStore,
@@ -49,6 +50,7 @@ class FakePorts:
     jobs: JobStore = MISSING
     changes: ChangeStore = MISSING
     runs: RunStore = MISSING
+    batches: BatchStore = MISSING
     lines: LineStore = MISSING
     timers: TimerStore = MISSING
     leases: LeaseStore = MISSING

@@ -34,6 +34,7 @@ from tests.fakes.memory import (
     MemoryRuns,
     MemoryTimers,
 )
+from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.ports import FakePorts
 
 from sweephand.base.concurrency import Concurrently, one_by_one
@@ -84,6 +85,7 @@ class World:
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
+        self.batches = MemoryBatches()
         self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
         self.audits = MemoryAudits()
@@ -147,6 +149,7 @@ class World:
             jobs=self._port(self.jobs, "jobs"),
             changes=self._port(self.changes, "changes"),
             runs=self._port(self.runs, "runs"),
+            batches=self._port(self.batches, "batches"),
             lines=self._port(self.lines, "lines"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),

@@ -342,6 +342,9 @@ class Simulation:
         self._chronicle.mishap(f"outage of {lasts_ms} ms", ", ".join(ports))
         for port in ports:
             self._gate.down[port] = until
+        if "runs" in ports:
+            # Only batches have progress.
+            self._gate.down["batches"] = until
 
     def _plan_throttling(self, steps: Sequence[Step], ends_at: Instant) -> None:
         random = stream(self._seed, "throttled writes")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.simulation.oracle.batches import Size, size_of
-from tests.simulation.traces.broken_batches import BROKEN_BATCHES, DEFINITION, batches
+from tests.simulation.traces.broken_batches import BROKEN_BATCHES, DEFINITION, batches, counted
 from tests.simulation.traces.doctored import Doctoring, complaints
 from tests.simulation.traces.stories import NOON, in_order, written
 from tests.simulation.traces.trace import Event
@@ -13,6 +13,7 @@ from tests.simulation.traces.trace import Event
 
 def test_whole_batches_please_the_oracle() -> None:
     assert complaints(batches()) == []
+    assert complaints(counted()) == []
 
 
 @pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_BATCHES)

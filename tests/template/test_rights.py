@@ -44,7 +44,7 @@ BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility 
 
 RIGHTS = {
     "Api": granted(
-        JobsTable_Arn="GetItem Query PutItem DeleteItem UpdateItem",
+        JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem UpdateItem",
         TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",

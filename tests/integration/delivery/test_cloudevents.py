@@ -78,6 +78,16 @@ def test_the_end_of_a_run_is_an_event_of_its_own(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
+def test_the_end_of_a_batch_names_the_batch_instead_of_a_run(form: str) -> None:
+    made = attempt_of({"format": form})._replace(ended_after=1, ends_batch=True)
+    event = event_of(delivered(made))
+    assert event.get_type() == "sweephand.batch-end"
+    assert event.get_id() == "uuuuuuuuuuuuuuuu-1795262400250-batch-end"
+    assert event.get_attributes()["sweephandbatch"] == "1795262400250"
+    assert "sweephandrun" not in event.get_attributes()
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_every_name_of_a_job_is_a_valid_source_and_subject(form: str) -> None:
     attempt = attempt_of({"format": form})
     key = JobKey("A.z_~:@+=-0", "a~b:@+=")

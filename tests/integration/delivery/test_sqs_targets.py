@@ -54,6 +54,14 @@ def test_the_attribute_holds_a_run_token_or_says_that_a_run_has_ended(sqs: Sqs) 
     for made, names in (
         (attempt._replace(run_token="shr_x"), {"id": attempt.trigger.id, "runToken": "shr_x"}),
         (attempt._replace(ended_after=2), {"id": f"{attempt.trigger.id}-end-2", "event": "end"}),
+        (
+            attempt._replace(ended_after=1, ends_batch=True),
+            {
+                "id": f"{attempt.trigger.uid}-{attempt.trigger.due_at}-batch-end",
+                "event": "batch-end",
+                "batch": str(attempt.trigger.due_at),
+            },
+        ),
     ):
         assert targets.deliver(made).succeeded
         (received,) = sqs.messages(url)

@@ -128,7 +128,7 @@ def ends_later_attempts() -> Iterator[None]:
     def look(self: Deadlines, message: DeadlineMessage) -> Outcome:
         run = self._runs.of(message.trigger)
         if run is not None and run.state == "running" and run.attempts != message.attempt:
-            return Outcome(self._fail(run, Answer(succeeded=False, error="Silence")) or "watched")
+            return self._fail(run, Answer(succeeded=False, error="Silence")) or Outcome("watched")
         return looked(self, message)
 
     with patch.object(Deadlines, "_check", look):

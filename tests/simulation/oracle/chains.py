@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.batch_events import BatchTold
 from tests.simulation.traces.trace import Requested, Told
 
 #: The part of a chained trigger's id that follows its job's uid.
@@ -53,7 +54,26 @@ def _first_of(request: Requested) -> str:
 def end_in(request: Requested) -> End | None:
     """Return the end that a chained trigger follows, or None if it follows none or is not chained."""
     said = json.loads(request.data) if CHAINED in request.trigger_id else None
-    if not isinstance(said, dict):
+    if not isinstance(said, dict) or "batchId" in said:
         return None
     trigger_id = said["triggerId"]
     return End(trigger_id.partition("-")[0], trigger_id, said["attempts"], said["state"])
+
+
+def batch_end_in(request: Requested) -> BatchTold | None:
+    """Return the end of a batch that a chained trigger follows, or None if it follows none.
+
+    What is told does not name the uid of the job whose batch has ended, so that is empty. The instant is 0,
+    so that what is told twice is equal.
+    """
+    said = json.loads(request.data) if CHAINED in request.trigger_id else None
+    if not isinstance(said, dict) or "batchId" not in said:
+        return None
+    counts = said["succeeded"], said["failed"], said["cancelled"]
+    first = _first_of(request)
+    return BatchTold(0, said["job"], "", said["batchId"], first, said["state"], said["total"], counts)
+
+
+def is_of_batch(tale: Tale, uid: str, run_id: str) -> bool:
+    """Whether a run is one of a batch."""
+    return any(each.is_counted is not None for each in tale.runs_of.get((uid, run_id), []))

@@ -7,13 +7,16 @@ from typing import Any
 from tests.simulation.oracle.chains import (
     CHAINED,
     End,
+    batch_end_in,
     end_in,
     followed,
+    is_of_batch,
 )
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.runs import OUR_FAULT
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.batch_events import BatchTold
 from tests.simulation.traces.trace import Mishap, Requested, RunStored, Written
 
 #: The states in which a run is over.
@@ -85,12 +88,14 @@ def what_was_asked_with_stays(tale: Tale) -> Iterator[str]:
         if "-manual-" in request.trigger_id:
             carried[request.trigger_id].add(request.data)
         elif CHAINED in request.trigger_id:
-            carried[request.trigger_id].add(end_in(request) or request.data)
+            carried[request.trigger_id].add(end_in(request) or batch_end_in(request) or request.data)
     for trigger_id, things in carried.items():
         ends = {each for each in things if isinstance(each, End)}
         if ends == things and _are_of_copies(tale, ends):
             continue
-        if len(things) > 1 or (CHAINED in trigger_id and not all(isinstance(each, End) for each in things)):
+        if len(things) > 1 or (
+            CHAINED in trigger_id and not all(isinstance(each, End | BatchTold) for each in things)
+        ):
             yield f"{trigger_id} left with {' and '.join(sorted(map(str, things)))}"
 
 
@@ -121,11 +126,14 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
     """Every end of a run is notified, and a job that follows it is triggered."""
     known = {each.end for each in followed(tale)}
     for end, at in _ends(tale):
+        if is_of_batch(tale, end.uid, end.trigger_id.removeprefix(f"{end.uid}-")):
+            # The end of the batch is told, and not that of each run.
+            continue
         life = tale.lives.get(end.uid)
         if life is None:
             # The job was never committed, and a trigger that was armed for it crashed too many functions.
             continue
-        on_complete = _in_force(tale, life, at)
+        on_complete = in_force(tale, life, at)
         if on_complete is None or at > tale.through or end in known:
             continue
         # Where Sweephand itself failed, the end is notified if the job can be read at that moment.
@@ -218,7 +226,7 @@ def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
                 yield End(uid, f"{uid}-{run_id}", each.attempts, each.state), each.at
 
 
-def _in_force(tale: Tale, life: Life, at: int) -> Mapping[str, Any] | None:
+def in_force(tale: Tale, life: Life, at: int) -> Mapping[str, Any] | None:
     """Return the `onComplete` of the versions of a job that count from then on, or None if they differ."""
     if life.deleted_at is not None:
         return None

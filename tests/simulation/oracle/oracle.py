@@ -10,6 +10,7 @@ from typing import Final
 
 from tests.simulation.oracle import (
     batches,
+    batches_over,
     bulk,
     bulk_writes,
     ends,
@@ -49,6 +50,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     batches.no_index_is_lost,
     batches.no_index_is_beyond,
     batches.batches_by_hand_are_whole,
+    batches_over.progress_shows_what_is_over,
+    batches_over.marks_have_a_cause,
+    batches_over.marks_move_on,
+    batches_over.batches_end_after_their_last_run,
+    batches_over.every_batch_ends,
+    batches_over.every_batch_end_is_told,
+    batches_over.only_batch_ends_are_told,
     jobs.acknowledged_writes_stand,
     jobs.nobody_is_refused_for_his_own_write,
     jobs.a_deletion_removes_one_job,

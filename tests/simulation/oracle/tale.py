@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from tests.simulation.oracle.lives import Life, lives_of
+from tests.simulation.traces.batch_events import BatchEnded, Marked
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
 from tests.simulation.traces.trace import (
     Buried,
@@ -187,6 +188,16 @@ class Tale:
     def bulk_writes(self) -> list[BulkWriteAnswered]:
         """The answers to calls that write many jobs. Most traces have none."""
         return self.of(BulkWriteAnswered)
+
+    @cached_property
+    def marked(self) -> list[Marked]:
+        """The runs that the progress of batches shows as over. Most traces have none."""
+        return self.of(Marked)
+
+    @cached_property
+    def batches_ended(self) -> list[BatchEnded]:
+        """The batches whose heads say that all of their runs are over."""
+        return self.of(BatchEnded) if self.marked else []
 
     @cached_property
     def timers(self) -> list[TimerStored]:

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.trace import (
     Answered,
     Chosen,
@@ -32,6 +33,8 @@ from tests.simulation.traces.trace import (
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
+from sweephand.model.batch_end import Counts
+from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
 from sweephand.model.run import Run
@@ -205,6 +208,21 @@ class Recorder:
 
     def _told(self, attempt: Attempt, attempts: int) -> None:
         trigger, told = attempt.trigger, json.loads(attempt.body)
+        if attempt.ends_batch:
+            counts = told["succeeded"], told["failed"], told["cancelled"]
+            self.events.append(
+                BatchTold(
+                    self._now(),
+                    trigger.key.name,
+                    trigger.uid,
+                    told["batchId"],
+                    attempt.id,
+                    told["state"],
+                    told["total"],
+                    counts,
+                )
+            )
+            return
         name, uid = trigger.key.name, trigger.uid
         self.events.append(Told(self._now(), name, uid, trigger.id, attempt.id, told["state"], attempts))
 
@@ -225,6 +243,31 @@ class Recorder:
         """Note that a run's item was written, over another item or over none."""
         self._run_is(run, run.state, before, reason=run.reason, is_ending=run.is_ending)
 
+    def marks_changed(self, before: ProgressPage | None, after: ProgressPage | None) -> None:
+        """Note the marks that are new on a page of a batch's progress. Higher levels count pages."""
+        if after is None or after.name.level:
+            return
+        batch, known = after.name.batch, {} if before is None else before.ends
+        for index, end in after.ends.items():
+            if known.get(index) != end:
+                index += PAGE_SIZE * after.name.number  # noqa: PLW2901 - the index within the batch
+                self.events.append(Marked(self._now(), batch.key.name, batch.uid, str(batch), index, end))
+
+    def head_changed(self, _: BatchHead | None, after: BatchHead | None) -> None:
+        """Note that the head of a batch shows the batch's end, or that the end was told."""
+        if after is not None and after.ended_at is not None:
+            of, counts = after.name, after.counts or Counts()
+            ended = BatchEnded(
+                self._now(),
+                of.key.name,
+                of.uid,
+                str(of),
+                after.size.total,
+                counts.succeeded,
+                was_told=after.was_told,
+            )
+            self.events.append(ended)
+
     def run_released(self, run: Run) -> None:
         """Note that the claim of a run was removed, because its attempt was not made."""
         self._run_is(run, "released", run)
@@ -244,6 +287,7 @@ class Recorder:
                 owner=run.owner,
                 reason=reason,
                 is_ending=is_ending,
+                is_counted=None if run.batch is None else run.batch.is_counted,
             )
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
+from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
 
 from sweephand.base.instants import Instant
@@ -250,7 +251,8 @@ class RunStored:
     """A run's item changed. `before` is None if there was none.
 
     The run `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is
-    `released` if its claim was removed: then nothing is stored.
+    `released` if its claim was removed: then nothing is stored. `is_counted` is None unless it is a run of a
+    batch, and then says whether the batch's progress is kept.
     """
 
     at: Instant
@@ -263,6 +265,7 @@ class RunStored:
     owner: str | None
     reason: str | None = None
     is_ending: bool = False
+    is_counted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,4 +393,7 @@ Event: TypeAlias = (
     | CursorStored
     | LimitSet
     | Mishap
+    | Marked
+    | BatchEnded
+    | BatchTold
 )

@@ -67,9 +67,6 @@ class Batches:
         if not self.is_on or random.random() >= _BATCHED:
             return written
         kept = {name: value for name, value in written.items() if name not in _REPLACED | _WITHOUT}
-        if kept.get("onComplete", {}).get("type") == "job":
-            # Each trigger of the batch would trigger a job, which may have a batch of its own.
-            del kept["onComplete"]
         return kept | random.choice(_FORMS)
 
     def patched(self, number: int) -> dict[str, Any]:

@@ -46,6 +46,8 @@ _REPEATED: Final = frozenset(
         "raise_shards",
         "discard",
         "save_position",
+        "advance",
+        "mark",
     }
 )
 

@@ -183,6 +183,7 @@ class Fleet:
                 jobs=ports.jobs,
                 changes=ports.changes,
                 runs=ports.runs,
+                batches=ports.batches,
                 lines=ports.lines,
                 timers=ports.timers,
                 leases=ports.leases,

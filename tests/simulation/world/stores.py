@@ -15,6 +15,7 @@ from tests.fakes.memory import (
     MemoryRuns,
     MemoryTimers,
 )
+from tests.fakes.memory_batches import MemoryBatches
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.sqs import Sqs
@@ -23,6 +24,7 @@ from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
@@ -63,6 +65,7 @@ class Ports:
     leases: LeaseStore
     runs: RunStore
     lines: LineStore
+    batches: BatchStore
     payloads: PayloadStore
     audits: AuditStore
     allowances: AllowanceStore
@@ -86,6 +89,9 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
     runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
     removals = chronicle.removals
+    batches = MemoryBatches()
+    batches._pages = Watched(chronicle.marks_changed)
+    batches._heads = Watched(chronicle.head_changed)
 
     def job_changed(before: Job | None, after: Job | None) -> None:
         changed = before or after
@@ -113,6 +119,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
         lines=gate.wrapped(lines, "lines"),
+        batches=gate.wrapped(batches, "batches"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=gate.wrapped(MemoryAllowances(), "allowances"),

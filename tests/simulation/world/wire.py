@@ -25,8 +25,12 @@ from tests.simulation.world.stores import Ports, flow_stores
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
+from sweephand.model.batch_progress import BatchName, PageName, ProgressPage
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import Demand, DemandKind
 from sweephand.storage import (
     allowances,
+    batches,
     changes,
     jobs,
     leases,
@@ -86,6 +90,7 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
         lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
+        batches=_told(gate, batches.DynamoBatches(table("batches", "jobs")), "batches"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=_told(gate, allowances.DynamoAllowances(table("allowances", "jobs")), "allowances"),
@@ -162,6 +167,10 @@ class Watch:
                 chronicle.run_changed(_read(runs._run, before), _read(runs._run, after))
             case "overlap":
                 chronicle.line_changed(_read(lines._line, before), _read(lines._line, after))
+            case "batches":
+                chronicle.head_changed(_read(batches._head, before), _read(batches._head, after))
+            case "marks":
+                chronicle.marks_changed(_read(_marks, before), _read(_marks, after))
             case "shard":
                 if after:
                     chronicle.timer_changed(None, timers._timer(after))
@@ -195,6 +204,19 @@ class _DeadLetters:
 
     def delete(self, receipts: Sequence[str]) -> None:
         raise AssertionError(f"nobody receives dead letters: {receipts}")
+
+
+def _marks(item: Attributes) -> ProgressPage:
+    """The page of a batch's progress. The store is asked for pages by name, so it does not read names."""
+    _, namespace, name, level, number = item["pk"]["S"].split("#")
+    due_at, *demand, uid = item["sk"]["S"].split("#")
+    of = BatchName(
+        JobKey(namespace, name),
+        uid,
+        int(due_at),
+        Demand(cast("DemandKind", demand[0].removeprefix("~")), demand[1]) if demand else None,
+    )
+    return batches._page(PageName(of, int(level), int(number)), item)
 
 
 def _read(reader: Callable[[Attributes], Port], item: Attributes | None) -> Port | None:

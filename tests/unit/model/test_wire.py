@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.errors import NewerError, PoisonError
+from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName
@@ -266,6 +267,8 @@ def test_a_failure_message_reads_back_as_it_was_written(message: FailureMessage)
         first_attempt_at=st.none() | instants,
         faults=counts,
         result=st.none() | st.text(max_size=300).map(json.dumps),
+        batch_end=st.none()
+        | st.builds(BatchEnd, counts, st.builds(Counts, counts, counts, counts), st.booleans()),
     )
 )
 def test_a_notification_message_reads_back_as_it_was_written(message: NotifyMessage) -> None:

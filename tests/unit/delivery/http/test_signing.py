@@ -65,6 +65,15 @@ def test_a_notification_of_an_end_is_signed_under_an_id_of_its_own_and_names_its
     assert headers["webhook-signature"] == expected
 
 
+def test_a_notification_of_the_end_of_a_batch_names_the_batch_instead_of_a_run() -> None:
+    attempt = attempt_of({})._replace(ended_after=1, ends_batch=True)
+    headers = delivery_headers(attempt, attempt.body)
+    assert headers["webhook-id"] == "uuuuuuuuuuuuuuuu-1795262400250-batch-end"
+    assert headers["sweephand-event"] == "batch-end"
+    assert headers["sweephand-batch"] == "1795262400250"
+    assert headers.keys().isdisjoint({"sweephand-run", "sweephand-batch-index"})
+
+
 def test_the_headers_name_the_trigger_and_the_attempt() -> None:
     attempt = attempt_of({})
     headers = delivery_headers(attempt, attempt.body)

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.model.batch_end import Counts
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
@@ -236,3 +238,37 @@ def test_a_permit_of_a_function_that_crashed_is_freed_when_its_claim_has_ended(c
     world.run_until(NOON + 5_000 + ATTEMPT_CLAIM_MS + DEADLINE_GRACE_MS + 3 * MINUTE)
     assert run_of(world).state == "running"
     assert len(away(world)) == 1, "only the second attempt at the request holds one"
+
+
+def test_a_batch_under_a_policy_has_exact_progress_and_marks_the_runs_of_an_entry_together() -> None:
+    world, calls = world_with(), list[str]()
+    told = {"type": "http", "url": "https://told.example/end"}
+    world.put(dueTime="10m", batch={"count": 40}, policy="mailer", onComplete=told)
+    world.consumers.answering = lambda each: Answer(each.trigger.index != 7, code=422, is_final=True)
+    world.announce = calls.append
+    world.run_until(NOON + 15 * MINUTE)
+    head = world.batches.find(key_of(), NOON + 10 * MINUTE, None)
+    assert head is not None
+    assert head.counts == Counts(39, 1)
+    assert [each.ends_batch for each in world.consumers.attempts if each.ended_after is not None] == [True]
+    assert calls.count("before batches.mark") <= 10
+    assert not waiting(world)
+
+
+def test_a_trigger_whose_mark_was_not_written_stays_in_the_line_and_is_marked_later() -> None:
+    world = world_with()
+    world.put(dueTime="10m", batch={"count": 3}, policy="mailer")
+    world.run_until(NOON + 8 * MINUTE + 1)
+    assert len(waiting(world)) == 3
+    failing(world, "batches.mark")
+    with pytest.raises(AssertionError, match="not done"):
+        world.run_until(NOON + 10 * MINUTE + 1)
+    assert len(waiting(world)) == 3
+    working(world)
+    world.run_until(NOON + 14 * MINUTE)
+    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.run_until(NOON + 20 * MINUTE)
+    head = world.batches.find(key_of(), NOON + 10 * MINUTE, None)
+    assert head is not None
+    assert head.counts == Counts(3)
+    assert not waiting(world)

@@ -50,6 +50,8 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("POST", f"{JOB_URL}/runs/1-0/complete", None, (403, 404, 404)),
     ("POST", f"{JOB_URL}/runs/1-0/fail", {"reason": "no"}, (403, 404, 404)),
     ("POST", f"{JOB_URL}/runs/1-0/cancel", None, (403, 404, 404)),
+    ("GET", f"{JOB_URL}/batches", None, (200, 200, 200)),
+    ("GET", f"{JOB_URL}/batches/1", None, (404, 404, 404)),
     ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
     ("PUT", POLICY_URL, {"maxConcurrent": 5}, (403, 409, 409)),
     ("GET", POLICY_URL, None, (404, 404, 404)),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.http_events import document
 
 from sweephand.base.names import NAME_PATTERN, is_name
-from sweephand.model.run_id import parse_run_name
+from sweephand.model.run_id import batch_id, parse_batch_name, parse_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
@@ -100,6 +100,17 @@ def test_the_pattern_of_run_ids_accepts_every_id_that_the_code_makes(text: str) 
     if re.fullmatch(r".*[0-9]{15}.*", text):
         return  # a due time beyond the year 9999
     assert (named is not None) == bool(re.fullmatch(PATH["runId"]["pattern"], text))
+
+
+@given(text=st.from_regex(PATH["batchId"]["pattern"], fullmatch=True) | st.text(max_size=20))
+def test_the_pattern_of_batch_ids_accepts_every_id_that_the_code_makes(text: str) -> None:
+    first = parse_batch_name(text)
+    if re.fullmatch(r".*[0-9]{15}.*", text):
+        return  # a due time beyond the year 9999
+    assert (first is not None) == bool(re.fullmatch(PATH["batchId"]["pattern"], text))
+    if first is not None:
+        assert batch_id(first.due_at, first.demand) == text
+        assert parse_run_name(str(first)) == first
 
 
 def test_the_pattern_of_time_zones_accepts_every_zone_of_the_database() -> None:

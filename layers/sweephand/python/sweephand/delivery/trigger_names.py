@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from sweephand.base.instants import rfc3339
+from sweephand.model.run_id import batch_id
 from sweephand.ports import Attempt
 from sweephand.targets.queue_url import ESCAPES
 
@@ -15,15 +16,22 @@ def names_of(attempt: Attempt) -> str:
         "id": attempt.id,
         "namespace": trigger.key.namespace,
         "job": trigger.key.name,
-        "run": trigger.run_id,
+        **_subject_of(attempt),
         "due": rfc3339(trigger.due_at),
         "attempt": attempt.number,
         "sequence": trigger.sequence,
-        "batchIndex": trigger.index,
-        **({} if attempt.ended_after is None else {"event": "end"}),
+        **({} if attempt.ended_after is None else {"event": attempt.event}),
         **({} if attempt.run_token is None else {"runToken": attempt.run_token}),
     }
     return json.dumps(names, separators=(",", ":"))
+
+
+def _subject_of(attempt: Attempt) -> dict[str, Any]:
+    """The run that the attempt is about, with its index; or the batch that has ended."""
+    trigger = attempt.trigger
+    if attempt.ends_batch:
+        return {"batch": batch_id(trigger.due_at, trigger.demand)}
+    return {"run": trigger.run_id, "batchIndex": trigger.index}
 
 
 def text_of(attempt: Attempt) -> str:

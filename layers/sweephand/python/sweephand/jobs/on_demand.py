@@ -77,7 +77,7 @@ class OnDemand:
         batch = job.series.batch
         if batch is not None:
             self._queue.send([(batch_on_demand(job, batch, demand, payload, due_at=now, now=now), 0)])
-            place = BatchPlace(*batch, after_ms=0)
+            place = BatchPlace.of(batch, after_ms=0)
             return Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
         trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand)
         message = TriggerMessage(trigger, not_before=now, payload=payload, priority=job.definition.priority)

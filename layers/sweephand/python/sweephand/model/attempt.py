@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.model.trigger import Trigger, end_id
+from sweephand.model.trigger import Trigger, batch_end_id, end_id
 
 #: How much of a response is kept with the run.
 ANSWER_BYTES_KEPT: Final = 512
@@ -25,9 +25,10 @@ class Attempt(NamedTuple):
     run.
 
     With `ended_after`, the attempt delivers no trigger, but the notification that its run ended after that
-    many attempts. If `must_be_new`, the attempt does not repeat an earlier one. Then a queue that drops
-    repetitions must take it. `within_ms` limits connecting and the request together, if it is less than the
-    target's own timeout. Earlier connections of the same attempt may have taken the rest.
+    many attempts. If it `ends_batch` too, all runs of the trigger's batch are over. If `must_be_new`, the
+    attempt does not repeat an earlier one. Then a queue that drops repetitions must take it. `within_ms`
+    limits connecting and the request together, if it is less than the target's own timeout. Earlier
+    connections of the same attempt may have taken the rest.
     """
 
     trigger: Trigger
@@ -41,11 +42,19 @@ class Attempt(NamedTuple):
     ended_after: int | None = None
     must_be_new: bool = False
     within_ms: int | None = None
+    ends_batch: bool = False
 
     @property
     def id(self) -> str:
         """The id by which a consumer deduplicates: the trigger's, or that of the end of its run."""
+        if self.ends_batch:
+            return batch_end_id(self.trigger)
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
+
+    @property
+    def event(self) -> str:
+        """What a notification is about: the `end` of a run, or the `batch-end`."""
+        return "batch-end" if self.ends_batch else "end"
 
 
 class Answer(NamedTuple):

@@ -154,7 +154,10 @@ class Definition:
         if written is None:
             return None
         window = written.get("window")
-        return Batch(written["count"], 0 if window is None else parse_duration_ms(window))
+        window_ms = 0 if window is None else parse_duration_ms(window)
+        # A job that records no successes pays for no progress either, unless somebody is told of the end.
+        is_counted = self.records_successes or self.on_complete is not None
+        return Batch(written["count"], window_ms, is_counted)
 
     @property
     def target(self) -> Mapping[str, Any]:

@@ -58,6 +58,17 @@ def parse_run_name(text: str) -> RunName | None:
     return RunName(int(due_at), int(index), demand)
 
 
+def batch_id(due_at: Instant, demand: Demand | None) -> str:
+    """The name of a batch within its job: that of its runs without their index."""
+    return str(due_at) if demand is None else f"{demand.kind}-{due_at}-{demand.token}"
+
+
+def parse_batch_name(text: str) -> RunName | None:
+    """The name of the first run of the batch of that name; None if the text is no name of a batch."""
+    before, dash, token = text.rpartition("-")
+    return parse_run_name(f"{before}-0-{token}" if dash else f"{text}-0")
+
+
 #: Sorts after every uid of a job.
 AFTER_UIDS: Final = "~"
 
@@ -67,5 +78,13 @@ def run_position(name: RunName, uid: str) -> str:
 
     Runs sort by due time, then by index. At the same place, runs of the schedule sort before runs on demand.
     """
-    demand = "" if name.demand is None else f"{AFTER_UIDS}{name.demand.kind}#{name.demand.token}#"
-    return f"{name.due_at:014d}#{name.index:07d}#{demand}{uid}"
+    return f"{name.due_at:014d}#{name.index:07d}#{_demand_position(name.demand)}{uid}"
+
+
+def batch_position(due_at: Instant, demand: Demand | None, uid: str) -> str:
+    """The sort key of a batch among the batches of its job's key, in the order of its runs."""
+    return f"{due_at:014d}#{_demand_position(demand)}{uid}"
+
+
+def _demand_position(demand: Demand | None) -> str:
+    return "" if demand is None else f"{AFTER_UIDS}{demand.kind}#{demand.token}#"

@@ -4,23 +4,31 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
+from sweephand.model.batch_end import BatchEnd
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
-from sweephand.model.run_id import Demand, RunName
-from sweephand.schedules import Occurrence, Series
+from sweephand.model.run_id import Demand, RunName, batch_id
+from sweephand.schedules import Batch, Occurrence, Series
 
 
 class BatchPlace(NamedTuple):
     """The place of a trigger in the batch of its occurrence.
 
     The batch has `size` triggers, spread over `window_ms`. This one is due `after_ms` after its occurrence.
-    A trigger keeps the batch of its own revision, because the job may have another one by now.
+    A trigger keeps the batch of its own revision, because the job may have another one by now. So all
+    triggers of a batch agree on whether it `is_counted`: whether its progress is kept.
     """
 
     size: int
     window_ms: int
     after_ms: int
+    is_counted: bool = True
+
+    @classmethod
+    def of(cls, batch: Batch, after_ms: int) -> "BatchPlace":
+        """The place of the trigger that is due so long after its occurrence."""
+        return cls(batch.size, batch.window_ms, after_ms, batch.is_counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +208,7 @@ def message_of(
         armed_at=armed_at,
         index=occurrence.batch_index,
         demand=demand,
-        batch=None if batch is None else BatchPlace(*batch, occurrence.after_ms),
+        batch=None if batch is None else BatchPlace.of(batch, occurrence.after_ms),
     )
     return TriggerMessage(trigger, not_before=occurrence.at, payload=payload)
 
@@ -262,11 +270,12 @@ class FailureMessage(NamedTuple):
 
 
 class NotifyMessage(NamedTuple):
-    """The order to notify the job's `onComplete` target of the end of a run.
+    """The order to notify the job's `onComplete` target of the end of a run, or of a whole batch.
 
     `attempts` is the number of the attempt after which the run ended in `state`. `attempt` and
     `first_attempt_at` count the attempts at the notification itself. `result` is the JSON text with which the
-    consumer completed the run.
+    consumer completed the run. With a `batch_end`, the message is about the batch whose first trigger is
+    `trigger`.
     """
 
     trigger: Trigger
@@ -281,11 +290,24 @@ class NotifyMessage(NamedTuple):
     first_attempt_at: Instant | None = None
     faults: int = 0
     result: str | None = None
+    batch_end: BatchEnd | None = None
+
+    @property
+    def end_id(self) -> str:
+        """The id of the end, by which whoever is notified twice recognizes that."""
+        if self.batch_end is not None:
+            return batch_end_id(self.trigger)
+        return end_id(self.trigger, self.attempts)
 
 
 def end_id(trigger: Trigger, attempts: int) -> str:
     """The id of the end of a trigger's run after that attempt; a redriven run can end again."""
     return f"{trigger.id}-end-{attempts}"
+
+
+def batch_end_id(trigger: Trigger) -> str:
+    """The id of the end of the batch of a trigger. A batch ends once, whatever is redriven after that."""
+    return f"{trigger.uid}-{batch_id(trigger.due_at, trigger.demand)}-batch-end"
 
 
 Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage

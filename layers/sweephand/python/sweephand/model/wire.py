@@ -101,6 +101,9 @@ def _of_message(message: Message) -> dict[str, Any]:
             }
             if message.result is not None:
                 fields["result"] = message.result
+            if message.batch_end is not None:
+                total, counts, overran = message.batch_end
+                fields["batchEnd"] = [total, *counts, int(overran)]
         case RangeMessage():
             fields = _of_range(message)
     return fields
@@ -224,6 +227,7 @@ def _read(fields: Fields) -> Readable:
                 first_attempt_at=fields.number_or_none("first"),
                 faults=fields.number("faults"),
                 result=fields.json_or_none("result"),
+                batch_end=fields.batch_end(),
             )
         case "span":
             series = Series.from_item(fields.item("series"))

@@ -38,7 +38,7 @@ def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
         assert trigger.key.namespace == namespace, "a bundle has one namespace"
         assert message.priority == bundle.triggers[0].priority, "a bundle has one lane"
         revision = (trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
-        batch = () if trigger.batch is None else (trigger.due_at, *trigger.batch[:2])
+        batch = () if trigger.batch is None else (trigger.due_at, *_size_of(trigger.batch))
         place = revisions.setdefault((*revision, *batch), len(revisions))
         row: list[int | bool] = [place, trigger.at - first_at, trigger.sequence]
         if trigger.index or message.is_owed:
@@ -50,6 +50,12 @@ def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
     return fields | lane_to_json(bundle.triggers[0].priority)
 
 
+def _size_of(batch: BatchPlace) -> tuple[int, ...]:
+    """What all triggers of a batch have in common."""
+    size = batch.size, batch.window_ms
+    return size if batch.is_counted else (*size, 0)
+
+
 def read_bundle(fields: Fields) -> BundleMessage:
     """The bundle that bundle_to_json() wrote; an error if it cannot be read.
 
@@ -57,14 +63,19 @@ def read_bundle(fields: Fields) -> BundleMessage:
     make them dead letters.
     """
     namespace, first_at, priority = fields.text("ns"), fields.number("at"), fields.priority()
-    revisions = fields.rows("revs", "job", "uid", "rev", "armed", "due", "size", "window")
+    revisions = fields.rows("revs", "job", "uid", "rev", "armed", "due", "size", "window", "uncounted")
 
     def message(row: Fields) -> TriggerMessage:
         revision, at = revisions[row.number("revision")], first_at + row.number("after")
         due_at, batch = at, None
         if (size := revision.number_or_none("size")) is not None:
             due_at = revision.number("due")
-            batch = BatchPlace(size, revision.number("window"), at - due_at)
+            batch = BatchPlace(
+                size,
+                revision.number("window"),
+                at - due_at,
+                is_counted=revision.number_or_none("uncounted") is None,
+            )
         trigger = Trigger(
             key=JobKey(namespace, revision.text("job")),
             uid=revision.text("uid"),

@@ -7,11 +7,13 @@ from typing import Any, Final, get_args
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import INSTANT_MAX
 from sweephand.base.limits import RESULT_BYTES_MAX
+from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PRIORITIES, PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
+from sweephand.model.wire_parts import batch_from_json
 
 #: Names, uids and revisions are far shorter. A store has no key that is longer.
 _TEXT_LENGTH_MAX: Final = 256
@@ -50,19 +52,24 @@ class Fields:
             raise PoisonError(f"`{name}` in a message is a pair of numbers.")
         return _whole(value[0], name), _whole(value[1], name)
 
-    def numbers_or_none(self, name: str, count: int) -> tuple[int, ...] | None:
-        """So many numbers as number() reads them, or None if the field is null or absent."""
+    def numbers_or_none(self, name: str, *counts: int) -> tuple[int, ...] | None:
+        """As many numbers as one of `counts`, read as by number(); None if the field is null or absent."""
         value = self._fields.get(name)
         if value is None:
             return None
-        if not isinstance(value, list) or len(value) != count:
-            raise PoisonError(f"`{name}` in a message is a list of {count} numbers.")
+        if not isinstance(value, list) or len(value) not in counts:
+            raise PoisonError(f"`{name}` in a message is a list of {counts[0]} numbers.")
         return tuple(_whole(each, name) for each in value)
 
     def batch(self) -> BatchPlace | None:
         """The place of a trigger in its batch, or None if it is not part of one."""
-        place = self.numbers_or_none("batch", 3)
-        return None if place is None else BatchPlace(*place)
+        place = self.numbers_or_none("batch", 3, 4)
+        return batch_from_json(place)
+
+    def batch_end(self) -> BatchEnd | None:
+        """The end of a batch, or None if the message is about one run."""
+        said = self.numbers_or_none("batchEnd", 5)
+        return None if said is None else BatchEnd(said[0], Counts(*said[1:4]), bool(said[4]))
 
     def permit(self) -> PermitName | None:
         """The permit of an attempt, or None if it has none."""

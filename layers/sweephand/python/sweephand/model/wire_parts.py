@@ -6,12 +6,15 @@ field that is added to a part is carried everywhere.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sweephand.model.definition import Payload
 from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
+
+#: The length of the form of a place in a batch whose progress is kept.
+_COUNTED: Final = 3
 
 
 def demand_to_json(demand: Demand | None) -> list[Any] | None:
@@ -45,13 +48,18 @@ def redrive_from_json(value: Sequence[Any] | None) -> Redrive | None:
 
 
 def batch_to_json(batch: BatchPlace | None) -> list[int] | None:
-    """`[size, window_ms, after_ms]`; None for a trigger that is not part of a batch."""
-    return None if batch is None else list(batch)
+    """`[size, window_ms, after_ms]`, and a fourth element if the batch is not counted; None for no batch."""
+    if batch is None:
+        return None
+    return [*batch[:3], 0] if not batch.is_counted else list(batch[:3])
 
 
 def batch_from_json(value: Sequence[int] | None) -> BatchPlace | None:
     """The place in a batch that batch_to_json() wrote."""
-    return BatchPlace(*value) if value else None
+    if not value:
+        return None
+    size, window_ms, after_ms = value[:3]
+    return BatchPlace(size, window_ms, after_ms, is_counted=len(value) == _COUNTED)
 
 
 def lane_to_json(priority: Priority) -> dict[str, Priority]:

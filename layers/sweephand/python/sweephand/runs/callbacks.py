@@ -14,13 +14,15 @@ from sweephand.base.errors import (
 )
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.model.batch_progress import mark_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Failure, FailureMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
-from sweephand.runs.notification import notification_of
+from sweephand.runs.notification import notification_of, notifies_of
 
 #: How often a run is read and written until no other writer came between. A heartbeat and a deadline come
 #: between at most once.
@@ -51,6 +53,7 @@ class Callbacks:
         overlap_queue: OverlapQueue,
         expiry: JobExpiry,
         flow: PolicyFlow,
+        progress: BatchProgress,
         queue: Queue,
         clock: Clock,
         ids: Ids,
@@ -61,6 +64,7 @@ class Callbacks:
         self._runs = runs
         self._queue = queue
         self._expiry = expiry
+        self._progress = progress
         self._clock = clock
         self._ids = ids
 
@@ -160,9 +164,10 @@ class Callbacks:
         return run
 
     def _end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
-        """Write the end of a run, advance its line, free its permit, and let its job expire.
+        """Write the end of a run, and do what follows it. A repetition does so again.
 
-        A repetition does so again.
+        What follows: the job's line advances, the permit is free, the job may expire, and the progress of the
+        run's batch shows the end.
         """
         job: Job | None = None
 
@@ -176,6 +181,9 @@ class Callbacks:
         self._expiry.ended(job)
         if run.permit is not None:
             self._flow.run_permits.free(run.key, run.permit)
+        mark = mark_of(run)
+        for error in self._progress.record([mark] if mark else []).values():
+            raise error
         return run
 
     def _change(self, read: Callable[[], Run], change: Callable[[Run], Run]) -> Run:
@@ -220,7 +228,7 @@ class Callbacks:
         run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
         if job is None or job.uid != run.uid:
             return run
-        if job.definition.on_complete is not None:
+        if notifies_of(run, job):
             self._queue.send([(notification_of(run, now), 0)])
         return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
 

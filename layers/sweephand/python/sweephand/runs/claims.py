@@ -63,6 +63,10 @@ class Claims:
         is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
         return run.claimed_until if run is not None and is_claimed else None
 
+    def run_in_batch(self, message: TriggerMessage) -> Run | None:
+        """The stored run of a trigger of a batch; None for any other trigger."""
+        return self._runs.of(message.trigger) if message.trigger.batch is not None else None
+
     def release(self, run: Run, message: TriggerMessage, *, is_cancelled: bool) -> None:
         """Undo the claim of an attempt that was not made: no request was sent.
 

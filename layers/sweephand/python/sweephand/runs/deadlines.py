@@ -6,13 +6,14 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.model.batch_progress import mark_of
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
 from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, deadline_of
-from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
+from sweephand.runs.outcome import Outcome, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 
 #: Callbacks can change a run between a read and a write. After so many tries the message comes again.
@@ -81,14 +82,16 @@ class Deadlines:
         for _ in range(_READS_MAX):
             run, now = self._runs.of(message.trigger), self._clock.now()
             if run is None or (run.attempts, run.owner) != (message.attempt, message.owner):
-                return Outcome("watched")
+                return Outcome("watched", ended=mark_of(run))
             if run.state == "claimed" and run.claimed_until is not None and now < run.claimed_until:
                 # Another invocation is about to record the acceptance. If that invocation crashed, the
                 # attempt will be claimed again.
                 self._requeue.put_back(message, max(run.claimed_until, now + SECOND_MS))
                 return Outcome("watched")
             if run.state != "running" and not run.is_ending:
-                return Outcome("watched")
+                # The function that served the consumer's callback may have crashed before the run's batch
+                # showed the end.
+                return Outcome("watched", ended=mark_of(run))
             if run.state == "running" and now < run.deadline_at + DEADLINE_GRACE_MS:
                 if run.next_check_at is not None and message.not_before < run.next_check_at:
                     return Outcome("watched")
@@ -103,7 +106,7 @@ class Deadlines:
                 continue
             outcome = self._fail(run, _failure_of(run))
             if outcome is not None:
-                return Outcome(outcome)
+                return outcome
         raise StoreError(
             f"run {message.trigger.run_id} of {message.trigger.key} kept changing between read and write"
         )
@@ -132,15 +135,15 @@ class Deadlines:
         for _ in range(_READS_MAX):
             run = self._runs.of(message.trigger)
             if run is None or run.attempts != message.attempt or run.state not in ("claimed", "running"):
-                return Outcome("repeated")
+                return Outcome("repeated", ended=mark_of(run))
             outcome = self._fail(run, answer)
             if outcome is not None:
-                return Outcome(outcome)
+                return outcome
         raise StoreError(
             f"run {message.trigger.run_id} of {message.trigger.key} kept changing between read and write"
         )
 
-    def _fail(self, seen: Run, answer: Answer) -> OutcomeName | None:
+    def _fail(self, seen: Run, answer: Answer) -> Outcome | None:
         """Record the failure of a run that was read; None if the run has changed since."""
         job = self._jobs.get(seen.key)
         if job is not None and job.uid != seen.uid:
@@ -164,7 +167,7 @@ class Deadlines:
             return None
         if seen.permit is not None:
             self._flow.run_permits.free(seen.key, seen.permit)
-        return outcome_of_failure(failed.state)
+        return Outcome(outcome_of_failure(failed.state), ended=mark_of(written))
 
 
 def _failure_of(run: Run) -> Answer:

@@ -15,6 +15,7 @@ from sweephand.base.timing import (
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.model.batch_progress import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.policy import PolicyKey
@@ -146,16 +147,17 @@ class Deliverer:
         """When the claim of this attempt ends; None if the attempt is not claimed."""
         return self._claims.claim_ends_at(message)
 
-    def give_up(self, message: TriggerMessage, reason: str) -> None:
+    def give_up(self, message: TriggerMessage, reason: str) -> Run | None:
         """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
+
+        Returns the run as it is then; None if there is none or its job is not there.
 
         Nothing changes if another invocation has claimed the run, ended it or begun a later attempt in the
         meantime. If the job is not there (deleted, or never committed), a failed run is recorded only for an
         attempt that was claimed.
         """
         now = self._clock.now()
-        # The store that failed so far may fail here too. The run's record and the dead letter must still be
-        # written.
+        # The store that failed so far may fail here too. The run's record must still be written.
         job, is_read = None, False
         with suppress(Exception):
             job, is_read = self._job_reads.reread(message.trigger.key).job, True
@@ -163,10 +165,11 @@ class Deliverer:
             job = None
             if self.claim_ends_at(message) is None:
                 self._claims.cancel_with_job(message)
-                return
+                return None
         run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
-        if self._runs.claim(run, now) is None:
-            failed = replace(run, state="failed", ended_at=now, reason=reason)
+        ended = self._runs.claim(run, now)
+        if ended is None:
+            ended = failed = replace(run, state="failed", ended_at=now, reason=reason)
             if job is not None:
                 with suppress(Exception):
                     self._follow_up.give_up(failed, job)
@@ -174,6 +177,7 @@ class Deliverer:
             with suppress(Exception):
                 self._expiry.ended(job)
         self._overlap_queue.advance(message.trigger)
+        return ended
 
     def _put_back(self, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
         self._requeue.put_back(message, until)
@@ -197,8 +201,8 @@ class Deliverer:
             return Outcome("unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
             lasted_ms = now - read.job.paused_at
-            if self._has_ended_while_held(message, read.job, lasted_ms):
-                return Outcome("repeated")
+            if (ended := self._ended_while_held(message, read.job, lasted_ms)) is not None:
+                return Outcome("repeated", ended=mark_of(ended))
             # The resume decides about triggers that fall due during the pause.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
@@ -211,8 +215,8 @@ class Deliverer:
         """
         return message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
 
-    def _has_ended_while_held(self, message: TriggerMessage, job: Job, lasted_ms: int) -> bool:
-        """Whether the run of a trigger that a pause holds back is over.
+    def _ended_while_held(self, message: TriggerMessage, job: Job, lasted_ms: int) -> Run | None:
+        """The run of a trigger that a pause holds back, if it is over.
 
         If it is not, its record and line are kept. A pause can last longer than the record of a run is kept.
         Without the record, a later message could not tell that the run is over.
@@ -222,11 +226,11 @@ class Deliverer:
         if is_over(message, run):
             if overlap_is_limited:
                 self._overlap_queue.remove_ended(message.trigger)
-            return True
+            return run
         self._retention.keep_run(run)
         if overlap_is_limited and lasted_ms >= DAY_MS:
             self._overlap_queue.extend(message.trigger)
-        return False
+        return None
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:
         """Drop a trigger that its job does not owe any more, together with its place in the job's line."""
@@ -239,7 +243,9 @@ class Deliverer:
             until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
-        return Outcome("dropped")
+        # A function may have ended the run, and crashed before its batch showed that.
+        stored = self._claims.run_in_batch(message) if message.crashes else None
+        return Outcome("dropped", ended=mark_of(stored))
 
     def _through_overlap_queue(
         self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
@@ -250,7 +256,8 @@ class Deliverer:
             self._retention.keep_job(job, admission.recheck_at + job.definition.run_time_max_ms)
             return self._put_back(message.waiting(), admission.recheck_at, "waiting")
         if admission.outcome != "go":
-            return Outcome(NOT_ADMITTED[admission.outcome])
+            stored = self._claims.run_in_batch(message)
+            return Outcome(NOT_ADMITTED[admission.outcome], ended=mark_of(stored))
         outcome = self._attempt(message, read, job, deadline, permit)
         if outcome.name in ENDED:
             # The line must advance before the message is acknowledged. After a crash the message comes again,
@@ -353,7 +360,7 @@ class Deliverer:
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
             self._retention.keep_job(job, ended_at + job.definition.run_time_max_ms)
             return self._put_back(message, ended_at, "claimed")
-        return Outcome("repeated")
+        return Outcome("repeated", ended=mark_of(stored))
 
     def _overtaken(self, message: TriggerMessage, stored: Run) -> Outcome:
         """Put the message back until the attempt before, which its consumer works on, is over.

@@ -7,6 +7,7 @@ from typing import Final
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
+from sweephand.model.batch_progress import mark_of
 from sweephand.model.job import Job
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import (
@@ -18,7 +19,7 @@ from sweephand.model.trigger import (
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.auto_pause import AutoPause
-from sweephand.runs.notification import notification_of
+from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
@@ -60,27 +61,41 @@ class FollowUp:
     ) -> Outcome:
         """Handle the answer to an attempt. `is_claimed` says whether the run is stored as claimed."""
         outcome: OutcomeName
+        ended: Run | None = None
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
-            outcome = self._accepted(run, job)
+            outcome = "running"
+            if not self._accepted(run, job):
+                ended = self._ended_by_callback(run)
         elif answer.succeeded:
-            succeeded = replace(run, state="succeeded")
-            self._notify(succeeded, job)
-            outcome = self._succeeded(succeeded, job, is_claimed=is_claimed)
+            ended = replace(run, state="succeeded")
+            self._notify(ended, job)
+            outcome = self._succeeded(ended, job, is_claimed=is_claimed)
         else:
             failed = self.fail(message, job, run, answer, self._runs.record)
             if failed is None:
                 # A callback of the consumer was recorded first, and the first callback rules.
-                outcome = "repeated"
+                outcome, ended = "repeated", self._ended_by_callback(run)
             else:
                 self._runs.record(failed)
+                ended = failed
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
         # The lateness of a redrive says nothing about Sweephand's own lateness.
-        return Outcome(outcome, None if run.is_redriven else run.lateness_ms)
+        return Outcome(outcome, None if run.is_redriven else run.lateness_ms, mark_of(ended))
 
-    def _accepted(self, run: Run, job: Job) -> OutcomeName:
-        """Send the message that checks the run's deadline, then record that the consumer has accepted."""
+    def _ended_by_callback(self, run: Run) -> Run | None:
+        """The stored run of a batch, which a callback has changed during the attempt. It may be over.
+
+        The function that served the callback may have crashed before the run's batch showed the end.
+        """
+        return self._runs.of(trigger_of(run)) if run.batch is not None else None
+
+    def _accepted(self, run: Run, job: Job) -> bool:
+        """Send the message that checks the run's deadline, then record that the consumer has accepted.
+
+        False if a callback of the consumer was recorded first.
+        """
         now, definition = self._clock.now(), job.definition
         run_until = now + definition.max_run_time_ms
         running = replace(
@@ -97,8 +112,7 @@ class FollowUp:
         check = deadline_of(running, job.shard)
         self._requeue.send_at(check, job.shard)
         # A callback may have been recorded before. It stands, and this write is refused.
-        self._runs.record(replace(running, next_check_at=check.not_before))
-        return "running"
+        return self._runs.record(replace(running, next_check_at=check.not_before))
 
     def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> OutcomeName:
         outcome = self._recorded(run, job, is_claimed=is_claimed)
@@ -190,7 +204,7 @@ class FollowUp:
         self._notify(failed, job)
 
     def _notify(self, run: Run, job: Job) -> None:
-        if job.definition.on_complete is not None:
+        if notifies_of(run, job):
             self._queue.send([(notification_of(run, self._clock.now()), 0)])
 
     def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:

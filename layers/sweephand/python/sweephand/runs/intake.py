@@ -17,6 +17,8 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
+from sweephand.model.batch_progress import mark_of, mark_of_failure
+from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import (
     BundleMessage,
@@ -31,6 +33,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Clock, JobStore, Queue
+from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
@@ -95,6 +98,7 @@ class Intake:
         self,
         *,
         handlers: Handlers,
+        progress: BatchProgress,
         jobs: JobStore,
         queue: Queue,
         decode: Decoder,
@@ -102,6 +106,7 @@ class Intake:
         concurrently: Concurrently,
     ) -> None:
         self._handlers = handlers
+        self._progress = progress
         self._jobs = jobs
         self._queue = queue
         self._decode = decode
@@ -136,7 +141,7 @@ class Intake:
         if together and any(each.outcome.name == "split" for each in handled):
             # One of the others may crash the function. The bundle would come again and be split again.
             self._acknowledge(handled)
-        handled += self._handle_together(together, deadline)
+        handled += self._progress.shows(self._handle_together(together, deadline))
         if alone:
             # The next message may crash the function. So acknowledge first what is done.
             self._acknowledge(handled)
@@ -150,7 +155,8 @@ class Intake:
         """Handle a trigger for which a worker of a policy's line has a permit. Its failure does not raise.
 
         If it is not done, or its outcome is `kept`, the line must keep the trigger. If it has to wait for any
-        other reason, it was sent to the delivery queue.
+        other reason, it was sent to the delivery queue. If its outcome has an `ended`, the progress of its
+        batch must show that before the line forgets the trigger.
         """
         received = Received(id="", receipt="", receives=1, body=encode(message))
         return self._handle_one(received, message, read, deadline, permit)
@@ -235,7 +241,7 @@ class Intake:
     def _handle_alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._resend(received, message, Outcome("postponed"), SECOND_MS, None)
-        handled = self._handle_one(received, message, UNREAD, deadline)
+        [handled] = self._progress.shows([self._handle_one(received, message, UNREAD, deadline)])
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled
@@ -316,9 +322,13 @@ class Intake:
             dead_letter = dead_letter._replace(trigger=message.trigger, attempts=message.attempt - 1)
         handled = self._bury(received, dead_letter, error)
         if handled.is_done and isinstance(message, TriggerMessage):
-            # The store that failed so far may fail here too. The dead letter is then the only record.
-            with suppress(StoreError):
-                self._handlers.triggers.give_up(message, reason)
+            try:
+                ended = mark_of(self._handlers.triggers.give_up(message, reason))
+            except StoreError:
+                # The store that failed so far fails here too. The dead letter is then the only record, beside
+                # the progress of a batch.
+                ended = mark_of_failure(message.trigger, self._clock.now() + HISTORY_RETENTION_DEFAULT_MS)
+            return handled._replace(outcome=handled.outcome._replace(ended=ended))
         return handled
 
     def _put_back_newer(self, received: Received, message: Sendable) -> Handled:

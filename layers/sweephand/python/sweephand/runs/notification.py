@@ -4,7 +4,10 @@ import json
 from typing import Any, Final
 
 from sweephand.base.instants import Instant, rfc3339
+from sweephand.model.batch_end import BatchEnd
+from sweephand.model.job import Job
 from sweephand.model.run import Run, trigger_of
+from sweephand.model.run_id import batch_id
 from sweephand.model.trigger import NotifyMessage
 
 #: A notification can be the data of a chained trigger. With a reason of this length and no result, it stays
@@ -33,12 +36,20 @@ def notification_of(run: Run, sent_at: Instant) -> NotifyMessage:
     )
 
 
+def notifies_of(run: Run, job: Job) -> bool:
+    """Whether the job's `onComplete` is told of the run's end. Of a batch it is told once, for all runs."""
+    return job.definition.on_complete is not None and run.batch is None
+
+
 def is_recorded(notification: NotifyMessage, run: Run | None) -> bool:
     """Whether the run's record shows the end that the notification is about.
 
     A notification is sent before the end is recorded. A callback or a deadline can come in between, so that
     the run ends otherwise or goes on. Only a run that succeeded at its first attempt can lack a record.
     """
+    if notification.batch_end is not None:
+        # The end of a batch is recorded before it is told.
+        return True
     if run is None:
         return notification.state == "succeeded"
     if (run.state, run.attempts) == (notification.state, notification.attempts):
@@ -48,10 +59,12 @@ def is_recorded(notification: NotifyMessage, run: Run | None) -> bool:
 
 
 def body_of(notification: NotifyMessage) -> bytes:
-    """The notification as JSON: which run ended, how, when, and with which result.
+    """The notification as JSON: which run or batch ended, how, when, and with which result or counts.
 
     The result is the consumer's own JSON text, unchanged.
     """
+    if notification.batch_end is not None:
+        return _body_of_batch(notification, notification.batch_end)
     trigger = notification.trigger
     fields = {
         "namespace": trigger.key.namespace,
@@ -68,6 +81,22 @@ def body_of(notification: NotifyMessage) -> bytes:
     }
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     return f'{text[:-1]},"result":{notification.result or "null"}}}'.encode(errors="replace")
+
+
+def _body_of_batch(notification: NotifyMessage, end: BatchEnd) -> bytes:
+    trigger, counts = notification.trigger, end.counts
+    fields = {
+        "namespace": trigger.key.namespace,
+        "job": trigger.key.name,
+        "batchId": batch_id(trigger.due_at, trigger.demand),
+        "state": end.state,
+        "dueAt": rfc3339(trigger.due_at),
+        "endedAt": rfc3339(notification.ended_at),
+        "total": end.total,
+        **counts._asdict(),
+        "overran": end.overran,
+    }
+    return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def _time(instant: Instant | None) -> Any:

@@ -15,7 +15,6 @@ from sweephand.model.trigger import (
     NotifyMessage,
     Trigger,
     TriggerMessage,
-    end_id,
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
@@ -82,7 +81,8 @@ class Notifier:
         job = read.job
         if job is None or job.uid != message.trigger.uid or job.definition.on_complete is None:
             return Outcome("dropped")
-        if not is_recorded(message, self._runs.of(message.trigger)):
+        recorded = None if message.batch_end is not None else self._runs.of(message.trigger)
+        if not is_recorded(message, recorded):
             return self._unrecorded(message)
         spec, sent_at = job.definition.on_complete, self._clock.now()
         if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
@@ -119,6 +119,7 @@ class Notifier:
                 sent_at=sent_at,
                 may_send=may_send,
                 ended_after=message.attempts,
+                ends_batch=message.batch_end is not None,
             )
         )
 
@@ -139,9 +140,9 @@ class Notifier:
         # The name is made from what the trigger follows. So a notification that is sent twice makes one
         # trigger. The time at which the end was recorded would not do: it differs if the end is recorded
         # again after a crash.
-        follows = end_id(message.trigger, message.attempts)
-        demand = Demand("chained", sha256(follows.encode()).hexdigest()[:_TOKEN_LENGTH], link)
-        due_at = message.trigger.due_at
+        demand = Demand("chained", sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH], link)
+        # A batch can take hours. What follows it is due when it has ended, which is recorded once.
+        due_at = message.trigger.due_at if message.batch_end is None else message.ended_at
         payload = self._stored_payload(job, Payload.of(body_of(message).decode()), demand)
         if job.series.batch is not None:
             batch = batch_on_demand(job, job.series.batch, demand, payload, due_at=due_at, now=now)

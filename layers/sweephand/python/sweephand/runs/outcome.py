@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
+from sweephand.model.batch_progress import Mark
 from sweephand.model.run import State
 
 #: Everything that can become of a message. The states in which an attempt leaves its run are among them.
@@ -81,11 +82,12 @@ class Outcome(NamedTuple):
 
     `lateness_ms` is the time from the due time to the first request of the run, in milliseconds. It is None
     if no attempt was made. It is also None for a redrive, because a redrive says nothing about Sweephand's
-    own lateness.
+    own lateness. `ended` is what the progress of a batch has to show before the message is acknowledged.
     """
 
     name: OutcomeName
     lateness_ms: int | None = None
+    ended: Mark | None = None
 
 
 def outcome_of_failure(state: State) -> OutcomeName:

@@ -75,6 +75,7 @@ class App:
     @cached_property
     def services(self) -> "Services":
         """What the operations of the API call."""
+        from sweephand.runs.batch_reads import BatchReader
         from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
 
@@ -89,6 +90,7 @@ class App:
             on_demand=self.on_demand,
             reader=self.reader,
             runs=ports.runs,
+            batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.redriver,
@@ -249,6 +251,7 @@ class App:
             overlap_queue=overlap_queue,
             expiry=self._expiry,
             flow=self.flow.of_handlers,
+            progress=self.flow.batch_progress,
             queue=ports.queue,
             clock=ports.clock,
             ids=ports.ids,
@@ -292,6 +295,7 @@ class App:
         ports = self.ports
         return Intake(
             handlers=self.handlers,
+            progress=self.flow.batch_progress,
             jobs=ports.jobs,
             queue=ports.queue,
             decode=self._decode or decode,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sweephand.base.concurrency import Concurrently
 
 if TYPE_CHECKING:
+    from sweephand.runs.batch_progress import BatchProgress
     from sweephand.runs.flow.policy_flow import PolicyFlow
     from sweephand.runs.flow.run_permits import RunPermits
     from sweephand.runs.flow.work_intake import WorkIntake
@@ -37,13 +38,13 @@ class FlowUseCases:
     def work_intake(self) -> "WorkIntake":
         """Handles the work messages that the flow function receives."""
         from sweephand.runs.flow.line_delivery import LineDelivery
-        from sweephand.runs.flow.line_worker import Delivery, LineWorker
+        from sweephand.runs.flow.line_worker import LineWorker
         from sweephand.runs.flow.work_intake import WorkIntake
         from sweephand.runs.job_reads import JobReads
 
         ports = self._ports
 
-        def worker(deliver: Delivery) -> LineWorker:
+        def worker(deliver: LineDelivery) -> LineWorker:
             return LineWorker(
                 policies=ports.policies,
                 permits=ports.permits,
@@ -54,15 +55,26 @@ class FlowUseCases:
                 ids=ports.ids,
                 concurrently=self._deliver_concurrently,
                 read_concurrently=self._read_concurrently,
+                before_delete=deliver.flush,
             )
 
         job_reads = JobReads(jobs=ports.jobs, clock=ports.clock)
         return WorkIntake(
             make_worker=worker,
-            make_delivery=lambda: LineDelivery(intake=self._intake(), job_reads=job_reads),
+            make_delivery=lambda: LineDelivery(
+                intake=self._intake(), progress=self.batch_progress, job_reads=job_reads
+            ),
             work=ports.work,
             queue=ports.queue,
         )
+
+    @cached_property
+    def batch_progress(self) -> "BatchProgress":
+        """Marks the runs of batches that are over, with a policy or without."""
+        from sweephand.runs.batch_progress import BatchProgress
+
+        ports = self._ports
+        return BatchProgress(batches=ports.batches, jobs=ports.jobs, queue=ports.queue, clock=ports.clock)
 
     @cached_property
     def line_up(self) -> "LineUp":

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
     from sweephand.access_ports import KeyStore, SecretStore
+    from sweephand.batch_ports import BatchStore
     from sweephand.flow_ports import (
         AllowanceStore,
         NamespaceStore,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 class Ports(Protocol):
     """Everything that the use cases ask of the world.
 
-    ports.py, access_ports.py and flow_ports.py have the promise of each.
+    ports.py, access_ports.py, batch_ports.py and flow_ports.py have the promise of each.
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.
@@ -50,6 +51,9 @@ class Ports(Protocol):
 
     @property
     def runs(self) -> RunStore: ...  # noqa: D102 - same
+
+    @property
+    def batches(self) -> "BatchStore": ...  # noqa: D102 - same
 
     @property
     def lines(self) -> LineStore: ...  # noqa: D102 - same

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
+    from sweephand.storage.batches import DynamoBatches
     from sweephand.storage.changes import DynamoChanges
     from sweephand.storage.jobs import DynamoJobs
     from sweephand.storage.leases import DynamoLeases
@@ -56,6 +57,13 @@ class AwsPorts:
         from sweephand.storage.runs import DynamoRuns
 
         return DynamoRuns(tables.jobs_table())
+
+    @cached_property
+    def batches(self) -> "DynamoBatches":
+        """batch_ports.BatchStore."""
+        from sweephand.storage.batches import DynamoBatches
+
+        return DynamoBatches(tables.jobs_table())
 
     @cached_property
     def lines(self) -> "DynamoLines":

@@ -235,7 +235,7 @@ class Series:
             "gap": None if self.dst.gap == DEFAULT.gap else self.dst.gap,
             "overlap": None if self.dst.overlap == DEFAULT.overlap else self.dst.overlap,
             "jitterMs": self.jitter_ms or None,
-            "batch": None if self.batch is None else list(self.batch),
+            "batch": None if self.batch is None else self.batch.to_item(),
         }
         return {name: value for name, value in fields.items() if value is not None}
 
@@ -261,7 +261,7 @@ class Series:
             counted=number("counted") or 0,
             dst=DstRule(item.get("gap", DEFAULT.gap), item.get("overlap", DEFAULT.overlap)),
             jitter_ms=number("jitterMs") or 0,
-            batch=Batch(*map(int, item["batch"])) if "batch" in item else None,
+            batch=Batch.from_item(item["batch"]) if "batch" in item else None,
         )
 
     @property

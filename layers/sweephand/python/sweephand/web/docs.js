@@ -4,18 +4,21 @@ const DEPTH_MAX = 4;
 const LINE_MAX = 66;
 
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
-const PATH_VALUES = { namespace: "demo", name: "hello", policy: "mailer", runId: "$RUN", id: "$KEY_ID" };
+const PATH_VALUES = {
+  namespace: "demo", name: "hello", policy: "mailer", runId: "$RUN", batchId: "$BATCH", id: "$KEY_ID",
+};
 
 /** The query of an example, by operation. */
 const QUERIES = {
   listJobs: "?limit=10", deleteJobs: "?prefix=old-", listOccurrences: "?limit=3", listRuns: "?limit=5",
-  listChanges: "?limit=5", listKeys: "?limit=10",
+  listChanges: "?limit=5", listBatches: "?limit=5", listKeys: "?limit=10",
 };
 
 /** What the shell variables of the examples hold. */
 const VARIABLES = {
   RUN_TOKEN: "the header `sweephand-run-token` of the attempt; a key of the role `write` is taken too",
   RUN: "the `id` of a run, as the list of runs shows it",
+  BATCH: "the `id` of a batch, as the list of batches shows it",
   KEY_ID: "the `id` of a key, as the list of keys shows it",
 };
 

@@ -14,6 +14,7 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.routes import (
+    batches,
     bulk_verbs,
     bulk_write,
     callbacks,
@@ -61,6 +62,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *bulk_write.OPERATIONS,
     *occurrences.OPERATIONS,
     *runs.OPERATIONS,
+    *batches.OPERATIONS,
     *redrive.OPERATIONS,
     *callbacks.OPERATIONS,
     *policies.OPERATIONS,

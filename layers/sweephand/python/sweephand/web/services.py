@@ -22,6 +22,7 @@ from sweephand.ports import (
     LineStore,
     RunStore,
 )
+from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import Reach
@@ -40,6 +41,7 @@ class Services:
     on_demand: OnDemand
     reader: Reader
     runs: RunStore
+    batches: BatchReader
     lines: LineStore
     redriver: Redriver
     callbacks: Callbacks

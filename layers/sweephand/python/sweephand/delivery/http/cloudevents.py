@@ -5,6 +5,7 @@ from typing import Final
 from urllib.parse import quote
 
 from sweephand.base.instants import rfc3339
+from sweephand.model.run_id import batch_id
 from sweephand.ports import Attempt
 
 #: The type of a structured event (CloudEvents 1.0, HTTP protocol binding, 3.2).
@@ -12,6 +13,7 @@ CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 
 _TYPE: Final = "sweephand.trigger"
 _TYPE_OF_END: Final = "sweephand.end"
+_TYPE_OF_BATCH_END: Final = "sweephand.batch-end"
 
 
 def attributes_of(attempt: Attempt) -> dict[str, str]:
@@ -21,12 +23,26 @@ def attributes_of(attempt: Attempt) -> dict[str, str]:
         "specversion": "1.0",
         "id": attempt.id,
         "source": f"/sweephand/{trigger.key.namespace}",
-        "type": _TYPE if attempt.ended_after is None else _TYPE_OF_END,
+        "type": _type_of(attempt),
         "subject": trigger.key.name,
         "time": rfc3339(trigger.due_at),
-        "sweephandrun": trigger.run_id,
+        **_subject_of(attempt),
         "sweephandattempt": str(attempt.number),
     }
+
+
+def _type_of(attempt: Attempt) -> str:
+    if attempt.ends_batch:
+        return _TYPE_OF_BATCH_END
+    return _TYPE if attempt.ended_after is None else _TYPE_OF_END
+
+
+def _subject_of(attempt: Attempt) -> dict[str, str]:
+    """The run that the attempt is about, or the batch that has ended."""
+    trigger = attempt.trigger
+    if attempt.ends_batch:
+        return {"sweephandbatch": batch_id(trigger.due_at, trigger.demand)}
+    return {"sweephandrun": trigger.run_id}
 
 
 def structured(attempt: Attempt) -> bytes:

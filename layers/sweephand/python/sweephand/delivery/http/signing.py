@@ -12,6 +12,7 @@ from sweephand.base.instants import (
     rfc3339,
     to_datetime,
 )
+from sweephand.model.run_id import batch_id
 from sweephand.ports import Attempt
 
 #: How many secrets are kept decoded: those of the namespaces that one function delivers for.
@@ -40,11 +41,18 @@ def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:
         "webhook-signature": signatures(attempt.secrets, attempt.id, attempt.sent_at, body),
         "sweephand-namespace": trigger.key.namespace,
         "sweephand-job": trigger.key.name,
-        "sweephand-run": trigger.run_id,
+        **_subject_of(attempt),
         "sweephand-due": rfc3339(trigger.due_at),
         "sweephand-attempt": str(attempt.number),
         "sweephand-sequence": str(trigger.sequence),
-        "sweephand-batch-index": str(trigger.index),
         **token,
-        **({} if attempt.ended_after is None else {"sweephand-event": "end"}),
+        **({} if attempt.ended_after is None else {"sweephand-event": attempt.event}),
     }
+
+
+def _subject_of(attempt: Attempt) -> dict[str, str]:
+    """The run that the attempt is about, with its index; or the batch that has ended."""
+    trigger = attempt.trigger
+    if attempt.ends_batch:
+        return {"sweephand-batch": batch_id(trigger.due_at, trigger.demand)}
+    return {"sweephand-run": trigger.run_id, "sweephand-batch-index": str(trigger.index)}

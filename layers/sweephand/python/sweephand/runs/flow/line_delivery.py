@@ -6,8 +6,10 @@ from threading import Lock
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
+from sweephand.model.batch_progress import Mark
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead, JobReads
@@ -16,13 +18,20 @@ from sweephand.runs.shared_reads import UNREAD
 
 
 class LineDelivery:
-    """line_worker.Delivery for one worker. It counts what became of the triggers, and keeps all errors."""
+    """line_worker.Delivery for one worker. It counts what became of the triggers, and keeps all errors.
 
-    def __init__(self, *, intake: Intake, job_reads: JobReads) -> None:
+    The runs that are over are marked in the progress of their batches together: before the worker deletes an
+    entry of the line. Other workers deliver their neighbours, so marks of single runs would often meet.
+    """
+
+    def __init__(self, *, intake: Intake, progress: BatchProgress, job_reads: JobReads) -> None:
         self._intake = intake
+        self._progress = progress
         self._job_reads = job_reads
         self._reads: dict[JobKey, JobRead] = {}
         self._lock = Lock()
+        self._ended: list[Mark] = []
+        self._flushing = Lock()
         self.outcomes: Counter[OutcomeName] = Counter()
         self.errors: list[tuple[OutcomeName, Exception]] = []
 
@@ -36,8 +45,26 @@ class LineDelivery:
         handled = self._intake.handle_permitted(message, read, permit, deadline)
         with self._lock:
             self.outcomes[handled.outcome.name] += 1
+            if handled.outcome.ended is not None:
+                self._ended.append(handled.outcome.ended)
             if handled.error is not None:
                 self.errors.append((handled.outcome.name, handled.error))
         if not handled.is_done:
             raise StoreError(f"a trigger could not be taken out of its line: {handled.error}")
         return handled.outcome.name != "kept"
+
+    def flush(self) -> None:
+        """Mark the runs that are over, also those of other threads.
+
+        StoreError: any of them may be marked. The next call tries again, and until then no entry of theirs
+        may be deleted.
+        """
+        # A thread that finds nothing to mark waits until another one has marked its runs.
+        with self._flushing:
+            with self._lock:
+                ended, self._ended = self._ended, []
+            failed = self._progress.record(ended) if ended else {}
+            if failed:
+                with self._lock:
+                    self._ended += [each for each in ended if each.batch in failed]
+                raise next(iter(failed.values()))

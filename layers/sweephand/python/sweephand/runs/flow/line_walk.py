@@ -44,18 +44,24 @@ class TakenTrigger:
         return self.taken.left[self.number]
 
 
+def nothing() -> None:
+    """What has to be done before an entry is deleted, where that is nothing."""
+
+
 class LineWalk:
     """What one worker walks of a policy's line. Several threads may take triggers and settle them.
 
     One thread at a time may read ahead. An entry is deleted once all of its triggers are settled, on the
-    condition that it is as it was read. Its partition is released only after that.
+    condition that it is as it was read. Its partition is released only after that. `before_delete` is called
+    before the line forgets a trigger that was settled.
     """
 
     def __init__(
         self, key: PolicyKey, *, lines: PolicyLines, line_up: LineUp, clock: Clock, ids: Ids,
-        concurrently: Concurrently,
+        concurrently: Concurrently, before_delete: Callable[[], None] = nothing,
     ) -> None:  # fmt: skip
         self._lines = lines
+        self._before_delete = before_delete
         self._line_up = line_up
         self._clock = clock
         self._concurrently = concurrently
@@ -209,6 +215,7 @@ class LineWalk:
         opened = entry_of(still_open.values(), until, old.token) if still_open else None
         if opened is not None:
             self._lines.put(place, opened)
+        self._before_delete()
         self._lines.delete(place, old)
         with self._lock:
             self._entries.pop((place, old.sort_key), None)
@@ -223,6 +230,7 @@ class LineWalk:
     def _delete(self, taken: TakenEntry) -> None:
         # If the entry has got another content meanwhile, it stays, and is read again.
         entry = taken.entry
+        self._before_delete()
         self._lines.delete(taken.place, entry)
         with self._lock:
             self._settled.add((taken.place, entry.sort_key, entry.token))

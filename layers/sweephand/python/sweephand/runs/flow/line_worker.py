@@ -21,7 +21,7 @@ from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock, Ids
-from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger
+from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger, nothing
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits, take_permits
 from sweephand.wheel.line_up import LineUp
@@ -67,6 +67,7 @@ class LineWorker:
         ids: Ids,
         concurrently: Concurrently,
         read_concurrently: Concurrently,
+        before_delete: Callable[[], None] = nothing,
     ) -> None:
         self._policies = policies
         self._permits = permits
@@ -77,6 +78,7 @@ class LineWorker:
         self._concurrently = concurrently
         self._read_concurrently = read_concurrently
         self._line_up = line_up
+        self._before_delete = before_delete
 
     def work(
         self, message: WorkMessage, receives: int, deadline: Instant, acknowledge: Callable[[], None]
@@ -118,6 +120,7 @@ class LineWorker:
             clock=self._clock,
             ids=self._ids,
             concurrently=self._read_concurrently,
+            before_delete=self._before_delete,
         )
         shift = _Shift(self, policy, permits, walk, deadline)
         shift.run()

@@ -13,7 +13,7 @@ from sweephand.model.trigger import DeadLetter, NewerMessage
 from sweephand.model.wire_work import decode_work
 from sweephand.ports import Queue
 from sweephand.runs.flow.line_delivery import LineDelivery
-from sweephand.runs.flow.line_worker import Delivery, LineWorker, WorkOutcome
+from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.outcome import OutcomeName
 from sweephand.runs.received import Received
 
@@ -43,7 +43,7 @@ class WorkIntake:
     def __init__(
         self,
         *,
-        make_worker: Callable[[Delivery], LineWorker],
+        make_worker: Callable[[LineDelivery], LineWorker],
         make_delivery: Callable[[], LineDelivery],
         work: WorkQueue,
         queue: Queue,

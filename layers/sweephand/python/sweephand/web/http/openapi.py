@@ -24,6 +24,7 @@ _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "policy": "The policy's name.",
     "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
     "index.",
+    "batchId": "The batch's name, as the list of batches shows it: its due time in epoch milliseconds.",
     "id": "The key's id.",
 }
 

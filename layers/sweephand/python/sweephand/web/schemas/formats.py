@@ -29,13 +29,16 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {"type": "string", "enum": ["*"]},
 }
 
-_NUMBERS: Final = "(?:0|[1-9][0-9]{0,14})-(?:0|[1-9][0-9]{0,6})"
+_DUE: Final = "(?:0|[1-9][0-9]{0,14})"
+_NUMBERS: Final = f"{_DUE}-(?:0|[1-9][0-9]{{0,6}})"
+_ASKED_FOR: Final = "(?:manual|backfill|chained)"
 #: The schemas of the parameters in a path, by name.
 PATH: Final[dict[str, dict[str, Any]]] = {
     "namespace": NAME_SCHEMA,
     "name": NAME_SCHEMA,
     "policy": NAME_SCHEMA,
-    "runId": text_schema(f"^(?:{_NUMBERS}|(?:manual|backfill|chained)-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
+    "runId": text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
+    "batchId": text_schema(f"^(?:{_DUE}|{_ASKED_FOR}-{_DUE}-[a-z0-9]{{1,32}})$", 64),
     "id": text_schema("^[A-Za-z0-9]+$", 64),
 }
 

@@ -106,6 +106,13 @@ class RunsQuery(QueryParameters):
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
 
 
+class BatchesQuery(QueryParameters):
+    """Selects the batches to list."""
+
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "batches"))] = Field("", description=_CURSOR)
+
+
 class KeysQuery(QueryParameters):
     """Selects the keys to list."""
 

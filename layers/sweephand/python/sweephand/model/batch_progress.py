@@ -1,0 +1,182 @@
+"""How far a batch is: which of its runs are over, and how each of them ended."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.model.batch_end import Counts
+from sweephand.model.job import JobKey
+from sweephand.model.run import Run
+from sweephand.model.run_id import Demand, batch_id, batch_position
+from sweephand.model.trigger import BatchPlace, Trigger
+
+#: How the run of a trigger ended. `cancelled` also stands for `skipped`: no attempt follows in either case.
+RunEnd = Literal["failed", "cancelled", "succeeded"]
+
+#: Two bits for each index: 0 for a run that is not over, and else one of these. A later mark wins only if its
+#: code is greater. So marks can be repeated and come in any order, and a redrive turns `failed` into another.
+_CODES: Final[Mapping[RunEnd, int]] = {"failed": 1, "cancelled": 2, "succeeded": 3}
+_BITS: Final = 2
+_MASK: Final = 3
+
+#: The number of indexes of a page, and of a word. A page is one item and a word is one attribute, so that
+#: functions which deliver neighbouring triggers at once seldom write the same word. A word has 31 digits.
+PAGE_SIZE: Final = 1_000
+WORD_SIZE: Final = 50
+WORDS: Final = PAGE_SIZE // WORD_SIZE
+
+#: The low bit of each code of a word.
+_LOW_BITS: Final = sum(1 << _BITS * each for each in range(WORD_SIZE))
+
+
+class BatchName(NamedTuple):
+    """Which batch: the job that has it, the due time of its occurrence, and the demand that asked for it."""
+
+    key: JobKey
+    uid: str
+    due_at: Instant
+    demand: Demand | None = None
+
+    def __str__(self) -> str:
+        """The batch's name within its job."""
+        return batch_id(self.due_at, self.demand)
+
+    @property
+    def position(self) -> str:
+        """The sort key of the batch among those of its job's key: by due time, then as runs are sorted."""
+        return batch_position(self.due_at, self.demand, self.uid)
+
+
+class BatchSize(NamedTuple):
+    """How many triggers a batch has, and over how many ms they are spread."""
+
+    total: int
+    window_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The end of one run of a batch. `expires_at` is until when the run's record is kept at least."""
+
+    batch: BatchName
+    size: BatchSize
+    index: int
+    end: RunEnd
+    expires_at: Instant
+
+
+def batch_name_of(trigger: Trigger) -> BatchName:
+    """The name of the batch of a trigger."""
+    return BatchName(trigger.key, trigger.uid, trigger.due_at, trigger.demand)
+
+
+def mark_of(run: Run | None) -> Mark | None:
+    """What a run adds to the progress of its batch; None if it is not over, or its batch is not counted."""
+    if run is None or run.batch is None or not run.batch.is_counted:
+        return None
+    match run.state:
+        case "succeeded" | "failed" | "cancelled":
+            end: RunEnd = run.state
+        case "skipped":
+            end = "cancelled"
+        case _:
+            return None
+    name = BatchName(run.key, run.uid, run.due_at, run.demand)
+    return Mark(name, _size_of(run.batch), run.index, end, run.expires_at or 0)
+
+
+def mark_of_failure(trigger: Trigger, expires_at: Instant) -> Mark | None:
+    """What a trigger adds to the progress of its batch if it was given up and its run has no record."""
+    place = trigger.batch
+    if place is None or not place.is_counted:
+        return None
+    return Mark(batch_name_of(trigger), _size_of(place), trigger.index, "failed", expires_at)
+
+
+def _size_of(place: BatchPlace) -> BatchSize:
+    return BatchSize(place.size, place.window_ms)
+
+
+class PageName(NamedTuple):
+    """Which page of which batch.
+
+    Pages of level 0 have a mark for each trigger. Those of a higher level have a mark for each page of the
+    level below that is full.
+    """
+
+    batch: BatchName
+    level: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressPage:
+    """The marks of up to 1,000 indexes, in words of 50."""
+
+    name: PageName
+    words: tuple[int, ...] = (0,) * WORDS
+    expires_at: Instant = 0
+
+    def with_marks(self, ends: Iterable[tuple[int, RunEnd]], expires_at: Instant) -> "ProgressPage":
+        """The page with those indexes and their ends. The indexes count from the page's first one."""
+        words = list(self.words)
+        for index, end in ends:
+            number, within = divmod(index, WORD_SIZE)
+            code, shift = _CODES[end], within * _BITS
+            before = words[number] >> shift & _MASK
+            if code > before:
+                words[number] += code - before << shift
+        return replace(self, words=tuple(words), expires_at=max(self.expires_at, expires_at))
+
+    @property
+    def counts(self) -> Counts:
+        """How many indexes have which mark."""
+        succeeded = failed = cancelled = 0
+        for word in self.words:
+            if word:
+                low, high = word & _LOW_BITS, word >> 1 & _LOW_BITS
+                succeeded += (low & high).bit_count()
+                failed += (low & ~high).bit_count()
+                cancelled += (high & ~low).bit_count()
+        return Counts(succeeded, failed, cancelled)
+
+    @property
+    def ends(self) -> dict[int, RunEnd]:
+        """Each marked index with its end."""
+        by_code = {code: end for end, code in _CODES.items()}
+        codes = ((index, self._code(index)) for index in range(PAGE_SIZE))
+        return {index: by_code[code] for index, code in codes if code}
+
+    def _code(self, index: int) -> int:
+        number, within = divmod(index, WORD_SIZE)
+        return self.words[number] >> within * _BITS & _MASK
+
+
+class BatchHead(NamedTuple):
+    """What is known of a batch as a whole: its size, and once all runs are over, when that was.
+
+    A head is written when the first run is over. `counts` are those of the batch's end. A redrive does not
+    change them any more, so the notification says the same however often it is sent. `was_told` says that
+    `onComplete` needs no notification of the end any more.
+    """
+
+    name: BatchName
+    size: BatchSize
+    ended_at: Instant | None = None
+    counts: Counts | None = None
+    was_told: bool = False
+    expires_at: Instant = 0
+
+    @property
+    def stage(self) -> int:
+        """How far the batch is: 0 begun, 1 ended, 2 told. A head is replaced only by one of a later stage."""
+        if self.ended_at is None:
+            return 0
+        return 2 if self.was_told else 1
+
+    @property
+    def overran(self) -> bool:
+        """Whether the last run ended after the batch's window. A batch without a window cannot overrun."""
+        window_ends_at = self.name.due_at + self.size.window_ms
+        return self.ended_at is not None and self.size.window_ms > 0 and self.ended_at > window_ends_at

@@ -1,0 +1,105 @@
+"""Showing how far a batch is, and when it will probably be over."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sweephand.base.errors import ConflictError, NotFoundError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
+from sweephand.batch_ports import BatchStore
+from sweephand.model.batch_end import Counts
+from sweephand.model.batch_progress import BatchHead, BatchName, BatchSize
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause
+from sweephand.ports import JobStore, Page
+from sweephand.runs.batch_progress import counts_of
+
+#: `scheduled`: its first trigger is due in the future. `waiting`: its job is paused. `succeeded`, `failed`:
+#: all of its runs are over. `cancelled`: its job was deleted before that.
+BatchState = Literal["scheduled", "running", "waiting", "succeeded", "failed", "cancelled"]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """A batch as it is now. `estimated_end_at` is None if it has ended or waits."""
+
+    head: BatchHead
+    state: BatchState
+    counts: Counts
+    estimated_end_at: Instant | None
+
+
+class BatchReader:
+    """Reads the progress of batches."""
+
+    def __init__(self, *, batches: BatchStore, jobs: JobStore) -> None:
+        self._batches = batches
+        self._jobs = jobs
+
+    def get(self, key: JobKey, first: RunName, now: Instant) -> BatchView:
+        """The batch whose first run has that name. It reads one item for each 1,000 triggers.
+
+        Raises NotFoundError if the job has no such batch, and ConflictError if it keeps no progress.
+        """
+        head, job = self._batches.find(key, first.due_at, first.demand), self._jobs.get(key)
+        if head is None:
+            head, counts = _begun(job, key, first, now), Counts()
+        else:
+            counts = counts_of(self._batches, head)
+        state = _state_of(head, counts, job, now)
+        is_going_on = state in ("scheduled", "running")
+        return BatchView(head, state, counts, _estimated_end(head, counts, now) if is_going_on else None)
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[BatchHead]:
+        """The batches of a job of which at least one run is over, newest due time first."""
+        return self._batches.page(key, before, limit)
+
+
+def _begun(job: Job | None, key: JobKey, first: RunName, now: Instant) -> BatchHead:
+    """The head of a batch of which no run is over yet, by the job's definition."""
+    name = batch_id(first.due_at, first.demand)
+    if job is None or job.is_gone(now) or job.series.batch is None or not _has(job, first, now):
+        raise NotFoundError(f"The job {key.name} has no batch {name}.")
+    batch = job.series.batch
+    if not batch.is_counted:
+        raise ConflictError(
+            f'The job {key.name} keeps no progress of its batches, because its history is "failures" and it '
+            "has no onComplete."
+        )
+    return BatchHead(
+        BatchName(key, job.uid, first.due_at, first.demand), BatchSize(batch.size, batch.window_ms)
+    )
+
+
+def _has(job: Job, first: RunName, now: Instant) -> bool:
+    """Whether the job has, or will have, a batch of that name."""
+    if first.demand is None:
+        coming = job.series.next_after(first.due_at - 1)
+        return coming is not None and coming.due_at == first.due_at and job.current.owns(first.due_at)
+    # Nothing but its name exists of a batch by hand before its first run is over.
+    is_recent = now - PENDING_MAX_MS < first.due_at <= now + CLOCK_SKEW_MAX_MS
+    return first.demand.kind == "manual" and is_recent and first.due_at >= job.created_at
+
+
+def _state_of(head: BatchHead, counts: Counts, job: Job | None, now: Instant) -> BatchState:
+    if head.ended_at is not None:
+        return "succeeded" if counts.succeeded == head.size.total else "failed"
+    if job is None or job.uid != head.name.uid:
+        return "cancelled"
+    if job.paused_at is not None and not is_exempt_from_pause(head.name.demand):
+        return "waiting"
+    return "scheduled" if head.name.due_at > now else "running"
+
+
+def _estimated_end(head: BatchHead, counts: Counts, now: Instant) -> Instant | None:
+    """When the batch is over if it goes on at the pace that it has had so far.
+
+    That is not before its last trigger is due. None if no run is over and all triggers are due.
+    """
+    total, window_ms = head.size
+    due_at = head.name.due_at
+    last_due_at = due_at + (total - 1) * window_ms // total
+    if not counts.over:
+        return last_due_at if last_due_at >= now else None
+    left_ms = (total - counts.over) * max(now - due_at, 0) // counts.over
+    return max(last_due_at, now + left_ms)

@@ -1,0 +1,91 @@
+"""The responses that show batches."""
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.instants import rfc3339
+from sweephand.model.batch_progress import BatchHead
+from sweephand.runs.batch_reads import BatchState, BatchView
+from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
+
+
+class ListedBatchResponse(TypedDict):
+    """A batch in a list."""
+
+    id: Annotated[
+        str,
+        Field(
+            description="The batch's name within its job: the due time in epoch ms. The name of a batch on "
+            "demand begins with `manual-`, `backfill-` or `chained-` and ends with a token. The name of a "
+            "run has its index in addition."
+        ),
+    ]
+    dueAt: Annotated[Time, Field(description="The due time of the batch's occurrence.")]
+    total: Annotated[int, Field(description="How many triggers the batch has.")]
+    endedAt: Annotated[
+        Time | None, Field(description="When all of its runs were over for the first time. Null before that.")
+    ]
+    overran: Annotated[
+        bool, Field(description="Whether it ended after its window. False for a batch without a window.")
+    ]
+
+
+class BatchResponse(ListedBatchResponse):
+    """The progress of a batch."""
+
+    state: Annotated[
+        BatchState,
+        Field(
+            description="`scheduled` before its due time, `waiting` while its job is paused, else `running`. "
+            "When all runs are over: `succeeded` if each of them has, else `failed`. `cancelled` if its job "
+            "was deleted before that."
+        ),
+    ]
+    succeeded: Annotated[int, Field(description="How many runs have succeeded.")]
+    failed: Annotated[
+        int,
+        Field(
+            description="How many runs have failed for good. A run that is to be retried is not among them."
+        ),
+    ]
+    cancelled: Annotated[int, Field(description="How many runs were cancelled or skipped.")]
+    estimatedEndAt: Annotated[
+        Time | None,
+        Field(
+            description="When all runs will be over if the batch goes on at the pace it has had so far. Null "
+            "if it has ended or waits, or if no run is over yet and all of its triggers are due."
+        ),
+    ]
+
+
+class BatchPage(TypedDict):
+    """A page of batches, newest due time first. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[ListedBatchResponse], Field(description="The batches, newest due time first.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def listed_batch_response(head: BatchHead) -> ListedBatchResponse:
+    """A batch as a list shows it."""
+    return {
+        "id": str(head.name),
+        "dueAt": rfc3339(head.name.due_at),
+        "total": head.size.total,
+        "endedAt": time_or_none(head.ended_at),
+        "overran": head.overran,
+    }
+
+
+def batch_response(batch: BatchView) -> BatchResponse:
+    """The progress of a batch as a response shows it."""
+    succeeded, failed, cancelled = batch.counts
+    return {
+        **listed_batch_response(batch.head),
+        "state": batch.state,
+        "succeeded": succeeded,
+        "failed": failed,
+        "cancelled": cancelled,
+        "estimatedEndAt": time_or_none(batch.estimated_end_at),
+    }
