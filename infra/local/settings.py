@@ -70,10 +70,10 @@ def _resources(place: Place, kind: str, prop: str) -> Iterator[tuple[str, Any]]:
     template: dict[str, Any] = cloudformation.get_template(StackName=STACK_NAME, TemplateStage="Processed")[
         "TemplateBody"
     ]
+    found = cloudformation.describe_stack_resources(StackName=STACK_NAME)["StackResources"]
+    deployed = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
     for logical_id, resource in template["Resources"].items():
         value = resource.get("Properties", {}).get(prop)
-        if resource["Type"] == kind and value is not None:
-            detail = cloudformation.describe_stack_resource(
-                StackName=STACK_NAME, LogicalResourceId=logical_id
-            )
-            yield detail["StackResourceDetail"]["PhysicalResourceId"], value
+        # A resource whose condition does not hold is in the template and not in the stack.
+        if resource["Type"] == kind and value is not None and logical_id in deployed:
+            yield deployed[logical_id], value
