@@ -230,7 +230,7 @@ class _Shift:
             self._walk.settle(taken)
             return
         # A token that has passed is lost. The trigger is the next one of this worker again.
-        self._must_leave = self._must_leave or not permit.was_refused
+        self._must_leave = self._must_leave or not permit.was_refused or not self._permits.last
         self._walk.give_back(taken)
 
     def _read_ahead(self) -> bool:

@@ -54,6 +54,11 @@ class Permits:
         return not self._open and self.free() <= 0
 
     @property
+    def last(self) -> bool:
+        """Whether the holder lasts for longer than any two clocks may differ."""
+        return self._clock.now() < self.until - CLOCK_SKEW_MAX_MS
+
+    @property
     def is_busy(self) -> bool:
         """Whether a request is open."""
         return bool(self._open)
@@ -120,8 +125,7 @@ class Permits:
         """
         now = self._clock.now()
         token = self._open.get(request)
-        lasts = now < self.until - CLOCK_SKEW_MAX_MS
-        return request in self._open and lasts and (token is None or token.is_open(now))
+        return request in self._open and self.last and (token is None or token.is_open(now))
 
     def name(self, request: str) -> PermitName:
         """The name of a request's permit, by which others can free it once it is kept."""
