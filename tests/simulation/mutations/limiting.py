@@ -5,11 +5,9 @@ from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.fakes.flow_memory import MemoryPolicyLines
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
-from sweephand.model.policy_line import LineEntry, LinePlace
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.permits import Permits
@@ -69,19 +67,4 @@ def puts_nothing_into_the_line() -> Iterator[None]:
         return {}
 
     with patch("sweephand.wheel.sweep.taken_out", dropped):
-        yield
-
-
-@mutation(
-    "An entry of a line is deleted whatever it holds by now",
-    first=FIRST_WITH_POLICY,
-    shown_by="tests/unit/runs/flow/test_line_worker.py::test_the_same_trigger_that_comes_into_the_line_once_more_is_not_deleted_with_the_first",
-)
-def deletes_any_content() -> Iterator[None]:
-    def delete(self: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
-        for each in [key for key in self._entries.get(place, {}) if key.startswith(f"{entry.at:014d}")]:
-            del self._entries[place][each]
-        return True
-
-    with patch.object(MemoryPolicyLines, "delete", delete):
         yield
