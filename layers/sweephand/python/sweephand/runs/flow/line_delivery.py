@@ -30,8 +30,8 @@ class LineDelivery:
         self._job_reads = job_reads
         self._reads: dict[JobKey, JobRead] = {}
         self._lock = Lock()
-        self._ended: list[Mark] = []
-        self._flushing = Lock()
+        #: The runs that are over and not known to be marked.
+        self._ended: set[Mark] = set()
         self.outcomes: Counter[OutcomeName] = Counter()
         self.errors: list[tuple[OutcomeName, Exception]] = []
 
@@ -46,7 +46,7 @@ class LineDelivery:
         with self._lock:
             self.outcomes[handled.outcome.name] += 1
             if handled.outcome.ended is not None:
-                self._ended.append(handled.outcome.ended)
+                self._ended.add(handled.outcome.ended)
             if handled.error is not None:
                 self.errors.append((handled.outcome.name, handled.error))
         if not handled.is_done:
@@ -59,12 +59,11 @@ class LineDelivery:
         StoreError: any of them may be marked. The next call tries again, and until then no entry of theirs
         may be deleted.
         """
-        # A thread that finds nothing to mark waits until another one has marked its runs.
-        with self._flushing:
-            with self._lock:
-                ended, self._ended = self._ended, []
-            failed = self._progress.record(ended) if ended else {}
-            if failed:
-                with self._lock:
-                    self._ended += [each for each in ended if each.batch in failed]
-                raise next(iter(failed.values()))
+        # Two threads may mark the same runs, which is harmless. None waits for the other while it is away.
+        with self._lock:
+            ended = tuple(self._ended)
+        failed = self._progress.record(ended) if ended else {}
+        with self._lock:
+            self._ended.difference_update(each for each in ended if each.batch not in failed)
+        if failed:
+            raise next(iter(failed.values()))
