@@ -79,18 +79,36 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
     ends -= max(each.jitter_ms for each in writes[first : last + 1])
     if not timing.counts_from_start:
         timing = replace(timing, start_at=min(timing.start_at, begins))
-    reigns = life.reigns()
-    owned = {
-        due_at - writes[number].jitter_ms
-        for number in range(first, last + 1)
-        for reign in reigns
-        if reign.rev == writes[number].rev
-        for due_at in reign.dues(tale.through)
+    owned = _owned(tale, life, range(first, last + 1))
+    # The times before the first write took effect can also be those of the writes before with that schedule.
+    earlier = {
+        time for time in _owned(tale, life, _with_its_schedule(life, first)) if time <= writes[first].since
     }
     times = takewhile(lambda each: each <= ends, timing.instants())
     for _, time in zip(range(_TIMES_MAX), times, strict=False):
-        if time > begins and time not in owned and not _was_skipped(life, first, last, time):
+        if time > begins and time not in owned | earlier and not _was_skipped(life, first, last, time):
             yield f"{life.name}: the time {told(time)} of its schedule belongs to no revision"
+
+
+def _owned(tale: Tale, life: Life, numbers: range) -> set[int]:
+    """Return the times of the schedule, without jitter, that the revisions of those writes own."""
+    reigns = life.reigns()
+    return {
+        due_at - life.writes[number].jitter_ms
+        for number in numbers
+        for reign in reigns
+        if reign.rev == life.writes[number].rev
+        for due_at in reign.dues(tale.through)
+    }
+
+
+def _with_its_schedule(life: Life, first: int) -> range:
+    """Return the numbers of the writes in a row before a write, as far as they have its schedule."""
+    schedule = life.writes[first].definition.get("schedule")
+    begin = first
+    while begin and life.writes[begin - 1].definition.get("schedule") == schedule:
+        begin -= 1
+    return range(begin, first)
 
 
 def _stretches(life: Life) -> Iterator[tuple[int, int]]:
