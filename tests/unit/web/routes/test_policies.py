@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.contract.builders import trigger_message
-from tests.fakes.http_events import JOB, READER, STRANGER, WRITER, Answered, Client
+from tests.fakes.http_events import JOB, READER, STRANGER, WRITER, Answered, Client, document
 from tests.fakes.world import NOON, World
 
 from sweephand.model.policy import PolicyKey
@@ -136,6 +136,11 @@ def test_an_error_names_the_limit_and_what_would_be_right() -> None:
 def test_a_policy_has_the_same_names_as_a_job(name: str) -> None:
     refused = put(client(), url=f"{LIST}/{name}")
     assert (refused.status, refused.pointers) == (422, ["/policy"])
+
+
+def test_the_described_policy_has_a_limit_as_the_api_asks() -> None:
+    described = document()["components"]["schemas"]["PolicyRequest"]
+    assert [each["required"] for each in described["anyOf"]] == [["maxConcurrent"], ["rate"]]
 
 
 def test_preconditions_work_as_those_of_jobs() -> None:

@@ -1,8 +1,8 @@
 """The body of the call that writes a flow policy."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
 from sweephand.jobs.policy_rules import MAX_CONCURRENT, PER_MEANING, RATE_LIMIT
 from sweephand.web.schemas.formats import DurationText, bounded
@@ -16,8 +16,19 @@ class PolicyRateRequest(RequestBody):
     per: DurationText = Field(description=f"{PER_MEANING} {DURATION_RULE}")
 
 
+#: A policy without any limit is none.
+_HAS_A_LIMIT: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["maxConcurrent"], "properties": {"maxConcurrent": {"type": "integer"}}},
+        {"required": ["rate"], "properties": {"rate": {"type": "object"}}},
+    ]
+}
+
+
 class PolicyRequest(RequestBody):
     """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
+
+    model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
 
     max_concurrent: Annotated[int, bounded("integer", MAX_CONCURRENT)] | None = Field(
         None, description=MAX_CONCURRENT.meaning
