@@ -4,8 +4,19 @@ import pytest
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.oracle import judge
 from tests.simulation.traces.doctored import changed, of, without
-from tests.simulation.traces.stories import NOON, THROUGH, UID, in_order, misfire, put_off
-from tests.simulation.traces.trace import Buried, Event, Requested, RunStored, Written
+from tests.simulation.traces.stories import (
+    NOON,
+    THROUGH,
+    UID,
+    cursor,
+    delivered,
+    in_order,
+    misfire,
+    put_off,
+    timer,
+    written,
+)
+from tests.simulation.traces.trace import Buried, Event, Mishap, Requested, RunStored, Written
 
 #: The window of the story's job.
 WINDOW_MS = 120_000
@@ -53,3 +64,40 @@ def test_a_misfire_may_be_skipped_for_a_trigger_that_crashed_its_functions() -> 
     reason = "Sweephand failed to handle it: 5 functions crashed while handling it."
     said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason))
     assert not not_requested(said)
+
+
+def batch_cut_short(*, died_s: int, found_s: int) -> list[Event]:
+    """A batch of three at 5:00. One trigger left, and its sweeper died. A later sweep was done with it."""
+    definition = {
+        "dueTime": "300s",
+        "batch": {"count": 3, "window": "1m"},
+        "catchup": {"mode": "none", "window": "2m"},
+        "data": '"x"',
+    }
+    return in_order(
+        [written("create", "1-a", 0, definition=definition), timer(300, at_s=0)],
+        [Mishap(NOON + died_s * 1_000, "kill", "tick 5 before timers.put")],
+        delivered(300),
+        [cursor(timer(300, at_s=0), found_s, 10)],
+    )
+
+
+def test_the_rest_of_a_batch_may_be_skipped_if_its_sweeper_died_before_its_commit() -> None:
+    assert not lacks_indexes(batch_cut_short(died_s=290, found_s=450))
+
+
+@pytest.mark.parametrize(
+    ("died_s", "found_s"),
+    [
+        # A sweep was done with the batch before it was late.
+        (290, 340),
+        # No sweeper died after the batch could begin.
+        (100, 450),
+    ],
+)
+def test_any_other_batch_that_has_begun_is_whole(died_s: int, found_s: int) -> None:
+    assert lacks_indexes(batch_cut_short(died_s=died_s, found_s=found_s))
+
+
+def lacks_indexes(events: list[Event]) -> bool:
+    return any("no request left for the indexes [1, 2]" in each for each in complaints(events))

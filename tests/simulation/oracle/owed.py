@@ -59,10 +59,10 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
         return True
-    return _may_be_misfire(tale, life, reign, due_at)
+    return may_be_misfire(tale, life, reign, due_at)
 
 
-def _may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
+def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether a sweep may have found it so late that catch-up skips it: then a later one fires instead."""
     catchup = catchup_of(next(each for each in life.writes if each.rev == reign.rev).definition)
     mode = catchup.get("mode", "latest")
