@@ -51,6 +51,7 @@ EVERYTHING_SET = replace(
     expires_at=NOON + 1_001,
     round_from=3,
     round_at=NOON + 60,
+    round_ends=(1, 2),
     version="version000000001",
     token="shr_" + "x" * 43,
     heartbeat_ms=60_000,

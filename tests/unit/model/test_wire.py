@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.errors import NewerError, PoisonError
+from sweephand.base.limits import REDRIVES_KEPT
 from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
@@ -41,6 +42,7 @@ MESSAGE = TriggerMessage(
 
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
+ENDS = st.lists(counts, min_size=1, max_size=REDRIVES_KEPT).map(tuple)
 FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.integers(100, 599), st.booleans())
 names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
@@ -68,7 +70,7 @@ KEPT = st.builds(Payload, names, counts, st.none(), names)
         counts,
         st.none() | instants,
         counts,
-        st.none() | st.builds(Redrive, counts, st.none() | instants),
+        st.none() | st.builds(Redrive, counts, st.none() | instants, st.none() | ENDS),
         st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
         counts,
         st.booleans(),
@@ -123,8 +125,11 @@ def test_a_message_about_a_batch_waits_for_a_version_that_knows_batches(message:
 
 
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
-    text = encode(MESSAGE._replace(redrive=Redrive(2, None)))
-    assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null]}'
+    text = encode(MESSAGE._replace(redrive=Redrive(2, None, (1,))))
+    assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null],"ends":[1]}'
+    former = json.loads(text)
+    del former["ends"]
+    assert decode(json.dumps(former)) == MESSAGE._replace(redrive=Redrive(2, None))
 
 
 @pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])

@@ -149,6 +149,26 @@ def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_
     assert [each["state"] for each in told(world)] == ["succeeded", "failed"]
 
 
+@pytest.mark.parametrize("redrives", [1, 2])
+def test_no_notification_is_delivered_of_a_round_that_went_on_after_it_was_given_up(redrives: int) -> None:
+    world = World()
+    message = due(world, onComplete=TOLD, retry={"maxAttempts": 2, "initialDelay": "1s"})
+    by_target(world, lambda attempt: FAILED if attempt.number < 5 else Answer(succeeded=True, code=200))
+    handle(world, message)
+    world.run_until(NOON + MINUTE, ticking=False)
+    (end,) = (each for each in world.consumers.attempts if each.ended_after is not None)
+    # The function that made the first attempt gave up, sent a notification, and crashed.
+    given_up = NotifyMessage(message.trigger, "failed", 1, NOON, NOON + 1, 503, "gave up", NOON + 1)
+    for round_number in range(1, redrives + 1):
+        world.redrive(RUN)
+        world.run_until(NOON + (1 + round_number) * MINUTE, ticking=False)
+    world.queue.send([(given_up, 0), (given_up._replace(attempts=2), 0)])
+    world.run_until(NOON + 5 * MINUTE, ticking=False)
+    assert end.ended_after == 2
+    assert 1 not in [each["attempts"] for each in told(world)]
+    assert [each["attempts"] for each in told(world)].count(2) == 2
+
+
 def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter() -> None:
     world = World()
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})

@@ -90,9 +90,23 @@ def test_a_redriven_retry_keeps_its_round_on_its_way_through_the_wheel() -> None
     answers(world, Answer(succeeded=False, retry_after_at=NOON + HOUR + 40 * 60_000))
     world.run_until(NOON + HOUR + 60_000)
     (timer,) = (each for each in world.timers.everything() if isinstance(each, RetryTimer))
-    assert timer.message.redrive == Redrive(3, NOON + 10_000)
+    assert timer.message.redrive == Redrive(3, NOON + 10_000, (2,))
     world.run_until(NOON + 2 * HOUR)
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 4)
+
+
+def test_a_run_keeps_how_its_earlier_rounds_ended_of_ten_redrives_at_most() -> None:
+    world = World()
+    given_up(world)
+    answers(world, *[FAILED] * 22)
+    kept = []
+    for hour in range(2, 13):
+        world.redrive(RUN)
+        world.run_until(NOON + hour * HOUR, ticking=False)
+        kept.append(run_of(world).round_ends)
+    assert kept[:3] == [(2,), (2, 4), (2, 4, 6)]
+    assert kept[9] == tuple(range(2, 21, 2))
+    assert kept[10] is None
 
 
 def test_a_paused_job_s_run_is_redriven_all_the_same_with_its_retries() -> None:
@@ -218,7 +232,7 @@ def test_the_message_in_a_dead_letter_holds_its_round() -> None:
     answers(world, FAILED._replace(is_final=True))
     world.run_until(NOON + HOUR + 1, ticking=False)
     message = decode(world.queue.buried[-1][0].body)
-    assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000)
+    assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000, (2,))
 
 
 def test_a_redrive_and_a_delivery_of_an_earlier_redrive_make_one_round_in_every_order() -> None:

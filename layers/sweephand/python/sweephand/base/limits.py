@@ -76,6 +76,8 @@ SIGNING_SECRETS_MAX: Final = 3
 #: off (template.yaml), because it also counts messages that Sweephand requeues. This limit ends accidental
 #: loops.
 CHAIN_LENGTH_MAX: Final = 100
+#: Redrives of a run of which its record keeps how each earlier round ended.
+REDRIVES_KEPT: Final = 10
 #: Triggers of one backfill. Each trigger is a message and a delivery.
 BACKFILL_TRIGGERS_MAX: Final = 100_000
 #: Jobs or runs that one bulk call examines.

@@ -26,6 +26,7 @@ class Run:
     the claim on that attempt, and `claimed_until` is the end of the claim. An attempt that needed no claim
     has no `claimed_until`. A redrive begins a round of attempts at the attempt `round_from`. `round_at` is
     when the first attempt of that round began. It is None in the first round, which began at `started_at`.
+    `round_ends` are the attempts with which the earlier rounds ended, as in Redrive.
     The run of a trigger on demand has a `demand`, and the `payload` that was given with it, if any. `version`
     is the token of the latest change by a writer that did not hold the claim. `lateness_ms` is the time from
     the due time to the first attempt's request. `answer` is the first 512 bytes of the last response, as
@@ -60,6 +61,7 @@ class Run:
     expires_at: Instant | None = None
     round_from: int = 1
     round_at: Instant | None = None
+    round_ends: tuple[int, ...] | None = None
     version: str | None = None
     count: int = 1
     last_due_at: Instant | None = None
@@ -134,7 +136,7 @@ def latest_attempt_of(run: Run) -> TriggerMessage:
         not_before=trigger.at,
         attempt=run.attempts,
         first_attempt_at=run.round_at if run.is_redriven else run.started_at,
-        redrive=Redrive(run.round_from, run.started_at) if run.is_redriven else None,
+        redrive=Redrive(run.round_from, run.started_at, run.round_ends) if run.is_redriven else None,
         payload=run.payload,
         last_failure=run.last_failure,
     )

@@ -28,6 +28,7 @@ from sweephand.model.wire_fields import Fields
 from sweephand.model.wire_parts import (
     batch_to_json,
     demand_to_json,
+    ends_to_json,
     failure_to_json,
     lane_to_json,
     permit_to_json,
@@ -263,6 +264,7 @@ def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:
     fields |= {"first": message.first_attempt_at, "faults": message.faults}
     if message.redrive is not None:
         fields["redrive"] = redrive_to_json(message.redrive)
+        fields |= ends_to_json(message.redrive)
     if message.payload is not None:
         fields["data"] = _of_payload(message.payload)
     if message.crashes:

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import INSTANT_MAX
-from sweephand.base.limits import RESULT_BYTES_MAX
+from sweephand.base.limits import REDRIVES_KEPT, RESULT_BYTES_MAX
 from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
@@ -120,7 +120,16 @@ class Fields:
         if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - as it was written
             raise PoisonError("`redrive` in a message is a pair.")
         started_at = None if value[1] is None else _whole(value[1], "redrive")
-        return Redrive(_whole(value[0], "redrive"), started_at)
+        return Redrive(_whole(value[0], "redrive"), started_at, self._ends())
+
+    def _ends(self) -> tuple[int, ...] | None:
+        """The attempts that ended earlier rounds; None if they are not known."""
+        value = self._fields.get("ends")
+        if value is None:
+            return None
+        if not isinstance(value, list) or not 0 < len(value) <= REDRIVES_KEPT:
+            raise PoisonError(f"`ends` in a message is a list of 1 to {REDRIVES_KEPT} numbers.")
+        return tuple(_whole(each, "ends") for each in value)
 
     def failure(self) -> Failure | None:
         """The latest failure of a trigger, or None if it has none."""

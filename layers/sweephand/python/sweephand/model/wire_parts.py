@@ -38,13 +38,21 @@ def failure_from_json(value: Sequence[Any] | None) -> Failure | None:
 
 
 def redrive_to_json(redrive: Redrive | None) -> list[Any] | None:
-    """`[first attempt of the round, start of the very first attempt]`; None for no redrive."""
-    return None if redrive is None else list(redrive)
+    """`[first attempt of the round, start of the very first attempt]`; None for no redrive.
+
+    The ends of earlier rounds are a field of their own (ends_to_json()), since older versions read a pair.
+    """
+    return None if redrive is None else list(redrive[:2])
 
 
 def redrive_from_json(value: Sequence[Any] | None) -> Redrive | None:
     """The redrive that redrive_to_json() wrote."""
     return Redrive(*value) if value else None
+
+
+def ends_to_json(redrive: Redrive | None) -> dict[str, list[int]]:
+    """The field with the attempts that ended earlier rounds; none if they are not known."""
+    return {} if redrive is None or redrive.ends is None else {"ends": list(redrive.ends)}
 
 
 def batch_to_json(batch: BatchPlace | None) -> list[int] | None:

@@ -35,6 +35,7 @@ class Claims:
             claimed_until=self._clock.now() + ATTEMPT_CLAIM_MS if is_claimed else None,
             expires_at=expires_at,
             round_from=message.redrive.attempt if message.redrive else 1,
+            round_ends=message.redrive.ends if message.redrive else None,
             demand=trigger.demand,
             payload=message.payload,
             last_failure=message.last_failure,

@@ -54,8 +54,13 @@ def is_recorded(notification: NotifyMessage, run: Run | None) -> bool:
         return notification.state == "succeeded"
     if (run.state, run.attempts) == (notification.state, notification.attempts):
         return True
-    # The run was redriven since. It had ended as the notification says, and it will end again.
-    return notification.state == "failed" and run.round_from > notification.attempts
+    if notification.state != "failed" or not run.is_redriven:
+        return False
+    # The run was redriven since. If a function crashed after it had given the run up, the round went on with
+    # another attempt, and did not end as the notification says.
+    if run.round_ends is None:
+        return run.round_from > notification.attempts
+    return notification.attempts in run.round_ends
 
 
 def body_of(notification: NotifyMessage) -> bytes:

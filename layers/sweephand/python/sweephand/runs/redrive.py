@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.limits import BULK_EXAMINED_MAX, REDRIVES_KEPT
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, trigger_of
@@ -135,7 +135,18 @@ def _first_attempt_of_round(run: Run, now: Instant) -> TriggerMessage:
         # due time.
         max(now, trigger.at),
         attempt,
-        redrive=Redrive(attempt, run.started_at),
+        redrive=Redrive(attempt, run.started_at, _ends_of(run)),
         payload=run.payload,
         last_failure=run.last_failure,
     )
+
+
+def _ends_of(run: Run) -> tuple[int, ...] | None:
+    """The attempts with which the rounds of a failed run ended, its latest included; None if not known."""
+    earlier = run.round_ends if run.is_redriven else ()
+    if earlier and earlier[-1] == run.attempts:
+        # The first attempt of a redrive was claimed and then not made.
+        return earlier
+    if earlier is None or len(earlier) == REDRIVES_KEPT:
+        return None
+    return (*earlier, run.attempts)

@@ -62,6 +62,7 @@ class RunItem(Item):
     claimed_until = IntegerAttribute(null=True, attr_name="until")
     round_from = IntegerAttribute(null=True, attr_name="round")
     round_at = IntegerAttribute(null=True, attr_name="round_at")
+    round_ends = JsonAttribute(null=True, attr_name="ends")
     version = UnicodeAttribute(null=True)
     token = UnicodeAttribute(null=True)
     heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
@@ -218,6 +219,7 @@ def _item(run: Run) -> RunItem:
         claimed_until=run.claimed_until,
         round_from=run.round_from if run.is_redriven else None,
         round_at=run.round_at,
+        round_ends=None if run.round_ends is None else list(run.round_ends),
         token=run.token,
         heartbeat_ms=run.heartbeat_ms,
         heartbeat_by=run.heartbeat_by,
@@ -263,6 +265,7 @@ def _run(raw: RawItem) -> Run:
         last_due_at=item.last_due_at,
         round_from=item.round_from or 1,
         round_at=item.round_at,
+        round_ends=None if item.round_ends is None else tuple(item.round_ends),
         token=item.token,
         heartbeat_ms=item.heartbeat_ms,
         heartbeat_by=item.heartbeat_by,
