@@ -11,16 +11,15 @@ from tests.simulation.oracle.oracle import judge
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
-from tests.simulation.workload.bulk_writes import WRITE_MANY, BulkWrites
-from tests.simulation.workload.bulks import RESUME_MANY, Bulks
+from tests.simulation.workload.bulk_writes import BulkWrites
+from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
-from tests.simulation.workload.clients import HALF_MS, Clients, Step, plan
+from tests.simulation.workload.clients import HALF_MS, Clients, plan
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.switching import Switching
-from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
@@ -28,6 +27,7 @@ from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.gate import Call, Gate
+from tests.simulation.world.incidents import Incidents
 from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Removals
@@ -69,15 +69,8 @@ _WIRE_EVERY: Final = 20
 #: The share of seeds in which tick wakes at the very end of its minute.
 _SLIPPING: Final = 0.15
 
-#: The share of calls that write many jobs whose writes are throttled, and for how long they are at most.
-_THROTTLED: Final = 1 / 8
-_THROTTLED_MS_MAX: Final = 20 * SECOND_MS
-
 #: This number picks the chances of the queue of work messages.
 _WORK: Final = 43
-
-#: The parts of the stack that may have an outage, alone or all at once.
-_PORTS: Final = ("jobs", "timers", "leases", "runs", "payloads", "queue")
 
 
 @dataclass(slots=True)
@@ -164,6 +157,18 @@ class Simulation:
             troubles=troubles,
             deliveries_at_once=scenario.deliveries_at_once,
         )
+        self._incidents = Incidents(
+            seed=seed,
+            mask=mask,
+            scenario=scenario,
+            troubles=troubles,
+            scheduler=scheduler,
+            chronicle=chronicle,
+            gate=self._gate,
+            functions=self._functions,
+            fleet=self._fleet,
+            sqs=self._sqs,
+        )
         self._policies = Policies.of(seed)
         chronicle.flow.watch.runs_go_on = Flows.of(seed).is_on
         self._flow = self._functions.flow(self._work, max(1, self._policies.functions_max))
@@ -215,11 +220,7 @@ class Simulation:
             slowdowns.plan_backlog(self._backlog, self._calm_at, self._miss_until)
         elif self._troubles["slow stores"]:
             slowdowns.plan(*slow_spell(self._seed, scenario.begins_at, full_end))
-        self._plan_outages(full_end)
-        self._plan_shortages(full_end)
-        self._plan_throttling(steps, full_end)
-        self._plan_shards(full_end)
-        self._plan_poison(full_end)
+        self._incidents.plan(steps, full_end)
         if self._policies.limits is not None:
             self._flow.begin_with(self._policies.limits)
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
@@ -306,95 +307,11 @@ class Simulation:
             figures["ticks missed"] += 1
         self.scheduler.call_at(at + MINUTE_MS, lambda: self._wake(random, at + MINUTE_MS))
 
-    def _plan_outages(self, ends_at: Instant) -> None:
-        random = stream(self._seed, "outages")
-        level = self._troubles["outages"]
-        if not level:
-            return
-        begins_at = self._scenario.begins_at
-        longest_ms = 8 * HOUR_MS if self._scenario.is_sparse else 6 * MINUTE_MS
-        for _ in range(random.randint(1, 1 + int(level))):
-            at = random.randrange(begins_at, ends_at)
-            lasts_ms = int(longest_ms * random.random())
-            ports = random.choice(((random.choice(_PORTS),), (random.choice(_PORTS),), _PORTS))
-            self.scheduler.call_at(at, partial(self._lose, ports, at + lasts_ms))
-
-    def _plan_shortages(self, ends_at: Instant) -> None:
-        random, begins_at = stream(self._seed, "shortages"), self._scenario.begins_at
-        for at, lasts_ms in Updates.of(self._seed).shortages(begins_at, ends_at, self._mask):
-            self.scheduler.call_at(at, partial(self._run_short, lasts_ms))
-        if not self._troubles["shortages"]:
-            return
-        at = random.randrange(begins_at, ends_at)
-        # It lasts long enough for a message to be received in vain as often as it may crash functions.
-        longest_ms = 2 * HOUR_MS if self._scenario.is_sparse else 16 * MINUTE_MS
-        self.scheduler.call_at(at, partial(self._run_short, int(longest_ms * random.random())))
-
-    def _run_short(self, lasts_ms: int) -> None:
-        if not self._is_calm:
-            self._chronicle.mishap(f"shortage of {lasts_ms} ms", "Lambda")
-            self._functions.run_short(self.scheduler.now + lasts_ms)
-
-    def _lose(self, ports: Sequence[str], until: Instant) -> None:
-        if self._is_calm:
-            return
-        lasts_ms = until - self.scheduler.now
-        self._chronicle.mishap(f"outage of {lasts_ms} ms", ", ".join(ports))
-        for port in ports:
-            self._gate.down[port] = until
-        if "runs" in ports:
-            # Only batches have progress.
-            self._gate.down["batches"] = until
-
-    def _plan_throttling(self, steps: Sequence[Step], ends_at: Instant) -> None:
-        random = stream(self._seed, "throttled writes")
-        for _ in range(random.randint(1, 3) if self._troubles["throttled writes"] else 0):
-            at = random.randrange(self._scenario.begins_at, ends_at)
-            port = random.choice(("jobs", "jobs", "timers", "changes"))
-            self.scheduler.call_at(at, partial(self._throttle, port, random.randrange(MINUTE_MS)))
-        for step in steps if "throttled writes" not in self._mask.troubles else ():
-            # Writes of many jobs at once are throttled in any seed.
-            is_resume = step.action == RESUME_MANY and Bulks.of(self._seed).is_at_once
-            if is_resume and random.random() < 1 / 2 and step.at < ends_at - SECOND_MS:
-                self.scheduler.call_at(step.at, partial(self._throttle, "jobs", random.randrange(MINUTE_MS)))
-            if step.action == WRITE_MANY and random.random() < _THROTTLED:
-                port, lasts_ms = random.choice(("jobs", "timers")), random.randrange(_THROTTLED_MS_MAX)
-                self.scheduler.call_at(step.at, partial(self._throttle, port, lasts_ms))
-
-    def _throttle(self, port: str, lasts_ms: int) -> None:
-        if not self._is_calm:
-            self._chronicle.mishap(f"throttled writes of {lasts_ms} ms", port)
-            self._gate.short[port] = self.scheduler.now + lasts_ms
-
-    def _plan_shards(self, ends_at: Instant) -> None:
-        random = stream(self._seed, "shards")
-        if not self._troubles["raised shards"]:
-            return
-        for _ in range(random.randint(1, 2)):
-            at = random.randrange(self._scenario.begins_at, ends_at)
-            self.scheduler.call_at(at, partial(self._raise_shards, random.randint(1, 3)))
-
-    def _raise_shards(self, more: int) -> None:
-        if not self._is_calm:
-            self._fleet.shards += more
-            self._chronicle.mishap("raised shards", f"to {self._fleet.shards}")
-
-    def _plan_poison(self, ends_at: Instant) -> None:
-        random = stream(self._seed, "poison")
-        if not self._troubles["poison"]:
-            return
-        for _ in range(random.randint(1, 4)):
-            at = random.randrange(self._scenario.begins_at, ends_at)
-            text = random.choice(("", "{}", "[1, 2", '{"v": 1, "kind": "trigger"}', None))
-            # A newer message comes back every half a minute to the end, which would fill seeds of weeks.
-            is_newer = text is None and not self._scenario.is_sparse
-            accept = self._sqs.accept_newer if is_newer else partial(self._sqs.accept, text or "", 0)
-            self.scheduler.call_at(at, accept)
-
     def _calm_down(self) -> None:
         self._is_calm = True
         self._chronicle.calm_at = self.scheduler.now
         for part in (
+            self._incidents,
             self._gate,
             self._consumers,
             self._workers,
