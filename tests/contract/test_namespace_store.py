@@ -1,6 +1,7 @@
 """What every NamespaceStore promises (flow_ports.py)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, job
@@ -8,7 +9,7 @@ from tests.fakes.engines import Stores
 
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.job import JobKey
-from sweephand.model.namespace import JobCount, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import JobCount, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 
 MINE, OTHERS = "version000000001", "version000000002"
 LIMITS = NamespaceLimits(10, 2_000, 60)
@@ -32,6 +33,10 @@ def settings(
         settings(limits=NamespaceLimits()),
         settings(limits=NamespaceLimits(jobs_max=100_000)),
         settings(namespace=EVERY_CHARACTER),
+        replace(
+            settings(), defaults=NamespaceDefaults({"type": "http", "headers": {"X-é": "1"}}, {"a": 1.5})
+        ),
+        replace(settings(), defaults=NamespaceDefaults(retry={"maxAttempts": 3})),
     ],
 )
 def test_settings_read_back_as_they_were_written(
@@ -105,3 +110,17 @@ def test_the_jobs_of_a_namespace_are_counted_without_those_that_have_expired(sto
     assert stores.namespaces.stored_jobs("default", NOON) == 40
     assert stores.namespaces.stored_jobs("default", NOON + 1) == 20
     assert stores.namespaces.stored_jobs("empty", NOON) == 0
+
+
+def test_listed_namespaces_come_in_pages_each_once_in_the_order_of_their_names(
+    namespaces: NamespaceStore,
+) -> None:
+    assert namespaces.page("", 10).items == ()
+    for name in ("b", EVERY_CHARACTER, "a", "B", "a", "~"):
+        namespaces.enlist(name)
+    expected = sorted(["b", EVERY_CHARACTER, "a", "B", "~"])
+    first = namespaces.page("", 2)
+    assert first.items == tuple(expected[:2])
+    assert first.next == expected[1]
+    rest = namespaces.page(expected[1], 10)
+    assert (rest.items, rest.next) == (tuple(expected[2:]), None)

@@ -224,6 +224,7 @@ class MemoryNamespaces:
         self._jobs = jobs
         self._settings: dict[str, NamespaceSettings] = {}
         self._counts: dict[str, JobCount] = {}
+        self._listed: set[str] = set()
         self._lock = threading.Lock()
 
     def get(self, namespace: str) -> NamespaceSettings | None:
@@ -255,6 +256,13 @@ class MemoryNamespaces:
                 return None
             self._counts[namespace] = stored.with_more(count, version)
             return self._counts[namespace]
+
+    def enlist(self, namespace: str) -> None:
+        self._listed.add(namespace)
+
+    def page(self, after: str, limit: int) -> Page[str]:
+        names = sorted(each for each in self._listed if each > after)
+        return Page(tuple(names[:limit]), names[limit - 1] if len(names) > limit else None)
 
     def stored_jobs(self, namespace: str, now: Instant) -> int:
         found, after = 0, ""

@@ -58,10 +58,11 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"", r"Select the jobs", "one of two query parameters is required"),
     (r"/label", r"Give each name once", "the same label twice with two values"),
     (
-        r"/(retry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|jitter)",
+        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
+    (r"/target", r"has no defaultTarget", "a job without a target needs the default of its namespace"),
     (r"/(target|onComplete)/timeout", r"Give a duration of more than 0 and at most", _BOUNDED),
     (
         r"/(dueTime|ttl)",
@@ -99,10 +100,13 @@ def calm(_: Any, case: Any) -> Any:
     if isinstance(case.body, dict) and is_valid(case, "body"):
         if case.path == "/v1/keys":
             case.body["namespace"] = NAMESPACE
+        if case.body.get("defaultTarget") is not None:
+            case.body["defaultTarget"] = {"type": "http", "url": NOWHERE}
+        is_whole_job = case.method.upper() == "PUT" and case.path.endswith("/jobs/{name}")
         jobs = case.body["jobs"] if isinstance(case.body.get("jobs"), list) else [case.body]
         for number, job in enumerate(jobs):
             if isinstance(job, dict):
-                settle(job, number)
+                settle(job, number, is_whole=is_whole_job or "jobs" in case.body)
     return case
 
 
@@ -116,13 +120,17 @@ def remember(_: Any, case: Any, response: Any) -> None:
         MADE.add(response.json()["id"])
 
 
-def settle(job: dict[str, Any], number: int) -> None:
-    """Give a document a schedule that can be read, and a job a far due time and a target that is nowhere."""
+def settle(job: dict[str, Any], number: int, *, is_whole: bool) -> None:
+    """Give a document a schedule that can be read, and a job a far due time and a target that is nowhere.
+
+    A whole job may leave its target to its namespace, whose default target is nowhere too.
+    """
     if job.get("schedule") is not None:
         job["schedule"] = chosen(job["schedule"])
-    if "target" in job:
+    if is_whole or "target" in job:
         job["dueTime"] = FAR
-        job["target"] = {"type": "http", "url": f"{NOWHERE}{number}"}
+        if job.get("target") is not None:
+            job["target"] = {"type": "http", "url": f"{NOWHERE}{number}"}
         for name in ("ttl", "timezone", "onComplete", "deadLetterQueue"):
             job.pop(name, None)
 

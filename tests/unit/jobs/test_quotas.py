@@ -11,6 +11,7 @@ from sweephand.base.errors import InvalidError, NotFoundError, QuotaError, Store
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS, RECOUNT_AFTER_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.namespace_settings import WantedSettings
 from sweephand.jobs.write import WriteResult
 from sweephand.model.namespace import JobCount, NamespaceLimits
 
@@ -18,7 +19,7 @@ from sweephand.model.namespace import JobCount, NamespaceLimits
 def limit(world: World, **limits: int | None) -> None:
     """Set the limits of the namespace, and let a minute pass until every process knows them."""
     world.app(world.api_clock).namespaces.admin.put(
-        "ns", NamespaceLimits(**limits), who="admin", requested_at=world.api_clock.now()
+        "ns", WantedSettings(NamespaceLimits(**limits)), who="admin", requested_at=world.api_clock.now()
     )
     world.clock.time += NAMESPACE_AGE_MAX_MS
 
@@ -128,7 +129,8 @@ def test_a_process_that_does_not_know_the_limit_yet_is_corrected_by_the_next_cou
     world.limits_namespaces = True
     unaware = world.app(world.api_clock)
     unaware.writer.put(key_of("a"), definition(dueTime="9h"), caller="t", requested_at=NOON)
-    unaware.namespaces.admin.put("ns", NamespaceLimits(jobs_max=3), who="admin", requested_at=NOON)
+    wanted = WantedSettings(NamespaceLimits(jobs_max=3))
+    unaware.namespaces.admin.put("ns", wanted, who="admin", requested_at=NOON)
     for name in ("b", "c"):
         unaware.writer.put(key_of(name), definition(dueTime="9h"), caller="t", requested_at=NOON)
     assert count(world).used == 1
@@ -338,7 +340,7 @@ def test_data_over_the_limit_is_refused_with_the_number_and_stored_data_stays() 
 
 def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_answer() -> None:
     world = world_with(jobs_max=5, payload_bytes_max=7)
-    limits = world.app(world.api_clock).namespaces.limits
+    limits = world.app(world.api_clock).namespaces.settings
     reads: list[str] = []
 
     def announce(call: str) -> None:
@@ -360,7 +362,7 @@ def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_a
 def test_a_namespace_without_settings_has_no_limits() -> None:
     world = World()
     world.limits_namespaces = True
-    limits = world.app(world.api_clock).namespaces.limits
+    limits = world.app(world.api_clock).namespaces.settings
     assert limits.of("ns") == NamespaceLimits()
     assert limits.triggers_per_minute("ns") == 0
 

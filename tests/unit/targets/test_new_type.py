@@ -116,11 +116,9 @@ def test_a_type_that_is_no_longer_registered_is_refused() -> None:
     assert "courier" not in str(document())
     assert "courierDataBytesMax" not in Client().send("GET", "/v1/limits").json
     refused = Client().put(job=JOB)
+    known = "http, sqs, lambda, sns, eventbridge, stepfunctions or default"
     assert refused.json["errors"] == [
-        {
-            "pointer": "/target/type",
-            "detail": "Give the target's type: http, sqs, lambda, sns, eventbridge or stepfunctions.",
-        }
+        {"pointer": "/target/type", "detail": f"Give the target's type: {known}."}
     ]
 
 

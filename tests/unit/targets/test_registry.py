@@ -11,9 +11,9 @@ from tests.fakes.targets import HTTP, INSECURE, SECURE, SQS, pointers
 from sweephand.base.errors import Violation
 from sweephand.delivery.registry import targets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.targets.registry import target_types, target_violations, with_hidden_values
+from sweephand.targets.registry import default_target_types, target_violations, with_hidden_values
 
-KNOWN = "http, sqs, lambda, sns, eventbridge or stepfunctions"
+KNOWN = "http, sqs, lambda, sns, eventbridge, stepfunctions or default"
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_pointer_begins_with_the_place_of_the_target_in_the_document() -> None
 
 def test_every_type_that_is_accepted_can_be_delivered_to() -> None:
     stack = targets(HandClock(), SqsClients(), SECURE)
-    assert [name for name in target_types() if stack.adapter(name) is None] == []
+    assert [name for name in default_target_types() if stack.adapter(name) is None] == []
 
 
 ANY_JSON = st.recursive(

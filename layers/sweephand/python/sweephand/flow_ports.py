@@ -182,6 +182,14 @@ class NamespaceStore(Protocol):
         """
         ...
 
+    def enlist(self, namespace: str) -> None:
+        """Add the namespace to those that page() lists. Adding it again is harmless. None is ever removed."""
+        ...
+
+    def page(self, after: str, limit: int) -> Page[str]:
+        """Up to `limit` listed namespaces in the order of their names, after the name `after`."""
+        ...
+
     def stored_jobs(self, namespace: str, now: Instant) -> int:
         """How many jobs of that namespace are stored and have not expired. It reads all of them.
 

@@ -60,6 +60,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
     ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),
     ("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 5}}, (403, 403, 200)),
+    ("GET", "/v1/namespaces", None, (200, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),

@@ -135,7 +135,7 @@ def test_the_page_is_html_that_loads_nothing_from_another_host() -> None:
         "/v1",
         "/v1/",
         "/v1/jobs",
-        "/v1/namespaces",
+        "/v1/namespaces/",
         "/v1/limits/",
         "/v1/namespaces//jobs",
         "/v1/namespaces/ns/jobs/",

@@ -10,6 +10,7 @@ from sweephand.base.errors import InvalidError, StoreError, SweephandError, Unav
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, shard_of
+from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.write import Writer, WriteResult
@@ -46,6 +47,7 @@ class BulkWriter:
         writer: Writer,
         commits: Commits,
         policies: PolicyCheck,
+        defaults: NamespaceDefaults,
         ids: Ids,
         shards: Callable[[], int],
         concurrently: Concurrently,
@@ -56,6 +58,7 @@ class BulkWriter:
         self._writer = writer
         self._commits = commits
         self._policies = policies
+        self._defaults = defaults
         self._ids = ids
         self._shards = shards
         self._concurrently = concurrently
@@ -104,10 +107,13 @@ class BulkWriter:
             if each.key in stored:
                 continue
             try:
-                policies.check(each.key.namespace, each.definition)
+                namespace, definition = each.key.namespace, each.definition
+                policies.check(namespace, definition)
+                self._defaults.check(namespace, definition)
                 if self._quotas is not None:
-                    self._quotas.check_payload(each.key.namespace, each.definition.payload)
-                drafts.append(self._draft(each, shard, caller, requested_at))
+                    self._quotas.check_payload(namespace, definition.payload)
+                definition = self._defaults.with_retry(namespace, definition)
+                drafts.append(self._draft(each.key, definition, shard, caller, requested_at))
             except InvalidError as error:
                 results[each.key] = error
         for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
@@ -133,10 +139,12 @@ class BulkWriter:
         self._quotas.release(reserved, lost)
         return [*created, *([reserved.refusal] * (len(drafts) - len(created)))]
 
-    def _draft(self, each: JobToWrite, shard: int, caller: str, requested_at: Instant) -> Draft:
+    def _draft(
+        self, key: JobKey, definition: Definition, shard: int, caller: str, requested_at: Instant
+    ) -> Draft:
         uid, token = self._ids.token(), self._ids.token()
         return draft_creation(
-            each.key, each.definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
+            key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
         )
 
     def _put(self, each: JobToWrite, policies: PolicyCheck, caller: str, requested_at: Instant) -> Written:

@@ -1,4 +1,4 @@
-"""Reading and writing the settings of a namespace: the limits that an admin sets for it."""
+"""Reading and writing the settings of a namespace: the limits and defaults that an admin sets for it."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
@@ -13,9 +13,14 @@ from sweephand.base.limits import (
 )
 from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.time_limit import check_time_limit
-from sweephand.model.namespace import NamespaceLimits, NamespaceSettings
+from sweephand.jobs.validation import retry_violations
+from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.page import Page
 from sweephand.ports import Clock, Ids
+from sweephand.targets.queues import Reach
+from sweephand.targets.registry import default_target_types, target_violations
 
 TRIGGERS_PER_MINUTE: Final = NumberBounds(
     1,
@@ -52,6 +57,29 @@ def limits_violations(written: Mapping[str, Any]) -> list[Violation]:
     return found
 
 
+def defaults_violations(written: Mapping[str, Any], reach: Reach) -> list[Violation]:
+    """What is wrong with `defaultTarget` and `defaultRetry`, each of which may be missing."""
+    found: list[Violation] = []
+    if "defaultTarget" in written:
+        found += target_violations(
+            written["defaultTarget"],
+            has_data=False,
+            reach=reach,
+            at="/defaultTarget",
+            types=default_target_types(),
+        )
+    if "defaultRetry" in written:
+        found += retry_violations(written["defaultRetry"], at="/defaultRetry")
+    return found
+
+
+class WantedSettings(NamedTuple):
+    """The settings that an admin wants."""
+
+    limits: NamespaceLimits
+    defaults: NamespaceDefaults = NamespaceDefaults()
+
+
 class NamespaceView(NamedTuple):
     """The settings of a namespace, None if none were written, and how many jobs count toward its limit."""
 
@@ -62,8 +90,17 @@ class NamespaceView(NamedTuple):
 class NamespaceAdmin:
     """Shows and writes the settings of namespaces. Without preconditions, the last write wins."""
 
-    def __init__(self, *, namespaces: NamespaceStore, quotas: Quotas, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self,
+        *,
+        namespaces: NamespaceStore,
+        quotas: Quotas,
+        settings: CachedSettings,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
         self._namespaces = namespaces
+        self._settings = settings
         self._quotas = quotas
         self._clock = clock
         self._ids = ids
@@ -79,14 +116,14 @@ class NamespaceAdmin:
     def put(
         self,
         namespace: str,
-        limits: NamespaceLimits,
+        wanted: WantedSettings,
         *,
         who: str,
         requested_at: Instant,
         if_match: Collection[str] | None = None,
         if_absent: bool = False,
     ) -> NamespaceSettings:
-        """Write the limits. Equal limits change nothing. Every process knows them a minute later.
+        """Write the settings. Equal ones change nothing. Every process knows them a minute later.
 
         Raises PreconditionError, and UnavailableError after 20 s or if another write came first; then nothing
         was written. Raises StoreError, after which the write may be committed.
@@ -99,13 +136,24 @@ class NamespaceAdmin:
         )
         if not has_match:
             raise PreconditionError(f"The settings of the namespace {namespace} are not in that revision.")
-        if stored is not None and stored.limits == limits:
+        limits, defaults = wanted
+        if stored is not None and (stored.limits, stored.defaults) == wanted:
             return stored
         has_limit = stored is not None and stored.limits.jobs_max is not None
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)
-        settings = NamespaceSettings(namespace, self._ids.token(), limits, self._clock.now(), who)
+        version, now = self._ids.token(), self._clock.now()
+        settings = NamespaceSettings(namespace, version, limits, now, who, defaults)
         check_time_limit(self._clock, requested_at)
         if not self._namespaces.put(settings, stored.version if stored else None):
             raise UnavailableError("The settings were written by another request. Try again.")
+        self._settings.enlist(namespace)
         return settings
+
+    def page(self, after: str, limit: int) -> Page[str]:
+        """Up to `limit` namespaces that were used, in the order of their names, after the name `after`."""
+        return self._namespaces.page(after, limit)
+
+    def enlist(self, namespace: str) -> None:
+        """List a namespace among those that were used."""
+        self._settings.enlist(namespace)

@@ -9,53 +9,17 @@ may free its place. Then the namespace can have one job too many until the next 
 
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import InvalidError, QuotaError, StoreError, UnavailableError, Violation
-from sweephand.base.instants import Instant
-from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
 from sweephand.flow_ports import NamespaceStore
+from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import Payload
-from sweephand.model.namespace import JobCount, NamespaceLimits
+from sweephand.model.namespace import JobCount
 from sweephand.ports import Clock, Ids
 
 #: How often a count is written again that another process has overtaken.
 _TRIES_MAX: Final = 20
-
-
-class CachedLimits:
-    """The limits of namespaces. A process reads each at most once a minute. Threads may share one object."""
-
-    def __init__(self, *, namespaces: NamespaceStore, clock: Clock) -> None:
-        self._namespaces = namespaces
-        self._clock = clock
-        self._known: dict[str, tuple[Instant, NamespaceLimits]] = {}
-        self._lock = Lock()
-
-    def of(self, namespace: str) -> NamespaceLimits:
-        """The limits as they were at most a minute ago, or for longer if the store does not answer.
-
-        StoreError if the store does not answer and the limits are not known at all.
-        """
-        now = self._clock.now()
-        known = self._known.get(namespace)
-        if known is not None and now - known[0] < NAMESPACE_AGE_MAX_MS:
-            return known[1]
-        with self._lock:
-            try:
-                settings = self._namespaces.get(namespace)
-            except StoreError:
-                if known is None:
-                    raise
-                return known[1]
-            limits = NamespaceLimits() if settings is None else settings.limits
-            self._known[namespace] = now, limits
-            return limits
-
-    def triggers_per_minute(self, namespace: str) -> int:
-        """How many triggers a minute the namespace may deliver; 0 for any number."""
-        return self.of(namespace).triggers_per_minute or 0
 
 
 class Reserved(NamedTuple):
@@ -73,7 +37,7 @@ class Reserved(NamedTuple):
 class Quotas:
     """Refuses what the limits of a namespace do not allow."""
 
-    def __init__(self, *, namespaces: NamespaceStore, limits: CachedLimits, clock: Clock, ids: Ids) -> None:
+    def __init__(self, *, namespaces: NamespaceStore, limits: CachedSettings, clock: Clock, ids: Ids) -> None:
         self._namespaces = namespaces
         self._limits = limits
         self._clock = clock
@@ -91,8 +55,10 @@ class Quotas:
     def reserve(self, namespace: str, wanted: int = 1) -> Reserved:
         """Count jobs that are about to be created: `wanted` of them, or as many as have a place.
 
-        UnavailableError if too many processes create jobs at once.
+        The namespace is listed among those that were used. UnavailableError if too many processes create jobs
+        at once.
         """
+        self._limits.enlist(namespace)
         jobs_max = self._limits.of(namespace).jobs_max
         if jobs_max is None:
             return Reserved(namespace, wanted, None)

@@ -140,6 +140,13 @@ def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int)
     return []
 
 
+def retry_violations(retry: Mapping[str, Any], *, at: str) -> list[Violation]:
+    """What is wrong with a retry policy, whose shape is right; `at` is its JSON pointer."""
+    written = {"retry": retry}
+    found = bounds_violations(written) + _duration_violations(written)
+    return [Violation(at + each.pointer.removeprefix("/retry"), each.detail) for each in found]
+
+
 def timing_violations(
     written: Mapping[str, Any],
     sound: Mapping[str, Any],

@@ -8,6 +8,7 @@ from sweephand.base.errors import PreconditionError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
+from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.jobs.quotas import Quotas
@@ -43,6 +44,7 @@ class Writer:
         changes: ChangeStore,
         commits: Commits,
         policies: PolicyCheck,
+        defaults: NamespaceDefaults,
         clock: Clock,
         ids: Ids,
         shards: Callable[[], int],
@@ -53,6 +55,7 @@ class Writer:
         self._changes = changes
         self._commits = commits
         self._policies = policies
+        self._defaults = defaults
         self._clock = clock
         self._ids = ids
         self._shards = shards
@@ -73,11 +76,13 @@ class Writer:
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. `policies` is the check of a call
-        that writes several jobs. Raises InvalidError for impossible times, for a policy that does not exist
-        and for data over the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError
+        that writes several jobs. A job without `retry` gets that of its namespace. Raises InvalidError for
+        impossible times, for a policy or a default target that does not exist, and for data over the
+        namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError
         after 20 s. In each case nothing was committed. Raises StoreError, after which the write may be
         committed. The caller may safely ask again.
         """
+        definition = self._defaults.with_retry(key.namespace, definition)
         while True:
             # A bulk call may reach this job only after the limit. Arming it would then be in vain.
             self._commits.check_time_limit(requested_at)
@@ -90,6 +95,7 @@ class Writer:
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
             (policies or self._policies).check(key.namespace, definition)
+            self._defaults.check(key.namespace, definition)
             if self._quotas is not None:
                 self._quotas.check_payload(key.namespace, definition.payload)
             if stored is None:
@@ -116,7 +122,8 @@ class Writer:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
         `patch` gets the stored definition. It is called again if another caller has written the job
-        meanwhile. The count of `repeats` continues. A policy that the patch leaves as it is need not exist.
+        meanwhile. The count of `repeats` continues. A policy that the patch leaves as it is need not exist,
+        and neither need the default target of targets that it leaves as they are.
         Raises as put() does, and NotFoundError.
         """
         while True:
@@ -124,10 +131,14 @@ class Writer:
             stored = existing_job(self._jobs.get(key), key, requested_at)
             check_revision(key, stored, if_match)
             definition = patch(stored.definition)
+            if "retry" in stored.definition.written:
+                definition = self._defaults.with_retry(key.namespace, definition)
             if definition.equals(stored.definition):
                 return WriteResult(stored, "unchanged")
             if definition.policy != stored.definition.policy:
                 self._policies.check(key.namespace, definition)
+            if not _has_same_targets(definition, stored.definition):
+                self._defaults.check(key.namespace, definition)
             if self._quotas is not None and definition.payload != stored.definition.payload:
                 self._quotas.check_payload(key.namespace, definition.payload)
             token = self._ids.token()
@@ -183,3 +194,7 @@ class Writer:
                 self._commits.discard_unused_payload(job, None)
                 return
             refused = job
+
+
+def _has_same_targets(one: Definition, other: Definition) -> bool:
+    return (one.target, one.on_complete, one.payload) == (other.target, other.on_complete, other.payload)

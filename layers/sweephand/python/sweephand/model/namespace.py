@@ -5,8 +5,9 @@ that expire are not taken off, and a deletion is taken off only if nothing can g
 then the jobs are counted anew (`is_countable`).
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import RECOUNT_AFTER_MS
@@ -26,6 +27,19 @@ class NamespaceLimits(NamedTuple):
     triggers_per_minute: int | None = None
 
 
+class NamespaceDefaults(NamedTuple):
+    """What jobs of a namespace have that do not say it themselves, as an admin wrote it. None: no default.
+
+    `target` is read at each delivery, and `retry` is copied into a job that is written (decision 056).
+    """
+
+    target: Mapping[str, Any] | None = None
+    retry: Mapping[str, Any] | None = None
+
+
+NO_DEFAULTS: Final = NamespaceDefaults()
+
+
 @dataclass(frozen=True, slots=True)
 class NamespaceSettings:
     """The stored settings of a namespace. `version` changes with every write; `owner` made the last one."""
@@ -35,6 +49,7 @@ class NamespaceSettings:
     limits: NamespaceLimits
     updated_at: Instant
     owner: str
+    defaults: NamespaceDefaults = NO_DEFAULTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
@@ -10,7 +10,7 @@ from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
-from sweephand.targets.registry import attempt_ms_max
+from sweephand.targets.registry import attempt_ms_max, stands_for_default
 
 if TYPE_CHECKING:
     # Only triggers under a policy have a permit.
@@ -24,12 +24,32 @@ READS_MAX = 5
 NO_DATA = b"null"
 
 
+#: Returns the target that a spec of the type `default` stands for in that namespace; None if there is none.
+#: Raises StoreError if that is not known.
+DefaultTarget: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
+
+#: The answer in place of a delivery to the default target of a namespace that has none any more.
+NO_DEFAULT: Final = Answer(
+    succeeded=False,
+    error="The namespace has no defaultTarget in its settings. Give the job a target, or let an admin write "
+    "the setting. Then redrive the run.",
+    is_final=True,
+)
+
+
 class Signing(Protocol):
     """Which secrets sign a namespace's deliveries now, newest first."""
 
     def active(self, namespace: str) -> tuple[str, ...]:
         """At least one secret. The first is made when a delivery first needs it."""
         ...
+
+
+class NamespaceParts(NamedTuple):
+    """What deliveries take from the namespaces of their jobs."""
+
+    signing: Signing
+    default_target: DefaultTarget
 
 
 class AttemptMade(NamedTuple):
@@ -70,12 +90,19 @@ class Attempts:
     """Makes attempts. Several threads may share one object."""
 
     def __init__(
-        self, *, job_reads: JobReads, payloads: PayloadStore, targets: Targets, signing: Signing, clock: Clock
+        self,
+        *,
+        job_reads: JobReads,
+        payloads: PayloadStore,
+        targets: Targets,
+        namespaces: NamespaceParts,
+        clock: Clock,
     ) -> None:
         self._job_reads = job_reads
         self._payloads = payloads
         self._targets = targets
-        self._signing = signing
+        self._signing = namespaces.signing
+        self._default_target = namespaces.default_target
         self._clock = clock
 
     def make(
@@ -115,14 +142,14 @@ class Attempts:
                     body = self._body(message, latest.job)
                 read, job = latest, latest.job
                 continue
-            within_ms = attempt_ms_max(job.definition.target) - spent_ms
-            is_refused = permit is not None and permit.was_refused
-            if within_ms <= 0 or is_refused or not self._is_time_for(within_ms, deadline):
+            spec = self._spec(job)
+            within_ms = attempt_ms_max(spec) - spent_ms
+            if not self._may_begin(within_ms, permit, deadline):
                 return Postponed()
             attempt = Attempt(
                 trigger=message.trigger,
                 number=message.attempt,
-                spec=job.definition.target,
+                spec=spec,
                 body=body,
                 secrets=secrets,
                 sent_at=self._clock.now(),
@@ -147,9 +174,23 @@ class Attempts:
             f"{job.key}: {READS_MAX} times no request was sent within {JOB_READ_AGE_MAX_MS} ms of the read"
         )
 
-    def is_time_for(self, target: Mapping[str, Any], deadline: Instant) -> bool:
-        """Whether the longest attempt at that target, and the writes after it, end before `deadline`."""
-        return self._is_time_for(attempt_ms_max(target), deadline)
+    def _may_begin(self, within_ms: int, permit: "Permit | None", deadline: Instant) -> bool:
+        """Whether there is time for a request that takes so long, and its permit was not refused."""
+        is_refused = permit is not None and permit.was_refused
+        return within_ms > 0 and not is_refused and self._is_time_for(within_ms, deadline)
+
+    def is_time_for(self, job: Job, deadline: Instant) -> bool:
+        """Whether the longest attempt at the job's target, and the writes after it, end before `deadline`.
+
+        StoreError if the target is the default of a namespace whose settings are not known.
+        """
+        return self._is_time_for(attempt_ms_max(self._spec(job)), deadline)
+
+    def _spec(self, job: Job) -> Mapping[str, Any]:
+        """The job's target, or the target that it stands for if its namespace has a default."""
+        spec = job.definition.target
+        found = self._default_target(job.key.namespace, spec) if stands_for_default(spec) else None
+        return spec if found is None else found
 
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
@@ -161,6 +202,8 @@ class Attempts:
 
         It is not sent either if its permit does not let it leave.
         """
+        if stands_for_default(attempt.spec):
+            return _Sent(NO_DEFAULT, read, was_connected=False)
         latest, was_connected = read, False
 
         def may_send() -> bool:

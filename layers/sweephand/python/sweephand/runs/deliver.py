@@ -269,7 +269,7 @@ class Deliverer:
         self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
     ) -> Outcome:
         definition = job.definition
-        if not self._attempts.is_time_for(definition.target, deadline):
+        if not self._attempts.is_time_for(job, deadline):
             return self._postponed(message) if permit is None else Outcome("kept")
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_first_attempts

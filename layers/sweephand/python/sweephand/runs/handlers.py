@@ -25,7 +25,7 @@ from sweephand.ports import (
     Targets,
     TimerStore,
 )
-from sweephand.runs.attempt import Attempts, Signing
+from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.auto_pause import AutoPause
 from sweephand.runs.claims import Claims
 from sweephand.runs.deadlines import Deadlines
@@ -63,7 +63,7 @@ class Handlers:
         queue: Queue,
         payloads: PayloadStore,
         targets: Targets,
-        signing: Signing,
+        namespaces: NamespaceParts,
         clock: Clock,
         ids: Ids,
         flow: PolicyFlow,
@@ -88,7 +88,11 @@ class Handlers:
             runs=runs,
             job_reads=self._job_reads,
             attempts=Attempts(
-                job_reads=self._job_reads, payloads=payloads, targets=targets, signing=signing, clock=clock
+                job_reads=self._job_reads,
+                payloads=payloads,
+                targets=targets,
+                namespaces=namespaces,
+                clock=clock,
             ),
             claims=Claims(runs=runs, clock=clock, ids=ids),
             follow_up=follow_up,
@@ -107,7 +111,7 @@ class Handlers:
             requeue=self._requeue,
             payloads=payloads,
             targets=targets,
-            signing=signing,
+            namespaces=namespaces,
             clock=clock,
             ids=ids,
         )

@@ -18,13 +18,13 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
-from sweephand.runs.attempt import Signing
+from sweephand.runs.attempt import NO_DEFAULT, NamespaceParts
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.notification import body_of, is_recorded
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retry import GiveUp, after_failure
-from sweephand.targets.registry import attempt_ms_max, triggered_job, triggers_job
+from sweephand.targets.registry import attempt_ms_max, stands_for_default, triggered_job, triggers_job
 from sweephand.wheel.arm import batch_on_demand
 
 #: Notifications use the default retry policy. The job's own policy is for its triggers.
@@ -55,7 +55,7 @@ class Notifier:
         requeue: Requeue,
         payloads: PayloadStore,
         targets: Targets,
-        signing: Signing,
+        namespaces: NamespaceParts,
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -65,7 +65,8 @@ class Notifier:
         self._requeue = requeue
         self._payloads = payloads
         self._targets = targets
-        self._signing = signing
+        self._signing = namespaces.signing
+        self._default_target = namespaces.default_target
         self._clock = clock
         self._ids = ids
 
@@ -84,11 +85,16 @@ class Notifier:
         recorded = None if message.batch_end is not None else self._runs.of(message.trigger)
         if not is_recorded(message, recorded):
             return self._unrecorded(message)
-        spec, sent_at = job.definition.on_complete, self._clock.now()
-        if sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
+        written = job.definition.on_complete
+        is_default = stands_for_default(written)
+        spec = self._default_target(key.namespace, written) if is_default else written
+        sent_at = self._clock.now()
+        if spec is not None and sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
             self._requeue.put_back(message, sent_at + POSTPONED_MS)
             return Outcome("postponed")
-        if triggers_job(spec):
+        if spec is None:
+            answer = NO_DEFAULT
+        elif triggers_job(spec):
             answer = self._trigger(message, spec)
         else:
             answer = self._deliver(message, spec, read, sent_at)

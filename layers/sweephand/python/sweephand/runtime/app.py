@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
     from sweephand.jobs.payload_audit import PayloadAudit
-    from sweephand.jobs.quotas import Quotas
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
@@ -98,6 +97,7 @@ class App:
             policy_reader=self.policies.policy_reader,
             policy_changes=self.policies.policy_changes,
             namespaces=self.namespaces.admin,
+            defaults=self.namespaces.defaults,
             keys=ports.keys,
             signing=self.signing_keys,
             leases=ports.leases,
@@ -117,10 +117,11 @@ class App:
             changes=ports.changes,
             commits=self._commits,
             policies=self.policies.policy_check,
+            defaults=self.namespaces.defaults,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
-            quotas=self._quotas,
+            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -133,10 +134,11 @@ class App:
             writer=self.writer,
             commits=self._commits,
             policies=self.policies.policy_check,
+            defaults=self.namespaces.defaults,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
-            quotas=self._quotas,
+            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -190,17 +192,7 @@ class App:
         """The settings of namespaces, and their limits."""
         from sweephand.runtime.app_namespaces import NamespaceUseCases
 
-        return NamespaceUseCases(self.ports)
-
-    @property
-    def _limit_of_namespaces(self) -> Callable[[str], int] | None:
-        if self._namespace_limit is not None or not self.options.limits_namespaces:
-            return self._namespace_limit
-        return self.namespaces.limits.triggers_per_minute
-
-    @cached_property
-    def _quotas(self) -> "Quotas | None":
-        return self.namespaces.quotas if self.options.limits_namespaces else None
+        return NamespaceUseCases(self.ports, self.options)
 
     @cached_property
     def on_demand(self) -> "OnDemand":
@@ -214,7 +206,7 @@ class App:
             payloads=ports.payloads,
             clock=ports.clock,
             ids=ports.ids,
-            quotas=self._quotas,
+            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -268,6 +260,7 @@ class App:
     @cached_property
     def handlers(self) -> "Handlers":
         """Handles one message of the delivery queue."""
+        from sweephand.runs.attempt import NamespaceParts
         from sweephand.runs.handlers import Handlers
 
         ports = self.ports
@@ -280,7 +273,7 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             targets=ports.targets,
-            signing=self._signing or self.signing_keys,
+            namespaces=NamespaceParts(self._signing or self.signing_keys, self.namespaces.target),
             clock=ports.clock,
             ids=ports.ids,
             flow=self.flow.of_handlers,
@@ -314,7 +307,7 @@ class App:
             lambda: self.intake,
             self._deliver_concurrently,
             self._sweep_concurrently,
-            lambda: valve_of(self.ports, stack_limit, self._limit_of_namespaces),
+            lambda: valve_of(self.ports, stack_limit, self._namespace_limit or self.namespaces.trigger_limit),
         )
 
     @cached_property

@@ -1,26 +1,46 @@
 """The use cases of the settings of namespaces, made like those of an App, which has one of these."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sweephand.jobs.namespace_defaults import NamespaceDefaults
     from sweephand.jobs.namespace_settings import NamespaceAdmin
-    from sweephand.jobs.quotas import CachedLimits, Quotas
+    from sweephand.jobs.quotas import Quotas
+    from sweephand.jobs.settings_cache import CachedSettings
     from sweephand.runtime.app_ports import Ports
+    from sweephand.runtime.options import Options
 
 
 class NamespaceUseCases:
     """The use cases over one set of ports. Each is made when it is first asked for."""
 
-    def __init__(self, ports: "Ports") -> None:
+    def __init__(self, ports: "Ports", options: "Options") -> None:
         self._ports = ports
+        self._options = options
 
     @cached_property
-    def limits(self) -> "CachedLimits":
-        """The limits of namespaces, which are read at most once a minute."""
-        from sweephand.jobs.quotas import CachedLimits
+    def settings(self) -> "CachedSettings":
+        """The settings of namespaces, which are read at most once a minute."""
+        from sweephand.jobs.settings_cache import CachedSettings
 
-        return CachedLimits(namespaces=self._ports.namespaces, clock=self._ports.clock)
+        return CachedSettings(namespaces=self._ports.namespaces, clock=self._ports.clock)
+
+    @cached_property
+    def defaults(self) -> "NamespaceDefaults":
+        """Gives jobs the defaults of their namespaces."""
+        from sweephand.jobs.namespace_defaults import NamespaceDefaults
+        from sweephand.targets.queues import Reach
+
+        settings = self.settings if self._options.limits_namespaces else None
+        reach = Reach() if self._options.reach is None else self._options.reach
+        return NamespaceDefaults(settings, reach)
+
+    def target(self, namespace: str, spec: "Mapping[str, Any]") -> "Mapping[str, Any] | None":
+        """The target that a spec of the type `default` stands for (NamespaceDefaults.target)."""
+        return self.defaults.target(namespace, spec)
 
     @cached_property
     def quotas(self) -> "Quotas":
@@ -28,7 +48,17 @@ class NamespaceUseCases:
         from sweephand.jobs.quotas import Quotas
 
         ports = self._ports
-        return Quotas(namespaces=ports.namespaces, limits=self.limits, clock=ports.clock, ids=ports.ids)
+        return Quotas(namespaces=ports.namespaces, limits=self.settings, clock=ports.clock, ids=ports.ids)
+
+    @property
+    def obeyed_quotas(self) -> "Quotas | None":
+        """These quotas; None in a stack whose namespaces have no settings."""
+        return self.quotas if self._options.limits_namespaces else None
+
+    @property
+    def trigger_limit(self) -> "Callable[[str], int] | None":
+        """Returns how many triggers a minute a namespace may deliver; None in a stack without settings."""
+        return self.settings.triggers_per_minute if self._options.limits_namespaces else None
 
     @cached_property
     def admin(self) -> "NamespaceAdmin":
@@ -37,5 +67,9 @@ class NamespaceUseCases:
 
         ports = self._ports
         return NamespaceAdmin(
-            namespaces=ports.namespaces, quotas=self.quotas, clock=ports.clock, ids=ports.ids
+            namespaces=ports.namespaces,
+            quotas=self.quotas,
+            settings=self.settings,
+            clock=ports.clock,
+            ids=ports.ids,
         )

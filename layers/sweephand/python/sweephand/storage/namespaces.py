@@ -1,9 +1,12 @@
 """How the settings of namespaces are stored in the Jobs table, with the counts of their jobs."""
 
+from typing import Final
+
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
-from sweephand.model.namespace import JobCount, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import JobCount, NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.jobs import count_jobs
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
@@ -14,8 +17,14 @@ class SettingsItem(Item):
 
     version = UnicodeAttribute()
     limits = JsonAttribute()
+    default_target = JsonAttribute(null=True, attr_name="target")
+    default_retry = JsonAttribute(null=True, attr_name="retry")
     updated_at = IntegerAttribute(attr_name="updated")
     owner = UnicodeAttribute()
+
+
+class KnownItem(Item):
+    """A namespace that was used, in the one partition that lists them all."""
 
 
 class CountItem(Item):
@@ -47,6 +56,8 @@ class DynamoNamespaces:
             *_settings_key(settings.namespace),
             version=settings.version,
             limits={name: value for name, value in limits.items() if value is not None},
+            default_target=settings.defaults.target,
+            default_retry=settings.defaults.retry,
             updated_at=settings.updated_at,
             owner=settings.owner,
         )
@@ -91,9 +102,25 @@ class DynamoNamespaces:
         answer = self._table.update(_count_key(namespace), actions, has_room)
         return None if isinstance(answer, Refusal) else _count(answer)
 
+    def enlist(self, namespace: str) -> None:
+        """List the namespace. 1 RRU, and 1 WRU the first time."""
+        key = (_KNOWN, namespace)
+        if self._table.get(key) is None:
+            self._table.put(KnownItem(*key))
+
+    def page(self, after: str, limit: int) -> Page[str]:
+        """Up to `limit` names, in order: 1 RRU for some hundred of them."""
+        # No name begins with a space, and the bound of a query must not be empty.
+        result = self._table.query((KnownItem.pk == _KNOWN) & (KnownItem.sk > (after or " ")), limit)
+        names = tuple(KnownItem.read(raw).sk for raw in result.items)
+        return Page(names, names[-1] if result.has_more and names else None)
+
     def stored_jobs(self, namespace: str, now: Instant) -> int:
         """The number of jobs, read from all partitions of the namespace: 1 RRU for each 4 KB of jobs."""
         return count_jobs(self._table, namespace, now)
+
+
+_KNOWN: Final = "namespaces"
 
 
 def _settings_key(namespace: str) -> ItemKey:
@@ -108,7 +135,12 @@ def _settings(raw: RawItem) -> NamespaceSettings:
     item = SettingsItem.read(raw)
     _, namespace = item.pk.split("#")
     return NamespaceSettings(
-        namespace, item.version, NamespaceLimits(**item.limits), item.updated_at, item.owner
+        namespace,
+        item.version,
+        NamespaceLimits(**item.limits),
+        item.updated_at,
+        item.owner,
+        NamespaceDefaults(item.default_target, item.default_retry),
     )
 
 

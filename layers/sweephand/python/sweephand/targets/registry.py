@@ -8,7 +8,7 @@ from sweephand.base.errors import Violation, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import suggestion
-from sweephand.targets import eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
+from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
 from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import TargetType
 
@@ -22,6 +22,7 @@ _TYPES: Final[dict[str, TargetType]] = {
         sns.TYPE,
         eventbridge.TYPE,
         stepfunctions.TYPE,
+        default.TYPE,
         job.TYPE,
     )
 }
@@ -51,6 +52,11 @@ def target_types() -> Mapping[str, TargetType]:
     return {name: each for name, each in _TYPES.items() if each.takes_triggers}
 
 
+def default_target_types() -> Mapping[str, TargetType]:
+    """The types that the default target of a namespace may be of, by name."""
+    return {name: each for name, each in target_types().items() if not each.is_default}
+
+
 def data_limits() -> dict[str, int]:
     """The most bytes of data that each type takes, by the name of the limit in /v1/limits."""
     return {each.data_limit: each.data_bytes_max for each in target_types().values()}
@@ -63,6 +69,12 @@ def attempt_ms_max(spec: Mapping[str, Any]) -> int:
     """
     target_type = _TYPES.get(spec.get("type", ""))
     return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.attempt_ms_max(spec)
+
+
+def stands_for_default(spec: Mapping[str, Any]) -> bool:
+    """Whether a target stands for the default target of its namespace."""
+    target_type = _TYPES.get(spec.get("type", ""))
+    return target_type is not None and target_type.is_default
 
 
 def triggers_job(spec: Mapping[str, Any]) -> bool:

@@ -49,7 +49,9 @@ class TargetType:
       type that no adapter delivers to.
     - `triggered_job` returns the name of the job that the end of a run triggers, from the fields of the
       target and the state in which the run ended; None if that end triggers none. A type has either this or
-      an adapter.
+      an adapter, unless it `is_default`.
+    - `is_default` says that a target of this type stands for the default target of its namespace. It has no
+      adapter, because it is replaced before it is delivered to.
     - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
       `onComplete`.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
@@ -65,11 +67,13 @@ class TargetType:
     delivery: str | None
     triggered_job: Callable[[Mapping[str, Any], str], str | None] | None = None
     takes_triggers: bool = True
+    is_default: bool = False
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
 
     def __post_init__(self) -> None:
-        assert (self.delivery is None) == (self.triggered_job is not None), "an end has one way to be told"
+        ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)
+        assert sum(ways) == 1, "an end has one way to be told"
 
     @property
     def field_names(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from sweephand.access_ports import KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
+from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
@@ -49,6 +50,7 @@ class Services:
     policy_reader: PolicyReader
     policy_changes: PolicyChangeHistory
     namespaces: NamespaceAdmin
+    defaults: NamespaceDefaults
     keys: KeyStore
     signing: SigningKeys
     leases: LeaseStore

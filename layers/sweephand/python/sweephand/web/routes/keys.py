@@ -54,6 +54,8 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
         expires_at=None if lives_ms is None else now + lives_ms,
         description=asked.description,
     )
+    if asked.namespace != EVERY_NAMESPACE:
+        services.namespaces.enlist(asked.namespace)
     response: NewKeyResponse = {**key_response(made.key), "key": made.text}
     return Reply(201, response, {"cache-control": "no-store"})
 

@@ -1,12 +1,13 @@
-"""The operations that show and write the settings of a namespace."""
+"""The operations that list namespaces, and that show and write the settings of one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.namespace_settings import limits_violations
-from sweephand.model.namespace import NamespaceLimits
-from sweephand.web.http import json_text
+from sweephand.jobs.namespace_settings import WantedSettings, defaults_violations, limits_violations
+from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits
+from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
@@ -17,7 +18,13 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.namespace_bodies import NamespaceRequest, NamespaceResponse, namespace_response
+from sweephand.web.schemas.namespace_bodies import (
+    NamespacePage,
+    NamespaceRequest,
+    NamespaceResponse,
+    namespace_response,
+)
+from sweephand.web.schemas.query import NamespacesQuery
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
@@ -26,10 +33,10 @@ def show_namespace(services: Services, request: Request[NoQuery, None]) -> Reply
     """Show the settings of a namespace."""
     found = services.namespaces.get(request.namespace)
     headers = {} if found.settings is None else {"etag": etag(found.settings.version)}
-    return Reply(200, namespace_response(request.namespace, found), headers)
+    return Reply(200, namespace_response(request.namespace, found, request.caller), headers)
 
 
-def write_namespace(services: Services, request: Request[NoQuery, NamespaceLimits]) -> Reply:
+def write_namespace(services: Services, request: Request[NoQuery, WantedSettings]) -> Reply:
     """Write the settings of a namespace."""
     settings = services.namespaces.put(
         request.namespace,
@@ -40,20 +47,46 @@ def write_namespace(services: Services, request: Request[NoQuery, NamespaceLimit
         if_absent=requires_absence(request.headers.get("if-none-match")),
     )
     found = services.namespaces.get(request.namespace)._replace(settings=settings)
-    return Reply(200, namespace_response(request.namespace, found), {"etag": etag(settings.version)})
+    return Reply(
+        200, namespace_response(request.namespace, found, request.caller), {"etag": etag(settings.version)}
+    )
 
 
-def _read_settings(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[NamespaceLimits]:
+def list_namespaces(services: Services, request: Request[NamespacesQuery, None]) -> Reply:
+    """List the namespaces that the caller sees: all that were used, or the one of its key."""
+    query, own = request.query, request.caller.namespace
+    if own != EVERY_NAMESPACE:
+        return Reply(200, NamespacePage(items=[{"namespace": own}] if own > query.cursor else []))
+    page = services.namespaces.page(query.cursor, query.limit)
+    response: NamespacePage = {"items": [{"namespace": each} for each in page.items]}
+    if page.next is not None:
+        response["nextCursor"] = cursor.encode("namespaces", page.next)
+    return Reply(200, response)
+
+
+def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> ParsedBody[WantedSettings]:
     given = json_text.with_plain_numbers(document)
     model, violations = check(NamespaceRequest, given)
     if model is None:
         return ParsedBody(None, tuple(violations))
+    defaults = {name: _without_nulls(given[name]) for name in _DEFAULTS if given.get(name) is not None}
+    violations = limits_violations(given["limits"]) + defaults_violations(defaults, services.reach)
     limits = model.limits
     return ParsedBody(
-        NamespaceLimits(limits.jobs, limits.payload, limits.triggers_per_minute),
-        tuple(limits_violations(given["limits"])),
+        WantedSettings(
+            NamespaceLimits(limits.jobs, limits.payload, limits.triggers_per_minute),
+            NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
+        ),
+        tuple(violations),
     )
 
+
+def _without_nulls(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in written.items() if value is not None}
+
+
+#: The fields of NamespaceDefaults, by their names in the API.
+_DEFAULTS: Final = ("defaultTarget", "defaultRetry")
 
 _PATH: Final = "/v1/namespaces/{namespace}"
 _ETAG: Final = {"ETag": "The revision of the settings, in double quotes."}
@@ -64,6 +97,20 @@ _HEADERS: Final = {
 }
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="GET",
+        path="/v1/namespaces",
+        name="listNamespaces",
+        tag="Namespaces",
+        access="any",
+        summary="List the namespaces that the key sees",
+        description="A key of all namespaces sees each one in which a job was created, for which a key was "
+        "made, or whose settings were written. A key of one namespace sees that one. A namespace from before "
+        "this call existed is listed once a job is created in it.",
+        run=list_namespaces,
+        query=NamespacesQuery,
+        returns={200: Returns("A page of namespaces", NamespacePage)},
+    ),
     Operation(
         method="GET",
         path=_PATH,
@@ -81,14 +128,25 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Namespaces",
         access="admin",
         summary="Write the settings of a namespace",
-        description="A change is in force within a minute. `limits.jobs` counts exactly some four minutes "
-        "after it was set. What is stored already is not affected.",
+        description="The settings replace the stored ones: a field that is left out is removed. A change is "
+        "in force within a minute. `limits.jobs` counts exactly some four minutes after it was set. What is "
+        "stored already is not affected by limits and by `defaultRetry`. Every later delivery to the default "
+        "target uses the new `defaultTarget`.",
         run=write_namespace,
         accepts=Accepts(
             NamespaceRequest,
             _read_settings,
             {
                 "a tenant": {"limits": {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}},
+                "a service that receives all reminders": {
+                    "limits": {},
+                    "defaultTarget": {
+                        "type": "http",
+                        "url": "https://actors.example.com/reminders",
+                        "headers": {"x-team": "ops"},
+                    },
+                    "defaultRetry": {"maxAttempts": 5, "maxAge": "1h"},
+                },
                 "no limits": {"limits": {}},
             },
         ),

@@ -10,7 +10,7 @@ from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
 from sweephand.targets.queues import EVERY_QUEUE
-from sweephand.targets.registry import data_violations, target_violations
+from sweephand.targets.registry import data_violations, stands_for_default, target_violations
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -44,7 +44,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
         request.key,
         payload=request.body,
         requested_at=request.requested_at,
-        check_data=partial(_check_data, services, request.body),
+        check_data=partial(_check_data, services, request.key.namespace, request.body),
     )
     response: TriggerResponse = {
         "id": trigger.run_id,
@@ -69,14 +69,18 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) 
     return Reply(202, response)
 
 
-def _check_data(services: Services, payload: Payload | None, definition: Definition) -> None:
+def _check_data(services: Services, namespace: str, payload: Payload | None, definition: Definition) -> None:
     """Raise InvalidError if the job's target cannot send the data of the trigger."""
     # The delivery function checks whether the stack still lists the queue. This check is about data only.
     reach = services.reach._replace(queues=EVERY_QUEUE)
-    found = target_violations(definition.target, has_data=True, reach=reach)
+    target = definition.target
+    if stands_for_default(target):
+        # Without a default target, the delivery function records why the run failed.
+        target = services.defaults.target(namespace, target) or target
+    found = target_violations(target, has_data=True, reach=reach)
     if found:
         raise InvalidError([Violation("/data", found[0].detail)])
-    if payload is not None and (too_much := data_violations(definition.target, payload.size)):
+    if payload is not None and (too_much := data_violations(target, payload.size)):
         raise InvalidError(too_much)
 
 

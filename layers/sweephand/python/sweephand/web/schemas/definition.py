@@ -7,6 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.field_bounds import bounds_violations
 from sweephand.jobs.validation import TARGETS, job_violations, payload_of, payload_violations, top_field
 from sweephand.model.definition import Definition, Payload
+from sweephand.targets.default import DEFAULT_TARGET
 from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import ParsedBody
@@ -48,9 +49,11 @@ def validate_definition(
 ) -> ParsedBody[Definition]:
     """The definition of the fields in `written`, or all their violations.
 
-    This function checks the shapes and bounds of the fields, and names what is wrong in the order of the
-    model. `job_violations` checks their rules, and explains `asked`.
+    A job without a target gets that of the type `default`. This function checks the shapes and bounds of the
+    fields, and names what is wrong in the order of the model. `job_violations` checks their rules, and
+    explains `asked`.
     """
+    written = {"target": DEFAULT_TARGET, **written}
     shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
     # The model does not know the fields of targets. The rules of the target types check their shapes.
     shapes = [each for each in shapes if top_field(each) not in TARGETS & written.keys()]

@@ -100,9 +100,10 @@ class BatchRequest(RequestBody):
 class JobRequest(Timing):
     """A job as the caller writes it. A job with neither `schedule` nor `dueTime` fires only on demand."""
 
-    target: Target = Field(
+    target: Target | None = Field(
+        None,
         description="Where Sweephand delivers the triggers: an object with its type, "
-        f"{either(target_types())}."
+        f"{either(target_types())}. Without it, the default target of the namespace receives them.",
     )
     data: Any = Field(
         None,
@@ -192,7 +193,7 @@ class JobRequest(Timing):
 class JobPatchRequest(JobRequest):
     """The fields of a job that a patch writes. Null removes a field."""
 
-    target: Target | None = Field(  # type: ignore[assignment]  # a patch may leave the target out
+    target: Target | None = Field(
         None,
         description="Where Sweephand delivers the triggers. A patch replaces the whole target: an object "
         "with "

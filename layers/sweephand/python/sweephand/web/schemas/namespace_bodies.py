@@ -1,15 +1,30 @@
 """The body of the call that writes the settings of a namespace, and the response that shows them."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, Final, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
 from sweephand.jobs.namespace_settings import JOBS, PAYLOAD, TRIGGERS_PER_MINUTE, NamespaceView
+from sweephand.model.api_key import Caller
+from sweephand.targets.registry import with_hidden_values
 from sweephand.web.schemas.formats import bounded
+from sweephand.web.schemas.job_requests import RetryRequest
+from sweephand.web.schemas.job_responses import HIDDEN
 from sweephand.web.schemas.request_body import RequestBody
-from sweephand.web.schemas.run_responses import Time
+from sweephand.web.schemas.run_responses import NextCursor, Time
+from sweephand.web.schemas.target_schemas import NamespaceTarget
+
+_TARGET_MEANING: Final = (
+    "The target of jobs that have none, and the base of targets of the type `default`: an object with its "
+    "type. Each delivery reads it. Without this field the namespace has no default target, and the triggers "
+    "of such jobs fail."
+)
+_RETRY_MEANING: Final = (
+    "The `retry` of jobs that are written without one: an object. It is copied into the job, so a change "
+    "affects jobs that are written later."
+)
 
 
 class NamespaceLimitsRequest(RequestBody):
@@ -28,6 +43,8 @@ class NamespaceRequest(RequestBody):
     limits: NamespaceLimitsRequest = Field(
         description="What the namespace may do: an object. A limit that is left out is removed."
     )
+    default_target: NamespaceTarget | None = Field(None, description=_TARGET_MEANING)
+    default_retry: RetryRequest | None = Field(None, description=_RETRY_MEANING)
 
 
 class NamespaceLimitsResponse(TypedDict):
@@ -54,6 +71,8 @@ class NamespaceResponse(TypedDict):
     limits: Annotated[
         NamespaceLimitsResponse, Field(description="The limits. One that is not set is left out.")
     ]
+    defaultTarget: NotRequired[Annotated[dict[str, Any], Field(description=_TARGET_MEANING)]]
+    defaultRetry: NotRequired[Annotated[dict[str, Any], Field(description=_RETRY_MEANING)]]
     jobsCounted: NotRequired[
         Annotated[
             int,
@@ -67,8 +86,26 @@ class NamespaceResponse(TypedDict):
     updatedBy: NotRequired[Annotated[str, Field(description="The id of the key that wrote them.")]]
 
 
-def namespace_response(namespace: str, view: NamespaceView) -> NamespaceResponse:
-    """The settings of a namespace, as a response shows them."""
+class NamespaceSummary(TypedDict):
+    """A namespace in a list."""
+
+    namespace: Annotated[str, Field(description="The namespace.")]
+
+
+class NamespacePage(TypedDict):
+    """A page of namespaces in the order of their names. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[
+        list[NamespaceSummary], Field(description="The namespaces, in the order of their names.")
+    ]
+    nextCursor: NotRequired[NextCursor]
+
+
+def namespace_response(namespace: str, view: NamespaceView, caller: Caller) -> NamespaceResponse:
+    """The settings of a namespace, as a response shows them.
+
+    For a caller that may only read, HIDDEN replaces the secret values of the default target.
+    """
     response: NamespaceResponse = {"namespace": namespace, "limits": {}}
     settings = view.settings
     if settings is None:
@@ -80,6 +117,12 @@ def namespace_response(namespace: str, view: NamespaceView) -> NamespaceResponse
         response["limits"]["jobs"] = limits.jobs_max
     if limits.payload_bytes_max is not None:
         response["limits"]["payload"] = limits.payload_bytes_max
+    target, retry = settings.defaults
+    if target is not None:
+        shown = target if caller.may("write") else with_hidden_values(target, HIDDEN)
+        response["defaultTarget"] = dict(shown)
+    if retry is not None:
+        response["defaultRetry"] = dict(retry)
     if view.jobs_counted is not None:
         response["jobsCounted"] = view.jobs_counted
     response |= {

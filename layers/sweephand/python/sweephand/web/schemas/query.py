@@ -96,6 +96,15 @@ class PoliciesQuery(QueryParameters):
     )
 
 
+class NamespacesQuery(QueryParameters):
+    """Selects the namespaces to list."""
+
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "namespaces"))] = Field(
+        "", description=_CURSOR
+    )
+
+
 class RunsQuery(QueryParameters):
     """Selects the runs to list."""
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from pydantic import GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 
-from sweephand.targets.registry import end_target_types, target_types
+from sweephand.targets.registry import default_target_types, end_target_types, target_types
 from sweephand.targets.target_type import TargetType
 
 _REF: Final = "#/components/schemas/{name}"
@@ -35,6 +35,9 @@ Target = Annotated[dict[str, Any], _OneOf(target_types)]
 
 #: The `onComplete` of a job. jobs/validation.py checks its fields by the rules of its type.
 EndTarget = Annotated[dict[str, Any], _OneOf(end_target_types)]
+
+#: The `defaultTarget` of a namespace. jobs/namespace_settings.py checks its fields by the rules of its type.
+NamespaceTarget = Annotated[dict[str, Any], _OneOf(default_target_types)]
 
 
 def components() -> dict[str, Any]:

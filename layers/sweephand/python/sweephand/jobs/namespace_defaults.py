@@ -1,0 +1,73 @@
+"""What a job gets from its namespace: its retry when it is written, and its target at each delivery."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.jobs.settings_cache import CachedSettings
+from sweephand.model.definition import Definition
+from sweephand.targets.default import NAME, resolved, takes
+from sweephand.targets.queues import Reach
+from sweephand.targets.registry import data_violations, target_violations
+
+
+class NamespaceDefaults:
+    """Applies the defaults of namespaces to their jobs. Several threads may share one object.
+
+    A process knows a change of them within a minute. A default that is missing is looked up again at once.
+    """
+
+    def __init__(self, settings: CachedSettings | None, reach: Reach) -> None:
+        """`settings` is None in a stack whose namespaces have no settings."""
+        self._settings = settings
+        self._reach = reach
+
+    def with_retry(self, namespace: str, definition: Definition) -> Definition:
+        """The definition with the namespace's retry if it has none of its own."""
+        if self._settings is None or "retry" in definition.written:
+            return definition
+        retry = self._settings.defaults_of(namespace).retry
+        if retry is None:
+            return definition
+        return replace(definition, written={**definition.written, "retry": dict(retry)})
+
+    def check(self, namespace: str, definition: Definition) -> None:
+        """Raise InvalidError if the targets of a job are not valid with the default target of today."""
+        found: list[Violation] = []
+        for at, has_data in (("/target", definition.payload is not None), ("/onComplete", True)):
+            spec = definition.written.get(at[1:])
+            if spec is not None and spec.get("type") == NAME:
+                found += self._violations(namespace, spec, at, has_data=has_data)
+        target = definition.target
+        if not found and definition.payload is not None and target.get("type") == NAME:
+            found += data_violations(self.target(namespace, target), definition.payload.size)
+        if found:
+            raise InvalidError(found)
+
+    def target(self, namespace: str, spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The target that a spec of the type `default` stands for; None if the namespace has no default.
+
+        StoreError if the settings are not known.
+        """
+        default = self._default(namespace)
+        return None if default is None else resolved(default, spec)
+
+    def _default(self, namespace: str) -> Mapping[str, Any] | None:
+        if self._settings is None:
+            return None
+        target = self._settings.defaults_of(namespace).target
+        return self._settings.fresh_defaults_of(namespace).target if target is None else target
+
+    def _violations(
+        self, namespace: str, spec: Mapping[str, Any], at: str, *, has_data: bool
+    ) -> list[Violation]:
+        default = self._default(namespace)
+        if default is None:
+            detail = f"Give a target: the namespace {namespace} has no defaultTarget in its settings."
+            return [Violation(at, detail)]
+        untaken = takes(default, spec)
+        if untaken:
+            return [Violation(at + each.pointer, each.detail) for each in untaken]
+        found = target_violations(resolved(default, spec), has_data=has_data, reach=self._reach, at=at)
+        return [Violation(at, f"With the namespace's defaultTarget: {each.detail}") for each in found[:1]]

@@ -1,0 +1,70 @@
+"""The settings of namespaces as a process knows them, which reads each at most once a minute."""
+
+from contextlib import suppress
+from threading import Lock
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
+from sweephand.flow_ports import NamespaceStore
+from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.ports import Clock
+
+
+class CachedSettings:
+    """The settings of namespaces. A process reads each once a minute at most. Threads may share an object."""
+
+    def __init__(self, *, namespaces: NamespaceStore, clock: Clock) -> None:
+        self._namespaces = namespaces
+        self._clock = clock
+        self._known: dict[str, tuple[Instant, NamespaceSettings | None]] = {}
+        self._lock = Lock()
+        self._enlisted: set[str] = set()
+
+    def of(self, namespace: str) -> NamespaceLimits:
+        """The limits as they were at most a minute ago, or for longer if the store does not answer.
+
+        StoreError if the store does not answer and the settings are not known at all.
+        """
+        settings = self._settings(namespace)
+        return NamespaceLimits() if settings is None else settings.limits
+
+    def defaults_of(self, namespace: str) -> NamespaceDefaults:
+        """The defaults of the namespace's jobs, as old as the limits of of(). StoreError as there."""
+        settings = self._settings(namespace)
+        return NamespaceDefaults() if settings is None else settings.defaults
+
+    def fresh_defaults_of(self, namespace: str) -> NamespaceDefaults:
+        """The defaults as they are stored now. StoreError if the store does not answer."""
+        settings = self._read(namespace, self._clock.now())
+        return NamespaceDefaults() if settings is None else settings.defaults
+
+    def enlist(self, namespace: str) -> None:
+        """List the namespace among those that were used. After a failure the next call tries again."""
+        if namespace in self._enlisted:
+            return
+        with suppress(StoreError):
+            self._namespaces.enlist(namespace)
+            self._enlisted.add(namespace)
+
+    def triggers_per_minute(self, namespace: str) -> int:
+        """How many triggers a minute the namespace may deliver; 0 for any number."""
+        return self.of(namespace).triggers_per_minute or 0
+
+    def _settings(self, namespace: str) -> NamespaceSettings | None:
+        now = self._clock.now()
+        known = self._known.get(namespace)
+        if known is not None and now - known[0] < NAMESPACE_AGE_MAX_MS:
+            return known[1]
+        with self._lock:
+            try:
+                return self._read(namespace, now)
+            except StoreError:
+                if known is None:
+                    raise
+                return known[1]
+
+    def _read(self, namespace: str, now: Instant) -> NamespaceSettings | None:
+        settings = self._namespaces.get(namespace)
+        self._known[namespace] = now, settings
+        return settings

@@ -1,0 +1,84 @@
+"""The target type `default`: what it stands for, and which of its fields are refused."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.targets import pointers
+
+from sweephand.targets.default import resolved, takes
+
+BASE = {"type": "http", "url": "https://a.example/v1/", "method": "PUT", "headers": {"X-Team": "ops"}}
+
+
+@pytest.mark.parametrize(
+    ("base", "path", "url"),
+    [
+        ("https://a.example", "/x", "https://a.example/x"),
+        ("https://a.example/", "/x", "https://a.example/x"),
+        ("https://a.example/v1", "/x/{{index}}?y=1", "https://a.example/v1/x/{{index}}?y=1"),
+        ("https://a.example/v1?code=s", "/x", "https://a.example/v1/x?code=s"),
+        ("https://a.example?code=s", "/x?y=1", "https://a.example/x?y=1&code=s"),
+        ("https://a.example/v1", "/", "https://a.example/v1/"),
+        ("https://a.example/v1", "//b.example/x", "https://a.example/v1//b.example/x"),
+        ("https://a.example", "/@b.example", "https://a.example/@b.example"),
+    ],
+)
+def test_a_path_is_appended_to_the_url_of_the_default(base: str, path: str, url: str) -> None:
+    assert resolved({**BASE, "url": base}, {"type": "default", "path": path})["url"] == url
+
+
+def test_without_fields_it_stands_for_the_default_itself() -> None:
+    assert resolved(BASE, {"type": "default"}) == BASE
+    queue = {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/q"}
+    assert resolved(queue, {"type": "default"}) == queue
+
+
+def test_fields_of_the_job_replace_those_of_the_default_and_headers_are_merged() -> None:
+    own = {"type": "default", "method": "POST", "timeout": "3s", "headers": {"x-team": "dev", "x-a": "1"}}
+    assert resolved(BASE, own) == {
+        "type": "http",
+        "url": "https://a.example/v1/",
+        "method": "POST",
+        "timeout": "3s",
+        "headers": {"x-team": "dev", "x-a": "1"},
+    }
+    assert resolved(BASE, {"type": "default", "headers": {"x-a": "1"}})["headers"] == {
+        "X-Team": "ops",
+        "x-a": "1",
+    }
+
+
+def test_a_default_of_another_type_takes_no_fields() -> None:
+    found = takes({"type": "sqs"}, {"type": "default", "path": "/x", "timeout": "3s"})
+    assert [each.pointer for each in found] == ["/path", "/timeout"]
+    assert "defaultTarget is of type sqs" in found[0].detail
+    assert takes({"type": "sqs"}, {"type": "default"}) == []
+    assert takes(BASE, {"type": "default", "path": "/x"}) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({}, []),
+        ({"path": "/reminders/{{index}}?x=%20"}, []),
+        ({"path": "/a..b/.c/..."}, []),
+        ({"path": "reminders"}, ["/target/path"]),
+        ({"path": ""}, ["/target/path"]),
+        ({"path": 5}, ["/target/path"]),
+        ({"path": "/a/../b"}, ["/target/path"]),
+        ({"path": "/a/%2E%2e"}, ["/target/path"]),
+        ({"path": "/./a"}, ["/target/path"]),
+        ({"path": "/a#b"}, ["/target/path"]),
+        ({"path": "/a b"}, ["/target/path"]),
+        ({"path": "/a\\b"}, ["/target/path"]),
+        ({"path": "/{{idx}}"}, ["/target/path"]),
+        ({"path": "/" + "a" * 2_048}, ["/target/path"]),
+        ({"url": "https://a.example"}, ["/target/url"]),
+        ({"method": "FETCH"}, ["/target/method"]),
+        ({"headers": {"host": "x"}}, ["/target/headers/host"]),
+        ({"timeout": "2m"}, ["/target/timeout"]),
+        ({"format": "xml"}, ["/target/format"]),
+    ],
+)
+def test_its_fields_have_the_rules_of_http(fields: dict[str, Any], expected: list[str]) -> None:
+    assert pointers({"type": "default", **fields}) == expected
