@@ -13,8 +13,8 @@ def inbox() -> Iterator[Inbox]:
         yield inbox
 
 
-def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None) -> str:
-    headers = {"sweephand-job": "hello", "sweephand-attempt": "1"}
+def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None, **more: str) -> str:
+    headers = {"sweephand-job": "hello", "sweephand-attempt": "1", **more}
     with urllib3.PoolManager() as pool:
         return pool.request(method, inbox.url(path), body=body, headers=headers, timeout=5).data.decode()
 
@@ -28,6 +28,16 @@ def test_the_list_shows_every_delivery_with_its_body(inbox: Inbox) -> None:
         assert first.endswith('/a   WRONG SIGNATURE  {"n": 1}')
         assert second.endswith('/b   WRONG SIGNATURE  {"n": 2}')
         assert "hello" in first
+
+
+def test_the_line_of_a_later_trigger_of_a_batch_shows_its_index_and_no_lateness(inbox: Inbox) -> None:
+    due = {"sweephand-due": "2026-11-21T12:00:00.000Z"}
+    for index in ("0", "17"):
+        ask(inbox, "POST", "/a", b"", **due, **{"sweephand-batch-index": index})
+    _, first, later = ask(inbox, "GET", "/").splitlines()
+    assert " ms " in first
+    assert " ms " not in later
+    assert "    # 17" in later
 
 
 def test_the_inbox_shows_each_next_delivery_once(inbox: Inbox) -> None:
