@@ -132,6 +132,17 @@ def test_a_wake_mark_stands_until_it_ends_or_is_cleared(permits: PermitStore) ->
     assert permits.mark(KEY, NOON + 100, NOON + 200, ME)
 
 
+def test_a_covered_time_is_only_ever_raised_and_disturbs_no_mark_and_no_token(permits: PermitStore) -> None:
+    assert permits.mark(KEY, NOON, NOON + 100, ME)
+    for until in (NOON + 50, NOON + 200, NOON + 100):
+        permits.cover(KEY, until)
+    assert permits.bucket(KEY) == RateBucket(0, None, NOON + 100, ME, NOON + 200)
+    seen = permits.bucket(KEY)
+    assert permits.move_bucket(KEY, RateBucket(7, ME), seen)
+    permits.clear_mark(KEY)
+    assert permits.bucket(KEY) == RateBucket(7, ME, 0, None, NOON + 200)
+
+
 def test_a_mark_that_is_set_again_by_its_owner_stands(permits: PermitStore) -> None:
     assert permits.mark(KEY, NOON, NOON + 100, ME)
     assert permits.mark(KEY, NOON, NOON + 100, ME)

@@ -127,6 +127,11 @@ class MemoryPermits:
             if key in self._buckets:
                 self._buckets[key] = self._buckets[key]._replace(mark_until=0, mark_owner=None)
 
+    def cover(self, key: PolicyKey, until: Instant) -> None:
+        with self._lock:
+            stored = self.bucket(key)
+            self._buckets[key] = stored._replace(covered_until=max(until, stored.covered_until))
+
 
 class MemoryPolicyLines:
     """flow_ports.PolicyLines."""

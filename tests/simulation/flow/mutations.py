@@ -4,8 +4,8 @@
 """
 
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -13,7 +13,7 @@ from tests.fakes.flow_memory import MemoryPermits
 from tests.simulation.flow.seeds import run
 
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.flow import permits
+from sweephand.runs.flow import line_worker, permits
 from sweephand.runs.flow.line_walk import LineWalk, TakenEntry
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permits import Permits
@@ -43,15 +43,24 @@ def _forgets_open_requests(held: Permits) -> None:
     _RELEASE(held)
 
 
+@contextmanager
+def _short_holders() -> Iterator[None]:
+    with patch.object(line_worker, "HOLDER_MS", 5_000), patch.object(permits, "CLOCK_SKEW_MAX_MS", 0):
+        yield
+
+
 #: Each way by its name: what it replaces. Two more show in too few seeds, and other tests find them. A policy
 #: that is read once: tests/unit/runs/flow/test_line_worker.py. An entry deleted without its token:
 #: tests/contract/test_policy_lines.py.
 MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
-    "a holder shorter than its worker": lambda: patch.multiple(permits, HOLDER_MS=5_000, CLOCK_SKEW_MAX_MS=0),
+    "a holder shorter than its worker": _short_holders,
     "a remainder that is not written back": lambda: patch.object(LineWalk, "_split", _drops_the_rest),
     "a second receive without its delayed copy": lambda: patch.object(LineWorker, "work", _works_once),
     "a dropped message without the line being read again": lambda: patch.object(
         LineWorker, "_look_back", lambda *_: None
+    ),
+    "a message that is dropped before its time and does not come again": lambda: patch.object(
+        LineWorker, "_drop", lambda _worker, _message, why: why
     ),
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests

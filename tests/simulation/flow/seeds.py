@@ -10,7 +10,10 @@ from sweephand.model.policy import PRIORITIES, Rate
 
 #: Triggers come for this long. Then everything is calm, and what waits has to be delivered.
 BUSY_MS: Final = 8 * MINUTE_MS
-CALM_MS: Final = 25 * MINUTE_MS
+CALM_MS: Final = 90 * MINUTE_MS
+
+#: A crash keeps permits for less than this. What has waited for longer in the calm waits for ever.
+STUCK_MS: Final = 15 * MINUTE_MS
 
 
 def run(seed: int) -> FlowWorld:
@@ -41,18 +44,25 @@ def run(seed: int) -> FlowWorld:
     scheduler.run(NOON + BUSY_MS)
     world.mishaps = 0
     world.change(first)
-    scheduler.run(NOON + BUSY_MS + CALM_MS)
-    if any(world.undelivered()):
-        left = {
-            message.trigger.id for _, entry in world.memory_lines.everything() for message in entry.messages
-        }
-        for each in world.undelivered():
-            world.complaints["stuck" if each.message.trigger.id in left else "lost"] += 1
+    _await_deliveries(world)
     if rate is not None and not _keeps(world.begun_at, rate):
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
     scheduler.end()
     return world
+
+
+def _await_deliveries(world: FlowWorld) -> None:
+    """Go on until every attempt that is owed was begun, or until nothing happens any more."""
+    scheduler = world.scheduler
+    while any(world.undelivered()) and scheduler.now < NOON + BUSY_MS + CALM_MS:
+        begun = len(world.begun_at)
+        scheduler.run(scheduler.now + STUCK_MS)
+        if len(world.begun_at) == begun:
+            break
+    left = {message.trigger.id for _, entry in world.memory_lines.everything() for message in entry.messages}
+    for each in world.undelivered():
+        world.complaints["stuck" if each.message.trigger.id in left else "lost"] += 1
 
 
 def _arrive(world: FlowWorld) -> None:

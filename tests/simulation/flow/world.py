@@ -106,6 +106,7 @@ class FlowWorld:
         self.permits = cast("PermitStore", _Gated(self, self.memory_permits))
         self.lines = cast("PolicyLines", _Gated(self, self.memory_lines))
         self._numbers = 0
+        self._changes = 0
 
     # Faults
 
@@ -196,10 +197,16 @@ class FlowWorld:
         self.process(body, dead=again, limit_ms=LIMIT_MS)
 
     def change(self, limits: PolicyLimits | None) -> None:
-        """A client writes the policy, or deletes it, until it is told that this is done."""
+        """A client writes the policy, or deletes it, until it is done or something else is wanted."""
+        self._changes += 1
+        self._change(limits, self._changes)
 
+    def _change(self, limits: PolicyLimits | None, number: int) -> None:
         def again() -> None:
-            self.scheduler.call_at(self.scheduler.now + 3 * SECOND_MS, lambda: self.change(limits))
+            if number == self._changes:
+                self.scheduler.call_at(
+                    self.scheduler.now + 3 * SECOND_MS, lambda: self._change(limits, number)
+                )
 
         def body(clock: MachineClock) -> None:
             writer = PolicyWriter(

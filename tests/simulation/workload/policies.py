@@ -39,6 +39,9 @@ _CHANGES_MAX: Final = 3
 _DELETED: Final = 0.3
 _DELETED_S_MAX: Final = 100
 
+#: A write of the policy is over after this, one way or another.
+_AGAIN_MS: Final = MINUTE_MS
+
 
 @dataclass(frozen=True, slots=True)
 class Policies:
@@ -76,7 +79,9 @@ class Policies:
         limits, random = self.limits, stream(self.seed, "policies/changes")
         if limits is None:
             return
-        scheduler.call_at(calm_at, partial(change, limits))
+        for at in (calm_at, calm_at + _AGAIN_MS):
+            # An earlier write may still be under way in the first moments of the calm.
+            scheduler.call_at(at, partial(change, limits))
         if random.random() >= _CHANGED:
             return
         for _ in range(random.randint(1, _CHANGES_MAX)):

@@ -77,6 +77,7 @@ class FlowFunctions:
         self._begin = begin
         self._complain = complain
         self._working = 0
+        self._changes = 0
         self._poll_at: Instant = NEVER
         self._is_waited_for = False
         sqs.seen = self._seen
@@ -141,12 +142,16 @@ class FlowFunctions:
         waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
         return all(message.not_before > through for message in waiting)
 
-    def change(self, limits: PolicyLimits | None, tries: int = 0) -> None:
-        """Let an operator write the policy, or delete it, until the answer says that it is done."""
+    def change(self, limits: PolicyLimits | None) -> None:
+        """Let an operator write the policy, or delete it, until it is done or something else is wanted."""
+        self._changes += 1
+        self._change(limits, self._changes, 0)
 
+    def _change(self, limits: PolicyLimits | None, number: int, tries: int) -> None:
         def again() -> None:
-            at = self._scheduler.now + _AGAIN_MS
-            self._scheduler.call_at(at, partial(self.change, limits, tries + 1))
+            if number == self._changes:
+                at = self._scheduler.now + _AGAIN_MS
+                self._scheduler.call_at(at, partial(self._change, limits, number, tries + 1))
 
         process = self._make_process("api", lambda _: again(), self._scheduler.now, tries)
         app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)

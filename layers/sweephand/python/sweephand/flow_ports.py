@@ -90,6 +90,10 @@ class PermitStore(Protocol):
         """Remove the wake mark, whoever set it."""
         ...
 
+    def cover(self, key: PolicyKey, until: Instant) -> None:
+        """Raise `covered_until` of the policy's bucket to that instant. A later one stays."""
+        ...
+
 
 class PolicyLines(Protocol):
     """The lines of policies. The token of an entry is its content, and that of a claim is its owner."""

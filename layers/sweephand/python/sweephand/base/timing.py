@@ -106,9 +106,13 @@ BULK_TIME_LIMIT_MS: Final = 10 * SECOND_MS
 #: the function that holds the claim has ended.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
-#: A worker holds permits for as long as an attempt's claim lasts, and for the same reason: after that, its
-#: function has ended by every clock.
+#: A worker holds permits for as long as an attempt's claim lasts, counted from when it has received its work
+#: message. The reason is the same: after that, its function has ended by every clock.
 HOLDER_MS: Final = ATTEMPT_CLAIM_MS
+
+#: A work message that is sent again in place of a dropped one also stands for those that are dropped for so
+#: much longer.
+COVER_SLACK_MS: Final = 10 * SECOND_MS
 
 #: A worker claims a partition of a line for this long, and renews the claim when half of it is over. A claim
 #: saves duplicates. Nothing is lost without it.

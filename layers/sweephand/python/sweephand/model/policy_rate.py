@@ -23,13 +23,15 @@ class RateBucket(NamedTuple):
     """The tokens of a policy: the slot of the next one, in µs, and who moved it there.
 
     While a wake mark stands, a work message for the next token is on its way. `mark_until` is when the mark
-    ends by itself.
+    ends by itself. A work message comes at `covered_until`, for those that were dropped and were handled less
+    than the clock bound before that. Policies without a rate have this one too.
     """
 
     next_us: int = 0
     owner: str | None = None
     mark_until: Instant = 0
     mark_owner: str | None = None
+    covered_until: Instant = 0
 
     def is_marked(self, now: Instant) -> bool:
         """Whether a wake mark stands."""

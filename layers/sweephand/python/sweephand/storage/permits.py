@@ -33,6 +33,7 @@ class BucketItem(Item):
     owner = UnicodeAttribute(null=True)
     mark_until = IntegerAttribute(null=True, attr_name="mark")
     mark_owner = UnicodeAttribute(null=True, attr_name="marker")
+    covered_until = IntegerAttribute(null=True, attr_name="covered")
 
 
 class DynamoPermits:
@@ -134,6 +135,12 @@ class DynamoPermits:
             BucketItem.pk.exists(),
         )
 
+    def cover(self, key: PolicyKey, until: Instant) -> None:
+        """Store the instant if it is later than the stored one."""
+        unset = BucketItem.covered_until.does_not_exist()
+        earlier = BucketItem.covered_until < until
+        self._table.update(_bucket_key(key), [BucketItem.covered_until.set(until)], unset | earlier)
+
 
 def _partition(key: PolicyKey, part: str) -> str:
     return f"permits#{key.namespace}#{key.name}#{part}"
@@ -157,4 +164,6 @@ def _holder(raw: RawItem) -> PermitHolder:
 
 def _bucket(raw: RawItem) -> RateBucket:
     item = BucketItem.read(raw)
-    return RateBucket(item.next_us or 0, item.owner, item.mark_until or 0, item.mark_owner)
+    return RateBucket(
+        item.next_us or 0, item.owner, item.mark_until or 0, item.mark_owner, item.covered_until or 0
+    )

@@ -59,3 +59,7 @@ class LineUp:
         """Send a work message for that instant."""
         delay_ms = min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
         self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark), delay_ms)
+
+    def send_again(self, message: WorkMessage, at: Instant) -> None:
+        """Send a work message so that it comes at that instant, whatever its own time is."""
+        self._work.send(message, min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS))

@@ -192,15 +192,22 @@ class LineWalk:
         self._claims.release_all_but(())
         return bool(unbegun)
 
-    def unclaimed_from(self, policy: Policy, before: Instant) -> Instant | None:
-        """The time of the first entry before that instant in a partition that nobody walks; None if none."""
-        found = [
-            top.entries[0].at
-            for place, top in self._claims.tops(
-                self._claims.places(policy, PRIORITIES, policy.partitions), before
-            )
-            if top.entries and self._claims.is_free(place, top)
-        ]
+    def unclaimed_from(self, policy: Policy, before: Instant, ends_at: Instant) -> Instant | None:
+        """The time of the first entry before that instant in a partition that nobody walks; None if none.
+
+        If stores are too slow to read all partitions by `ends_at`, it is the present instant.
+        """
+        found: list[Instant] = []
+        slowest_ms = 0
+        for some in parts(self._claims.places(policy, PRIORITIES, policy.partitions), READS_AT_ONCE):
+            began_at = self._clock.now()
+            if began_at + 2 * slowest_ms > ends_at:
+                return began_at
+            tops = self._claims.tops(some, before)
+            found += [
+                top.entries[0].at for place, top in tops if top.entries and self._claims.is_free(place, top)
+            ]
+            slowest_ms = max(slowest_ms, self._clock.now() - began_at)
         return min(found, default=None)
 
     def _split(

@@ -11,9 +11,11 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import (
     CLOCK_SKEW_MAX_MS,
+    COVER_SLACK_MS,
     EARLY_WAIT_MAX_MS,
     FAN_OUT_MS,
     HOLDER_MS,
+    LINE_AHEAD_MS,
     LINE_LOOK_MS,
     SETTLING_MS,
 )
@@ -95,9 +97,10 @@ class LineWorker:
         if message.not_before - now >= EARLY_WAIT_MAX_MS:
             self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
             return "early"
+        permits_until = now + HOLDER_MS
         if receives > 1:
-            # The first worker may have died with the last free holder.
-            self._line_up.wake(key, now + HOLDER_MS)
+            # The first worker may have died with the last free holder, and this one may do so.
+            self._line_up.wake(key, permits_until + 1)
             acknowledge()
         self._clock.wait_until(message.not_before)
         is_waker = message.clears_mark or receives > 1
@@ -105,14 +108,19 @@ class LineWorker:
             self._permits.clear_mark(key)
         policy = self._policies.get(key)
         if policy is None or policy.deleted_at is not None:
-            return "missing"
+            return self._drop(message, "missing")
         if policy.rate is not None and not is_waker and self._permits.bucket(key).is_marked(now):
-            return "marked"
+            return self._drop(message, "marked")
         permits = take_permits(
-            policy, policies=self._policies, permits=self._permits, clock=self._clock, ids=self._ids
+            policy,
+            permits_until,
+            policies=self._policies,
+            permits=self._permits,
+            clock=self._clock,
+            ids=self._ids,
         )
         if permits is None:
-            return "full"
+            return self._drop(message, "full")
         walk = LineWalk(
             key,
             lines=self._lines,
@@ -125,12 +133,30 @@ class LineWorker:
         shift = _Shift(self, policy, permits, walk, deadline)
         shift.run()
         if shift.dry_until is None:
-            self._look_back(policy, walk)
+            self._look_back(policy, walk, deadline)
         return "walked"
 
-    def _look_back(self, policy: Policy, walk: LineWalk) -> None:
-        """Have the line looked after from now on: another worker may have found every permit taken."""
-        at = walk.unclaimed_from(policy, self._clock.now() + CLOCK_SKEW_MAX_MS)
+    def _drop(self, message: WorkMessage, why: WorkOutcome) -> WorkOutcome:
+        """Drop a message, once its time has come by every clock. Until then let one come again for it.
+
+        Who has the permits looks at the line before it leaves, and sees what is due by its own clock.
+        """
+        key = PolicyKey(message.namespace, message.policy)
+        due_at, now = message.not_before + CLOCK_SKEW_MAX_MS, self._clock.now()
+        if due_at > now and self._permits.bucket(key).covered_until < due_at:
+            again = message._replace(not_before=message.not_before + COVER_SLACK_MS, clears_mark=False)
+            covered_until = due_at + COVER_SLACK_MS
+            self._line_up.send_again(again, covered_until)
+            self._permits.cover(key, covered_until)
+        return why
+
+    def _look_back(self, policy: Policy, walk: LineWalk, deadline: Instant) -> None:
+        """Have the line looked after from now on: another worker may have found every permit taken.
+
+        What is due later has its own message, and whoever drops that before its time sends it again.
+        """
+        before = self._clock.now() + LINE_AHEAD_MS
+        at = walk.unclaimed_from(policy, before, deadline - _RESERVE_MS)
         if at is not None:
             self._line_up.wake(policy.key, at)
 

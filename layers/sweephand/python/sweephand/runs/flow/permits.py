@@ -3,7 +3,7 @@
 from threading import Lock
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, HOLDER_MS, POLICY_AGE_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, POLICY_AGE_MAX_MS
 from sweephand.flow_ports import PermitStore, PolicyStore
 from sweephand.model.policy import PermitHolder, PermitName, Policy
 from sweephand.model.policy_rate import Token
@@ -190,9 +190,9 @@ class Permits:
 
 
 def take_permits(
-    policy: Policy, *, policies: PolicyStore, permits: PermitStore, clock: Clock, ids: Ids
+    policy: Policy, until: Instant, *, policies: PolicyStore, permits: PermitStore, clock: Clock, ids: Ids
 ) -> Permits | None:
-    """Take a holder of the policy with at least one free permit; None if there is none.
+    """Take a holder of the policy with at least one free permit, until then; None if there is none.
 
     The search begins at a random place, so that workers that begin together do not meet at one holder.
     """
@@ -205,7 +205,7 @@ def take_permits(
             now = clock.now()
             if not seen.is_takeable(policy, now):
                 continue
-            taken = permits.take(policy.key, seen, owner, now, now + HOLDER_MS)
+            taken = permits.take(policy.key, seen, owner, now, until)
             if taken is None:
                 continue
             held = Permits(policy, taken, owner, policies=policies, permits=permits, clock=clock)
