@@ -34,6 +34,7 @@ from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
+from sweephand.storage.named_secrets import DynamoNamedSecrets
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.payload_audits import DynamoAudits
 from sweephand.storage.payloads import S3Payloads
@@ -125,6 +126,7 @@ class _Ports:
     audits: DynamoAudits
     secrets: DynamoSecrets
     keys: DynamoKeys
+    named_secrets: DynamoNamedSecrets
     queue: SqsQueue
     targets: _Consumer
     sweepers: _Sweepers
@@ -178,6 +180,7 @@ class Wheelhouse:
                 audits=DynamoAudits(self._timers_table),
                 secrets=DynamoSecrets(self._jobs_table),
                 keys=DynamoKeys(self._jobs_table),
+                named_secrets=DynamoNamedSecrets(self._jobs_table),
                 queue=queue,
                 targets=self._consumer,
                 sweepers=_Sweepers(self._sweep),

@@ -10,6 +10,7 @@ from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.policy import Policy, PolicyKey, holder_size_of, partitions_of
 from sweephand.model.run import Run
+from sweephand.model.secret import Secret, SecretKey
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
 from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, pack_key
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
@@ -150,6 +151,17 @@ def stored_line(version: str = "version000000001", waiting: int = 0, **changed: 
 def secrets(version: str = "version000000001", namespace: str = "default") -> SigningSecrets:
     older = SigningSecret("whsec_b2xkZXI=", NOON - 1_000, NOON + 1_000)
     return SigningSecrets(namespace, version, (SigningSecret("whsec_bmV3ZXI=", NOON), older))
+
+
+def secret(
+    name: str = "api-token", version: str = "version000000001", namespace: str = "default", **changed: Any
+) -> Secret:
+    """A signing secret whose value was replaced once."""
+    values = (
+        SigningSecret("whsec_bmV3ZXI=", NOON),
+        SigningSecret("whsec_b2xkZXI=", NOON - 1_000, NOON + 1_000),
+    )
+    return replace(Secret(SecretKey(namespace, name), version, NOON - 1_000, NOON, values), **changed)
 
 
 def api_key(key_id: str = "key0000000000001", namespace: str = "default", **changed: Any) -> Key:

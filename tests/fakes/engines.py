@@ -30,11 +30,11 @@ from tests.fakes.memory import (
     MemoryRuns,
     MemoryTimers,
 )
-from tests.fakes.memory_access import MemoryKeys, MemorySecrets
+from tests.fakes.memory_access import MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.tables import create_table
 
-from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
@@ -52,6 +52,7 @@ from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
+from sweephand.storage.named_secrets import DynamoNamedSecrets
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.permits import DynamoPermits
 from sweephand.storage.policies import DynamoPolicies
@@ -87,6 +88,7 @@ class Stores:
     policy_lines: PolicyLines
     namespaces: NamespaceStore
     allowances: AllowanceStore
+    named_secrets: NamedSecretStore
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class Dynamo:
             DynamoPolicyLines(timers),
             DynamoNamespaces(jobs),
             DynamoAllowances(jobs),
+            DynamoNamedSecrets(jobs),
         )
 
 
@@ -138,6 +141,7 @@ def in_memory() -> Stores:
         MemoryPolicyLines(),
         MemoryNamespaces(jobs),
         MemoryAllowances(),
+        MemoryNamedSecrets(),
     )
 
 

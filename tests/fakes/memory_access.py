@@ -1,9 +1,11 @@
 """The stores of keys and secrets in memory. They keep the promises of access_ports.py."""
 
 import threading
+from collections.abc import Collection, Mapping
 
 from sweephand.model.api_key import Key
 from sweephand.model.page import Page
+from sweephand.model.secret import Secret, SecretBrief, SecretKey
 from sweephand.model.signing_secret import SigningSecrets
 
 
@@ -24,6 +26,35 @@ class MemorySecrets:
                 self._secrets[secrets.namespace] = secrets
                 return True
             return stored is not None and stored.version == secrets.version
+
+
+class MemoryNamedSecrets:
+    """access_ports.NamedSecretStore."""
+
+    def __init__(self) -> None:
+        self._secrets: dict[SecretKey, Secret] = {}
+        self._lock = threading.Lock()
+
+    def get_many(self, namespace: str, names: Collection[str]) -> Mapping[str, Secret]:
+        found = {name: self._secrets.get(SecretKey(namespace, name)) for name in names}
+        return {name: secret for name, secret in found.items() if secret is not None}
+
+    def put(self, secret: Secret, replacing: str | None) -> bool:
+        with self._lock:
+            stored = self._secrets.get(secret.key)
+            if (stored.version if stored else None) == replacing:
+                self._secrets[secret.key] = secret
+                return True
+            return stored is not None and stored.version == secret.version
+
+    def delete(self, key: SecretKey) -> None:
+        self._secrets.pop(key, None)
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
+        names = sorted(key.name for key in list(self._secrets) if key.namespace == namespace)
+        names = [name for name in names if name > after]
+        items = tuple(self._secrets[SecretKey(namespace, name)].brief for name in names[:limit])
+        return Page(items, names[limit - 1] if len(names) > limit else None)
 
 
 class MemoryKeys:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from sweephand.access_ports import KeyStore, SecretStore
+from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import (
     AllowanceStore,
@@ -58,6 +58,7 @@ class FakePorts:
     audits: AuditStore = MISSING
     secrets: SecretStore = MISSING
     keys: KeyStore = MISSING
+    named_secrets: NamedSecretStore = MISSING
     queue: Queue = MISSING
     targets: Targets = MISSING
     sweepers: Sweepers = MISSING

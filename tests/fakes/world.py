@@ -34,6 +34,7 @@ from tests.fakes.memory import (
     MemoryRuns,
     MemoryTimers,
 )
+from tests.fakes.memory_access import MemoryNamedSecrets
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.ports import FakePorts
 
@@ -97,6 +98,7 @@ class World:
         self.flow_functions_max = 0
         self.namespaces = MemoryNamespaces(self.jobs)
         self.limits_namespaces = False
+        self.named_secrets = MemoryNamedSecrets()
         self.queue = Letterbox(self.clock)
         self.consumers = Consumers(self.clock)
         self._targets = targets
@@ -158,6 +160,7 @@ class World:
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
+            named_secrets=self._port(self.named_secrets, "named_secrets"),
             permits=self._port(self.permits, "permits"),
             policy_lines=self._port(self.policy_lines, "policy_lines"),
             work=self._port(self.work, "work"),

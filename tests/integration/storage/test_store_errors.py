@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
-from tests.contract.builders import NOON, api_key, job, run, secrets, timer
+from tests.contract.builders import NOON, api_key, job, run, secret, secrets, timer
 from tests.fakes.engines import BUCKET, Dynamo, Stores
 from tests.fakes.wire import cut_off, damaged_once, refused, without_waiting
 
@@ -49,6 +49,13 @@ CALLS: dict[str, tuple[Callable[[Stores], object], list[str]]] = {
     "runs.page": (lambda stores: stores.runs.page(KEY, None, "", 5), ["Query"]),
     "secrets.get": (lambda stores: stores.secrets.get("default"), ["GetItem"]),
     "secrets.put": (lambda stores: stores.secrets.put(secrets(), replacing=None), ["PutItem"]),
+    "named_secrets.get_many": (
+        lambda stores: stores.named_secrets.get_many("default", ["api-token"]),
+        ["BatchGetItem"],
+    ),
+    "named_secrets.put": (lambda stores: stores.named_secrets.put(secret(), replacing=None), ["PutItem"]),
+    "named_secrets.delete": (lambda stores: stores.named_secrets.delete(secret().key), ["DeleteItem"]),
+    "named_secrets.page": (lambda stores: stores.named_secrets.page("default", "", 5), ["Query"]),
     "keys.get": (lambda stores: stores.keys.get("key"), ["GetItem"]),
     "keys.put": (lambda stores: stores.keys.put(api_key()), ["PutItem"]),
     "keys.delete": (

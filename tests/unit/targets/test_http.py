@@ -78,9 +78,7 @@ def test_a_job_that_was_written_before_a_header_was_refused_is_delivered_without
     assert http_target(HTTP | {"headers": headers}, allow_insecure=False).headers == {"x-team": "ops"}
 
 
-@pytest.mark.parametrize(
-    "value", ["a\r\nb", "a\nb", "a\rb", "a\x00b", "\x7f", "€", 5, None, {"secretRef": "x"}]
-)
+@pytest.mark.parametrize("value", ["a\r\nb", "a\nb", "a\rb", "a\x00b", "\x7f", "€", 5, None, {}, ["x"]])
 def test_a_header_value_is_one_line_of_latin_1(value: object) -> None:
     assert pointers(HTTP | {"headers": {"x-a": value}}) == ["/target/headers/x-a"]
 

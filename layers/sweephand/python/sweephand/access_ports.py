@@ -1,13 +1,15 @@
-"""The ports for API keys and signing secrets, with their promises.
+"""The ports for API keys, signing secrets and the secrets that jobs name, with their promises.
 
 What ports.py says about every implementation holds for these as well: strongly consistent reads, and refused
 writes that show the caller's own token.
 """
 
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from sweephand.model.api_key import Key
 from sweephand.model.page import Page
+from sweephand.model.secret import Secret, SecretBrief, SecretKey
 from sweephand.model.signing_secret import SigningSecrets
 
 
@@ -20,6 +22,29 @@ class SecretStore(Protocol):
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
         """Write them if the stored version is `replacing` (None: if none is there); return whether it did."""
+        ...
+
+
+class NamedSecretStore(Protocol):
+    """The secrets that jobs name, each with its value. The token is `version`."""
+
+    def get_many(self, namespace: str, names: Collection[str]) -> Mapping[str, Secret]:
+        """Those secrets of a namespace that exist, by name; the others are left out."""
+        ...
+
+    def put(self, secret: Secret, replacing: str | None) -> bool:
+        """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
+        ...
+
+    def delete(self, key: SecretKey) -> None:
+        """Remove a secret with all of its values. A missing secret is a success."""
+        ...
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
+        """Up to `limit` secrets of a namespace, sorted by name, after the name `after`, without their values.
+
+        `next` is the name after which the next page begins, as long as there may be more secrets.
+        """
         ...
 
 

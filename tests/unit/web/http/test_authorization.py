@@ -14,11 +14,13 @@ from tests.fakes.http_events import (
 )
 
 from sweephand.model.api_key import Caller, Key
+from sweephand.model.secret import SecretKey
 from sweephand.web.operations import OPERATIONS
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 POLICY_URL = "/v1/namespaces/ns/policies/mailer"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
+NAMED_SECRETS_URL = "/v1/namespaces/ns/secrets"
 
 #: Method, URL, body, and the status for a reader, a writer and an admin of the namespace.
 TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
@@ -63,6 +65,9 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces", None, (200, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
+    ("PUT", f"{NAMED_SECRETS_URL}/new", {"value": "x"}, (403, 403, 201)),
+    ("GET", NAMED_SECRETS_URL, None, (403, 403, 200)),
+    ("DELETE", f"{NAMED_SECRETS_URL}/token", None, (403, 403, 204)),
     ("POST", "/v1/keys", {"namespace": "ns", "role": "read"}, (403, 403, 201)),
     ("GET", "/v1/keys", None, (403, 403, 200)),
     ("DELETE", "/v1/keys/k1", None, (403, 403, 204)),
@@ -80,6 +85,7 @@ def client_with_a_job() -> Client:
     client = Client()
     client.put()
     client.keys.put(Key("k1", "0" * 64, "ns", "read", 0))
+    client.services.secrets.put(SecretKey("ns", "token"), "x")
     return client
 
 

@@ -16,7 +16,7 @@ RUN = "1795262410000-0"
 
 
 def url_of(operation: Operation[Any, Any]) -> str:
-    values = {"namespace": "ns", "name": "job", "policy": "mailer", "id": "abc"}
+    values = {"namespace": "ns", "name": "job", "policy": "mailer", "secret": "token", "id": "abc"}
     values |= {"runId": RUN, "batchId": RUN[:-2]}
     return operation.path.format(**values)
 

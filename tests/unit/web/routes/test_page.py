@@ -107,6 +107,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
         world.flow_functions_max = 5
         client = Client(world)
         client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
+        client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})
         client.world.leases.beat(client.world.clock.now())
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]

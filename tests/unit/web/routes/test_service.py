@@ -83,7 +83,9 @@ def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
         validator = jsonschema.Draft202012Validator({**schema, "components": document()["components"]})
         for example in operation.accepts.examples.values():
             validator.validate(example)
-            url = operation.path.format(namespace="ns", name="job", policy="mailer", runId=RUN)
+            url = operation.path.format(
+                namespace="ns", name="job", policy="mailer", secret="token", runId=RUN
+            )
             world = World()
             world.flow_functions_max = 5
             client = Client(world)

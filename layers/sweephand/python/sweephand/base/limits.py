@@ -72,6 +72,8 @@ PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
 SIGNING_SECRETS_MAX: Final = 3
+#: The value of a secret that jobs name. Many servers take 8 KiB of headers in all.
+SECRET_LENGTH_MAX: Final = 4_096
 #: Jobs in a chain, in which the end of one job's run triggers the next job. Lambda's own loop detection is
 #: off (template.yaml), because it also counts messages that Sweephand requeues. This limit ends accidental
 #: loops.
@@ -132,6 +134,7 @@ def table() -> dict[str, int]:
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,
         "signingSecretsMax": SIGNING_SECRETS_MAX,
+        "secretLengthMax": SECRET_LENGTH_MAX,
         "chainLengthMax": CHAIN_LENGTH_MAX,
         "backfillTriggersMax": BACKFILL_TRIGGERS_MAX,
         "bulkExaminedMax": BULK_EXAMINED_MAX,

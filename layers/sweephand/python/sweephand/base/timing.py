@@ -190,5 +190,8 @@ AUDIT_MINUTE: Final = 37
 #: A process reads the signing secrets again after this long.
 SECRETS_AGE_MAX_MS: Final = MINUTE_MS
 
+#: A process reads a secret that a job names again after this long. So all functions use a new value by then.
+NAMED_SECRETS_AGE_MAX_MS: Final = 5 * SECOND_MS
+
 #: A rotated secret still signs for this long, together with the new one, so that consumers can switch.
 SECRET_OVERLAP_MS: Final = DAY_MS

@@ -4,6 +4,7 @@ from typing import NamedTuple, Protocol
 
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.secret import ReadValues, no_values
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import Reach
 
@@ -12,13 +13,14 @@ class Stack(NamedTuple):
     """The parts of a stack that adapters are made from.
 
     The SQS clients are shared with the delivery queue. The clients of AWS's other services are made when an
-    attempt first needs one.
+    attempt first needs one. `read_secrets` reads the secrets that targets name.
     """
 
     clock: Clock
     sqs_clients: SqsClients
     aws_clients: AwsClients
     reach: Reach
+    read_secrets: ReadValues = no_values
 
 
 class Adapter(Protocol):

@@ -7,6 +7,7 @@ from threading import Lock
 from sweephand.delivery.adapter import Adapter, Stack
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.secret import ReadValues, no_values
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import Reach
 from sweephand.targets.registry import end_target_types, target_types
@@ -44,9 +45,11 @@ class TargetsByType:
             return self._adapters[target_type]
 
 
-def targets(clock: Clock, sqs_clients: SqsClients, reach: Reach) -> TargetsByType:
+def targets(
+    clock: Clock, sqs_clients: SqsClients, reach: Reach, read_secrets: ReadValues = no_values
+) -> TargetsByType:
     """The targets of a stack. Deliveries go to nothing outside `reach`."""
-    return TargetsByType(Stack(clock, sqs_clients, AwsClients(), reach))
+    return TargetsByType(Stack(clock, sqs_clients, AwsClients(), reach, read_secrets))
 
 
 def _maker(module: str) -> Callable[[Stack], Adapter]:

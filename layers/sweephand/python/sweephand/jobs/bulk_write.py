@@ -13,6 +13,7 @@ from sweephand.jobs.draft import draft_creation, shard_of
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
@@ -33,11 +34,18 @@ class JobToWrite(NamedTuple):
 Written: TypeAlias = WriteResult | SweephandError
 
 
+class _Checks(NamedTuple):
+    """The checks of one call."""
+
+    policies: PolicyCheck
+    secrets: SecretCheck
+
+
 class BulkWriter:
     """Does for many jobs what Writer.put() does for one, with fewer requests.
 
     A call of 100 new jobs makes one read, a few writes of timers, a few sends, and one commit for each job.
-    It reads each policy that the jobs name once.
+    It reads each policy and secret that the jobs name once.
     """
 
     def __init__(
@@ -48,6 +56,7 @@ class BulkWriter:
         commits: Commits,
         policies: PolicyCheck,
         defaults: NamespaceDefaults,
+        secrets: SecretCheck,
         ids: Ids,
         shards: Callable[[], int],
         concurrently: Concurrently,
@@ -59,6 +68,7 @@ class BulkWriter:
         self._commits = commits
         self._policies = policies
         self._defaults = defaults
+        self._secrets = secrets
         self._ids = ids
         self._shards = shards
         self._concurrently = concurrently
@@ -72,13 +82,13 @@ class BulkWriter:
         and means what it means when Writer.put() raises it.
         """
         results: dict[JobKey, Written] = {}
-        policies = self._policies.once()
+        checks = _Checks(self._policies.once(), self._secrets.once())
         # After a failure here no job of it is committed, and each is written as if it were the only one. So
         # one job that cannot be read or armed does not stop the others.
         with suppress(StoreError, UnavailableError):
-            self._create(wanted, results, policies, caller, requested_at)
+            self._create(wanted, results, checks, caller, requested_at)
         left = [each for each in wanted if each.key not in results]
-        tasks = [partial(self._put, each, policies, caller, requested_at) for each in left]
+        tasks = [partial(self._put, each, checks, caller, requested_at) for each in left]
         for each, result in zip(left, self._concurrently(tasks), strict=True):
             results[each.key] = result
         return [results[each.key] for each in wanted]
@@ -87,7 +97,7 @@ class BulkWriter:
         self,
         wanted: Sequence[JobToWrite],
         results: dict[JobKey, Written],
-        policies: PolicyCheck,
+        checks: _Checks,
         caller: str,
         requested_at: Instant,
     ) -> None:
@@ -108,7 +118,8 @@ class BulkWriter:
                 continue
             try:
                 namespace, definition = each.key.namespace, each.definition
-                policies.check(namespace, definition)
+                checks.policies.check(namespace, definition)
+                checks.secrets.check(namespace, definition)
                 self._defaults.check(namespace, definition)
                 if self._quotas is not None:
                     self._quotas.check_payload(namespace, definition.payload)
@@ -147,10 +158,15 @@ class BulkWriter:
             key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
         )
 
-    def _put(self, each: JobToWrite, policies: PolicyCheck, caller: str, requested_at: Instant) -> Written:
+    def _put(self, each: JobToWrite, checks: _Checks, caller: str, requested_at: Instant) -> Written:
         try:
             return self._writer.put(
-                each.key, each.definition, caller=caller, requested_at=requested_at, policies=policies
+                each.key,
+                each.definition,
+                caller=caller,
+                requested_at=requested_at,
+                policies=checks.policies,
+                secrets=checks.secrets,
             )
         except SweephandError as error:
             return error

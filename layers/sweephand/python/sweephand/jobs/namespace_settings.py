@@ -13,6 +13,7 @@ from sweephand.base.limits import (
 )
 from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.time_limit import check_time_limit
 from sweephand.jobs.validation import retry_violations
@@ -96,11 +97,13 @@ class NamespaceAdmin:
         namespaces: NamespaceStore,
         quotas: Quotas,
         settings: CachedSettings,
+        secrets: SecretCheck,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._namespaces = namespaces
         self._settings = settings
+        self._secrets = secrets
         self._quotas = quotas
         self._clock = clock
         self._ids = ids
@@ -125,8 +128,9 @@ class NamespaceAdmin:
     ) -> NamespaceSettings:
         """Write the settings. Equal ones change nothing. Every process knows them a minute later.
 
-        Raises PreconditionError, and UnavailableError after 20 s or if another write came first; then nothing
-        was written. Raises StoreError, after which the write may be committed.
+        Raises InvalidError for a default target whose secrets do not exist. Raises PreconditionError, and
+        UnavailableError after 20 s or if another write came first; then nothing was written. Raises
+        StoreError, after which the write may be committed.
         """
         stored = self._namespaces.get(namespace)
         if if_absent and stored is not None:
@@ -139,6 +143,8 @@ class NamespaceAdmin:
         limits, defaults = wanted
         if stored is not None and (stored.limits, stored.defaults) == wanted:
             return stored
+        if defaults.target is not None:
+            self._secrets.check_target(namespace, defaults.target, "/defaultTarget")
         has_limit = stored is not None and stored.limits.jobs_max is not None
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)

@@ -12,6 +12,7 @@ from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.secret_check import SecretCheck, secret_refs_of
 from sweephand.jobs.series import is_over
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.change import Change
@@ -45,6 +46,7 @@ class Writer:
         commits: Commits,
         policies: PolicyCheck,
         defaults: NamespaceDefaults,
+        secrets: SecretCheck,
         clock: Clock,
         ids: Ids,
         shards: Callable[[], int],
@@ -56,6 +58,7 @@ class Writer:
         self._commits = commits
         self._policies = policies
         self._defaults = defaults
+        self._secrets = secrets
         self._clock = clock
         self._ids = ids
         self._shards = shards
@@ -71,16 +74,17 @@ class Writer:
         if_match: str | None = None,
         if_absent: bool = False,
         policies: PolicyCheck | None = None,
+        secrets: SecretCheck | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
-        Relative times count from `requested_at`. A paused job stays paused. `policies` is the check of a call
-        that writes several jobs. A job without `retry` gets that of its namespace. Raises InvalidError for
-        impossible times, for a policy or a default target that does not exist, and for data over the
-        namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError
-        after 20 s. In each case nothing was committed. Raises StoreError, after which the write may be
-        committed. The caller may safely ask again.
+        Relative times count from `requested_at`. A paused job stays paused. `policies` and `secrets` are the
+        checks of a call that writes several jobs. A job without `retry` gets that of its namespace. Raises
+        InvalidError for impossible times, for a policy, a secret or a default target that does not exist, and
+        for data over the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError after
+        20 s. In each case nothing was committed. Raises StoreError, after which the write may be committed.
+        The caller may safely ask again.
         """
         definition = self._defaults.with_retry(key.namespace, definition)
         while True:
@@ -96,6 +100,7 @@ class Writer:
                 return WriteResult(stored, "unchanged")
             (policies or self._policies).check(key.namespace, definition)
             self._defaults.check(key.namespace, definition)
+            (secrets or self._secrets).check(key.namespace, definition)
             if self._quotas is not None:
                 self._quotas.check_payload(key.namespace, definition.payload)
             if stored is None:
@@ -122,9 +127,9 @@ class Writer:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
         `patch` gets the stored definition. It is called again if another caller has written the job
-        meanwhile. The count of `repeats` continues. A policy that the patch leaves as it is need not exist,
-        and neither need the default target of targets that it leaves as they are.
-        Raises as put() does, and NotFoundError.
+        meanwhile. The count of `repeats` continues. A policy and secrets that the patch leaves as they are
+        need not exist, and neither need the default target of targets that it leaves as they are. Raises as
+        put() does, and NotFoundError.
         """
         while True:
             self._commits.check_time_limit(requested_at)
@@ -139,6 +144,8 @@ class Writer:
                 self._policies.check(key.namespace, definition)
             if not _has_same_targets(definition, stored.definition):
                 self._defaults.check(key.namespace, definition)
+            if secret_refs_of(definition) != secret_refs_of(stored.definition):
+                self._secrets.check(key.namespace, definition)
             if self._quotas is not None and definition.payload != stored.definition.payload:
                 self._quotas.check_payload(key.namespace, definition.payload)
             token = self._ids.token()

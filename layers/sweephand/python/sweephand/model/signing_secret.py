@@ -14,6 +14,10 @@ class SigningSecret(NamedTuple):
     created_at: Instant
     expires_at: Instant | None = None
 
+    def __repr__(self) -> str:
+        """Its times alone, because texts of values get into logs."""
+        return f"SigningSecret(created_at={self.created_at}, expires_at={self.expires_at})"
+
 
 class SigningSecrets(NamedTuple):
     """The signing secrets of a namespace, newest first. `version` changes with every write."""

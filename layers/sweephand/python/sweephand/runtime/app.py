@@ -13,7 +13,6 @@ from sweephand.runtime.options import Options as Options  # noqa: PLC0414 - whoe
 from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently, write_concurrently
 
 if TYPE_CHECKING:
-    from sweephand.access.signing_keys import SigningKeys
     from sweephand.jobs.bulk import Bulk
     from sweephand.jobs.bulk_write import BulkWriter
     from sweephand.jobs.change_history import ChangeHistory
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from sweephand.runtime.app_namespaces import NamespaceUseCases
     from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
+    from sweephand.runtime.app_secrets import SecretUseCases
     from sweephand.web.services import Services
     from sweephand.wheel.sweep import Sweeper
     from sweephand.wheel.tick import Ticker
@@ -99,7 +99,8 @@ class App:
             namespaces=self.namespaces.admin,
             defaults=self.namespaces.defaults,
             keys=ports.keys,
-            signing=self.signing_keys,
+            signing=self.secrets.signing_keys,
+            secrets=self.secrets.admin,
             leases=ports.leases,
             clock=ports.clock,
             ids=ports.ids,
@@ -118,6 +119,7 @@ class App:
             commits=self._commits,
             policies=self.policies.policy_check,
             defaults=self.namespaces.defaults,
+            secrets=self.secrets.check,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
@@ -135,6 +137,7 @@ class App:
             commits=self._commits,
             policies=self.policies.policy_check,
             defaults=self.namespaces.defaults,
+            secrets=self.secrets.check,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
@@ -234,13 +237,12 @@ class App:
         from sweephand.runs.flow.overlap_queue import OverlapQueue
 
         ports = self.ports
-        overlap_queue = OverlapQueue(
-            lines=ports.lines, runs=ports.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
-        )
         return Callbacks(
             jobs=ports.jobs,
             runs=ports.runs,
-            overlap_queue=overlap_queue,
+            overlap_queue=OverlapQueue(
+                lines=ports.lines, runs=ports.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
+            ),
             expiry=self._expiry,
             flow=self.flow.of_handlers,
             progress=self.flow.batch_progress,
@@ -273,7 +275,7 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             targets=ports.targets,
-            namespaces=NamespaceParts(self._signing or self.signing_keys, self.namespaces.target),
+            namespaces=NamespaceParts(self._signing or self.secrets.signing_keys, self.namespaces.target),
             clock=ports.clock,
             ids=ports.ids,
             flow=self.flow.of_handlers,
@@ -352,11 +354,11 @@ class App:
         )
 
     @cached_property
-    def signing_keys(self) -> "SigningKeys":
-        """The signing secrets of the namespaces."""
-        from sweephand.access.signing_keys import SigningKeys
+    def secrets(self) -> "SecretUseCases":
+        """The secrets that sign deliveries, and those that jobs name."""
+        from sweephand.runtime.app_secrets import SecretUseCases
 
-        return SigningKeys(secrets=self.ports.secrets, ids=self.ports.ids, clock=self.ports.clock)
+        return SecretUseCases(self.ports)
 
     @cached_property
     def _commits(self) -> "Commits":
@@ -388,5 +390,4 @@ class App:
             return self._shard_count
         from sweephand.wheel.shards import ShardCount
 
-        ports = self.ports
-        return ShardCount(leases=ports.leases, clock=ports.clock, shards=self.options.shards)
+        return ShardCount(leases=self.ports.leases, clock=self.ports.clock, shards=self.options.shards)

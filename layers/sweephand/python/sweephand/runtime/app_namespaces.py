@@ -64,12 +64,14 @@ class NamespaceUseCases:
     def admin(self) -> "NamespaceAdmin":
         """Shows and writes the settings."""
         from sweephand.jobs.namespace_settings import NamespaceAdmin
+        from sweephand.runtime.app_secrets import SecretUseCases
 
         ports = self._ports
         return NamespaceAdmin(
             namespaces=ports.namespaces,
             quotas=self.quotas,
             settings=self.settings,
+            secrets=SecretUseCases(ports).check,
             clock=ports.clock,
             ids=ports.ids,
         )

@@ -22,7 +22,7 @@ from sweephand.ports import (
 if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
-    from sweephand.access_ports import KeyStore, SecretStore
+    from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
     from sweephand.batch_ports import BatchStore
     from sweephand.flow_ports import (
         AllowanceStore,
@@ -72,6 +72,9 @@ class Ports(Protocol):
 
     @property
     def secrets(self) -> "SecretStore": ...  # noqa: D102 - same
+
+    @property
+    def named_secrets(self) -> "NamedSecretStore": ...  # noqa: D102 - same
 
     @property
     def keys(self) -> "KeyStore": ...  # noqa: D102 - same

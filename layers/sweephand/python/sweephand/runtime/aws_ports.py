@@ -1,5 +1,6 @@
 """The ports of a stack in AWS: DynamoDB, S3, SQS and Lambda, by the stack's settings."""
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from sweephand.runtime.ids import SystemIds
 from sweephand.runtime.settings import Settings
 
 if TYPE_CHECKING:
+    from sweephand.access.named_secrets import SecretReader
     from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from sweephand.storage.jobs import DynamoJobs
     from sweephand.storage.leases import DynamoLeases
     from sweephand.storage.lines import DynamoLines
+    from sweephand.storage.named_secrets import DynamoNamedSecrets
     from sweephand.storage.namespaces import DynamoNamespaces
     from sweephand.storage.payload_audits import DynamoAudits
     from sweephand.storage.payloads import S3Payloads
@@ -108,6 +111,13 @@ class AwsPorts:
         return DynamoSecrets(tables.jobs_table())
 
     @cached_property
+    def named_secrets(self) -> "DynamoNamedSecrets":
+        """access_ports.NamedSecretStore."""
+        from sweephand.storage.named_secrets import DynamoNamedSecrets
+
+        return DynamoNamedSecrets(tables.jobs_table())
+
+    @cached_property
     def keys(self) -> "DynamoKeys":
         """ports.KeyStore."""
         from sweephand.storage.api_keys import DynamoKeys
@@ -135,7 +145,17 @@ class AwsPorts:
         """ports.Targets."""
         from sweephand.delivery.registry import targets
 
-        return targets(self.clock, self.sqs_clients, tables.settings().reach)
+        return targets(self.clock, self.sqs_clients, tables.settings().reach, self._read_secrets)
+
+    def _read_secrets(self, namespace: str, names: Collection[str]) -> Mapping[str, Sequence[str]]:
+        # Most deliveries name no secret, so the reader is made at the first one that does.
+        return self._secret_reader.active(namespace, names)
+
+    @cached_property
+    def _secret_reader(self) -> "SecretReader":
+        from sweephand.access.named_secrets import SecretReader
+
+        return SecretReader(secrets=self.named_secrets, clock=self.clock)
 
     @cached_property
     def sweepers(self) -> "LambdaSweepers":

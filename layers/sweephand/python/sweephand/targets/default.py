@@ -102,5 +102,6 @@ TYPE: Final = TargetType(
     rules=_violations,
     attempt_ms_max=lambda _: TARGET_TIMEOUT_S_MAX * SECOND_MS,
     delivery=None,
+    secret_refs=http.TYPE.secret_refs,
     is_default=True,
 )

@@ -12,9 +12,10 @@ from sweephand.targets.http_format import (
     format_violations,
     without_event_headers,
 )
-from sweephand.targets.http_headers import HEADERS_SCHEMA, header_violations, own_headers
+from sweephand.targets.http_headers import HEADERS_SCHEMA, header_secrets, header_violations, own_headers
 from sweephand.targets.placeholders import placeholder_problem
 from sweephand.targets.queues import Reach
+from sweephand.targets.secret_refs import FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
 from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
 from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
@@ -29,13 +30,18 @@ METHODS_WITHOUT_BODY: Final = frozenset({"GET", "DELETE"})
 
 
 class HttpTarget(NamedTuple):
-    """A target of type `http` with its defaults. Header names are in lower case."""
+    """A target of type `http` with its defaults. Header names are in lower case.
+
+    A header's value is a text or refers to a secret. `signing_secret` names the secret that signs in place of
+    those of the namespace.
+    """
 
     url: Url
     method: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, Any]
     timeout_ms: int
     format: str = FORMAT_DEFAULT
+    signing_secret: str | None = None
 
     @property
     def sends_body(self) -> bool:
@@ -57,6 +63,7 @@ def http_target(spec: Mapping[str, Any], *, allow_insecure: bool) -> HttpTarget:
         headers=without_event_headers(headers, spec.get("format", FORMAT_DEFAULT)),
         timeout_ms=timeout_ms(spec),
         format=spec.get("format", FORMAT_DEFAULT),
+        signing_secret=referred(spec.get("signingSecret")),
     )
 
 
@@ -79,7 +86,15 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     found += header_violations(spec.get("headers", {}))
     sends_body = method not in METHODS or method not in METHODS_WITHOUT_BODY
     found += format_violations(spec, sends_body=sends_body)
+    if spec.get("signingSecret") is not None:
+        found += reference_violations("/signingSecret", spec["signingSecret"])
     return found + timeout_violations(spec)
+
+
+def _secret_refs(spec: Mapping[str, Any]) -> list[SecretRef]:
+    signing = referred(spec.get("signingSecret"))
+    own = [] if signing is None else [SecretRef(f"/signingSecret/{FIELD}", signing, must_sign=True)]
+    return header_secrets(spec.get("headers")) + own
 
 
 TYPE: Final = TargetType(
@@ -98,15 +113,23 @@ TYPE: Final = TargetType(
         Field(
             "headers",
             HEADERS_SCHEMA,
-            "Headers to send. Their values may have the same placeholders. Those of Standard Webhooks, "
+            "Headers to send. Their values may have the same placeholders. A value of "
+            '`{"secretRef": "…"}` stands for a secret of the namespace. Those of Standard Webhooks, '
             "`sweephand-`, `host` and framing are Sweephand's. "
             "Callers with the role `read` see the names, not the values.",
             hides_values=True,
         ),
         timeout_field(f"A duration of {BOUNDS}"),
         Field("format", {"type": "string", "enum": list(FORMATS)}, FORMAT_MEANING),
+        Field(
+            "signingSecret",
+            REF_SCHEMA,
+            "A secret of the namespace that signs this target's deliveries, in place of the namespace's "
+            "signing secrets. Its value is an HMAC secret (`whsec_…`) or an ed25519 private key (`whsk_…`).",
+        ),
     ),
     rules=_violations,
     attempt_ms_max=timeout_ms,
     delivery="sweephand.delivery.http.targets",
+    secret_refs=_secret_refs,
 )

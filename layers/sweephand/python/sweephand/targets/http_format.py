@@ -45,7 +45,7 @@ def format_violations(spec: Mapping[str, Any], *, sends_body: bool) -> list[Viol
     ]
 
 
-def without_event_headers(headers: Mapping[str, str], form: str) -> dict[str, str]:
+def without_event_headers(headers: Mapping[str, Any], form: str) -> dict[str, Any]:
     """The headers of a target, without those that its format sets. Names are in lower case."""
     return {name: value for name, value in headers.items() if not _is_of_event(name, form)}
 

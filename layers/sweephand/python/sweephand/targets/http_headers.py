@@ -7,6 +7,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
 from sweephand.targets.placeholders import placeholder_problem
+from sweephand.targets.secret_refs import FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
 
 #: A job may not set headers that frame the request, name its receiver or govern the connection. The body is
 #: plain JSON, so it has no content-encoding. The answer is kept as text, so no encoding is asked for.
@@ -41,13 +42,17 @@ _HEADER_VALUE: Final = r"[\t -~\x80-\xff]*"  # a field-value (RFC 9110, 5.5)
 HEADERS_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "propertyNames": {"minLength": 1},
-    "patternProperties": {f"^{_HEADER_NAME}$": {"type": "string", "pattern": f"^{_HEADER_VALUE}$"}},
+    "patternProperties": {
+        f"^{_HEADER_NAME}$": {"anyOf": [{"type": "string", "pattern": f"^{_HEADER_VALUE}$"}, REF_SCHEMA]}
+    },
     "maxProperties": HEADERS_MAX,
 }
 
 
-def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def own_headers(headers: Mapping[str, Any]) -> dict[str, Any]:
     """The headers that a request gets from a valid target, their names in lower case.
+
+    A value is a text or refers to a secret.
 
     A job may be older than the reservation of a header's name. It is delivered without that header.
     """
@@ -70,12 +75,24 @@ def header_violations(headers: object) -> list[Violation]:
             found.append(Violation(pointer("headers", name), problem))
             continue
         seen.add(name.lower())
-        size += len(name) + len(value)
+        if isinstance(value, Mapping):
+            found += reference_violations(pointer("headers", name), value)
+        size += len(name) + (len(value) if isinstance(value, str) else 0)
     if size > HEADER_BYTES_MAX:
         found.append(
             Violation("/headers", f"Give at most {HEADER_BYTES_MAX} bytes of them (headerBytesMax).")
         )
     return found
+
+
+def header_secrets(headers: object) -> list[SecretRef]:
+    """The secrets that valid headers name."""
+    if not isinstance(headers, Mapping):
+        return []
+    names = {name: referred(value) for name, value in headers.items()}
+    return [
+        SecretRef(pointer("headers", name, FIELD), each) for name, each in names.items() if each is not None
+    ]
 
 
 def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
@@ -87,6 +104,8 @@ def _header_problem(name: str, value: object, seen: set[str]) -> str | None:
         return refusal
     if lower in seen:
         return "Names differ by more than capitals: give each header once."
+    if isinstance(value, Mapping):
+        return None
     if not isinstance(value, str) or not re.fullmatch(_HEADER_VALUE, value):
         return "A header value is a string of printable Latin-1 characters, without line breaks."
     return placeholder_problem(value)

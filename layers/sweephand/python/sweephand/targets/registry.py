@@ -1,6 +1,6 @@
 """Which target types there are, and whether a target can be accepted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
 from sweephand.targets.queues import Reach
+from sweephand.targets.secret_refs import SecretRef
 from sweephand.targets.target_type import TargetType
 
 #: Every target type by its name. A new type is registered here and nowhere else.
@@ -89,6 +90,12 @@ def triggered_job(spec: Mapping[str, Any], state: str) -> str | None:
     if target_type is None or target_type.triggered_job is None:
         return None
     return target_type.triggered_job(spec, state)
+
+
+def secret_refs(spec: Mapping[str, Any]) -> Sequence[SecretRef]:
+    """The secrets that a valid target names; none of a type that this version does not know."""
+    target_type = _TYPES.get(spec.get("type", ""))
+    return () if target_type is None else target_type.secret_refs(spec)
 
 
 def with_hidden_values(spec: Mapping[str, Any], hidden: str) -> dict[str, Any]:

@@ -1,12 +1,13 @@
 """What a target type is: its fields, its rules and its bounds, as one value."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.targets.queues import Reach
+from sweephand.targets.secret_refs import SecretRef
 
 
 class Rules(Protocol):
@@ -34,6 +35,10 @@ class Field(NamedTuple):
     hides_values: bool = False
 
 
+def _no_secrets(_: Mapping[str, Any]) -> Sequence[SecretRef]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetType:
     """A target type.
@@ -54,6 +59,7 @@ class TargetType:
       adapter, because it is replaced before it is delivered to.
     - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
       `onComplete`.
+    - `secret_refs` returns the secrets that a valid target names.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
       limit in /v1/limits.
     """
@@ -70,6 +76,7 @@ class TargetType:
     is_default: bool = False
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
+    secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = _no_secrets
 
     def __post_init__(self) -> None:
         ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)

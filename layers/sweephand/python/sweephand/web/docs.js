@@ -5,13 +5,15 @@ const LINE_MAX = 66;
 
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
 const PATH_VALUES = {
-  namespace: "demo", name: "hello", policy: "mailer", runId: "$RUN", batchId: "$BATCH", id: "$KEY_ID",
+  namespace: "demo", name: "hello", policy: "mailer", secret: "api-token", runId: "$RUN", batchId: "$BATCH",
+  id: "$KEY_ID",
 };
 
 /** The query of an example, by operation. */
 const QUERIES = {
   listJobs: "?limit=10", deleteJobs: "?prefix=old-", listOccurrences: "?limit=3", listRuns: "?limit=5",
   listChanges: "?limit=5", listBatches: "?limit=5", listKeys: "?limit=10",
+  listSecrets: "?limit=10",
 };
 
 /** What the shell variables of the examples hold. */

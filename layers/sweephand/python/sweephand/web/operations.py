@@ -29,6 +29,7 @@ from sweephand.web.routes import (
     policies,
     redrive,
     runs,
+    secrets,
     service,
     signing_secrets,
 )
@@ -68,6 +69,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *policies.OPERATIONS,
     *namespaces.OPERATIONS,
     *signing_secrets.OPERATIONS,
+    *secrets.OPERATIONS,
     *keys.OPERATIONS,
     *service.OPERATIONS,
     Operation(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.access_ports import KeyStore
 from sweephand.jobs.bulk import Bulk
@@ -53,6 +54,7 @@ class Services:
     defaults: NamespaceDefaults
     keys: KeyStore
     signing: SigningKeys
+    secrets: SecretAdmin
     leases: LeaseStore
     clock: Clock
     ids: Ids

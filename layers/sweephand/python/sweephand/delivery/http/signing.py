@@ -1,8 +1,9 @@
-"""The headers of a delivery, with its signatures (Standard Webhooks 1.0, scheme v1)."""
+"""The headers of a delivery, with its signatures (Standard Webhooks 1.0, schemes v1 and v1a)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from standardwebhooks.webhooks import Webhook
 
@@ -13,6 +14,7 @@ from sweephand.base.instants import (
     to_datetime,
 )
 from sweephand.model.run_id import batch_id
+from sweephand.model.secret import ED25519_PREFIX
 from sweephand.ports import Attempt
 
 #: How many secrets are kept decoded: those of the namespaces that one function delivers for.
@@ -20,15 +22,26 @@ _SIGNERS_MAX: Final = 2_048
 
 
 def signatures(secrets: Sequence[str], trigger_id: str, sent_at: Instant, body: bytes) -> str:
-    """One signature of the body for each secret, in their order, separated by spaces."""
+    """One signature of the body for each secret, in their order, separated by spaces.
+
+    The prefix of a secret says which scheme signs: `whsk_` stands for ed25519, any other for HMAC.
+    """
     moment = to_datetime(sent_at)
     text = body.decode()
     return " ".join(_signer(secret).sign(trigger_id, moment, text) for secret in secrets)
 
 
+class _Signer(Protocol):
+    def sign(self, msg_id: str, timestamp: datetime, data: str) -> str: ...
+
+
 @lru_cache(_SIGNERS_MAX)
-def _signer(secret: str) -> Webhook:
-    return Webhook(secret)
+def _signer(secret: str) -> _Signer:
+    if not secret.startswith(ED25519_PREFIX):
+        return Webhook(secret)
+    from sweephand.access.ed25519 import Ed25519Webhook  # noqa: PLC0415 - most namespaces have no such key
+
+    return Ed25519Webhook(secret)
 
 
 def delivery_headers(attempt: Attempt, body: bytes) -> dict[str, str]:

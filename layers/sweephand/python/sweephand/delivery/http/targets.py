@@ -15,13 +15,16 @@ from sweephand.delivery.http.cloudevents import CONTENT_TYPE, binary_headers, st
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
 from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
+from sweephand.delivery.http.secret_values import NO_VALUES, SecretValues, UnusableSecretError
 from sweephand.delivery.http.signing import delivery_headers
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
+from sweephand.model.secret import ReadValues, no_values
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
 from sweephand.targets.http_format import BINARY, STRUCTURED
 from sweephand.targets.placeholders import filled
+from sweephand.targets.registry import secret_refs
 from sweephand.targets.url import UrlError
 
 #: A longer answer is not read completely. Its connection is closed, since a new one costs less.
@@ -53,9 +56,11 @@ class HttpTargets:
         allow_insecure: bool,
         egress: Egress | None = None,
         make_context: Callable[[], ssl.SSLContext] = tls_context,
+        read_secrets: ReadValues = no_values,
     ) -> None:
         self._clock = clock
         self._allow_insecure = allow_insecure
+        self._read_secrets = read_secrets
         self._connections = Connections(egress or Egress(allow_loopback=allow_insecure), make_context)
 
     def deliver(self, attempt: Attempt) -> Answer:
@@ -66,24 +71,37 @@ class HttpTargets:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
+        values = NO_VALUES
         try:
-            return self._answer(target, attempt)
+            values = SecretValues.read(
+                attempt.trigger.key.namespace, secret_refs(attempt.spec), self._read_secrets
+            )
+            return self._answer(target, attempt, values)
+        except UnusableSecretError as error:
+            return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
         except _FAILURES as error:
-            return Answer(succeeded=False, error=_sentence(error, target))
+            return Answer(succeeded=False, error=_sentence(error, target, values))
 
-    def _answer(self, target: HttpTarget, attempt: Attempt) -> Answer:
+    def _answer(self, target: HttpTarget, attempt: Attempt, values: SecretValues) -> Answer:
         ends = monotonic() + target.timeout_ms / SECOND_MS
-        request = _request(target, attempt)
+        request = _request(target, attempt, values)
         idle = self._connections.take_idle(target.url)
         if idle is not None:
             # The consumer may have received the request. If so, it sees the same webhook-id twice.
             with suppress(_StaleError):
-                return self._send(idle, request, attempt, ends)
+                return self._send(idle, request, attempt, ends, values)
         connection = self._connections.connect(target.url, _left_s(ends))
-        return self._send(connection, request, attempt, ends)
+        return self._send(connection, request, attempt, ends, values)
 
-    def _send(self, connection: Connection, request: HttpRequest, attempt: Attempt, ends: float) -> Answer:
-        """Send the request over that connection and return the answer.
+    def _send(
+        self,
+        connection: Connection,
+        request: HttpRequest,
+        attempt: Attempt,
+        ends: float,
+        values: SecretValues,
+    ) -> Answer:
+        """Send the request over that connection and return the answer, without the values that it repeats.
 
         A connection that can be reused is kept.
         """
@@ -100,16 +118,19 @@ class HttpTargets:
                 self._connections.put_idle(request.url, connection)
             else:
                 connection.close()
+        body = values.hidden_in(body)
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
 
 
 def adapter(stack: Stack) -> HttpTargets:
     """The adapter of the target type `http`."""
-    return HttpTargets(stack.clock, allow_insecure=stack.reach.allow_insecure)
+    return HttpTargets(
+        stack.clock, allow_insecure=stack.reach.allow_insecure, read_secrets=stack.read_secrets
+    )
 
 
-def _request(target: HttpTarget, attempt: Attempt) -> HttpRequest:
-    """The signed request."""
+def _request(target: HttpTarget, attempt: Attempt, values: SecretValues) -> HttpRequest:
+    """The signed request, with the values of the secrets that its headers name."""
     body = _body(target, attempt)
     headers = {"user-agent": _USER_AGENT}
     if target.sends_body:
@@ -117,7 +138,11 @@ def _request(target: HttpTarget, attempt: Attempt) -> HttpRequest:
     if target.format == BINARY:
         headers |= binary_headers(attempt)
     trigger, number = attempt.trigger, attempt.number
-    headers |= {name: filled(value, trigger, number) for name, value in target.headers.items()}
+    for name, value in target.headers.items():
+        text = values.text(value)
+        headers[name] = filled(value, trigger, number) if text is None else text
+    if target.signing_secret is not None:
+        attempt = attempt._replace(secrets=values.signing(target.signing_secret))
     headers |= delivery_headers(attempt, body)
     url = target.url._replace(target=filled(target.url.target, trigger, number))
     return HttpRequest(target.method, url, headers, body if target.sends_body else None)
@@ -147,9 +172,10 @@ def _left_s(ends: float) -> float:
     return max(ends - monotonic(), 0.001)
 
 
-def _sentence(error: Exception, target: HttpTarget) -> str:
+def _sentence(error: Exception, target: HttpTarget, values: SecretValues) -> str:
     """Why the attempt failed, as a sentence for the reader of the run."""
-    text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in str(error))
+    found = values.hidden_in(str(error).encode(errors="replace")).decode(errors="replace")
+    text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in found)
     match error:
         case EgressError():
             sentence = text

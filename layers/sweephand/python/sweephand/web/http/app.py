@@ -33,6 +33,9 @@ Handler = Callable[[Mapping[str, Any], LambdaContext], dict[str, Any]]
 
 _INTERNAL: Final = RuntimeError()
 
+#: The parameters of paths that are names.
+_NAMES: Final = ("namespace", "name", "policy", "secret")
+
 
 class Resolver(APIGatewayHttpResolver):
     """Powertools' resolver with another pattern for path parameters: any text between two slashes.
@@ -118,9 +121,7 @@ class _Dispatcher:
         services, event = self._services, self._app.current_event
         now = services.clock.now()
         caller = authorize(operation, caller, path, event.headers.get("authorization"))
-        violations = [
-            each for name in ("namespace", "name", "policy") for each in _name_violations(path, name)
-        ]
+        violations = [each for name in _NAMES for each in _name_violations(path, name)]
         query_text = "" if operation.access == "open" else event.raw_event.get("rawQueryString") or ""
         query, found = read_query(operation.query, query_text)
         violations += found

@@ -22,6 +22,7 @@ _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "namespace": "The namespace. The key must be for this namespace.",
     "name": "The job's name.",
     "policy": "The policy's name.",
+    "secret": "The secret's name.",
     "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
     "index.",
     "batchId": "The batch's name, as the list of batches shows it: its due time in epoch milliseconds.",

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import WithJsonSchema
 
+from sweephand.access.secret_rules import VALUE_PATTERN
 from sweephand.base.field_bounds import NumberBounds, TextBounds
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand.base.limits import NAME_LENGTH_MAX
+from sweephand.base.limits import NAME_LENGTH_MAX, SECRET_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
 from sweephand.jobs.field_bounds import DESCRIPTION, TIMEZONE
@@ -37,6 +38,7 @@ PATH: Final[dict[str, dict[str, Any]]] = {
     "namespace": NAME_SCHEMA,
     "name": NAME_SCHEMA,
     "policy": NAME_SCHEMA,
+    "secret": NAME_SCHEMA,
     "runId": text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
     "batchId": text_schema(f"^(?:{_DUE}|{_ASKED_FOR}-{_DUE}-[a-z0-9]{{1,32}})$", 64),
     "id": text_schema("^[A-Za-z0-9]+$", 64),
@@ -54,6 +56,7 @@ TimePointText = Annotated[str, WithJsonSchema(TIME_POINT_SCHEMA)]
 InstantText = Annotated[str, WithJsonSchema(INSTANT)]
 ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", TIMEZONE.most))]
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
+SecretText = Annotated[str, WithJsonSchema(text_schema(VALUE_PATTERN, SECRET_LENGTH_MAX))]
 UrlText = Annotated[str, WithJsonSchema(URL_SCHEMA)]
 
 

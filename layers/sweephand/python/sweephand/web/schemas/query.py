@@ -105,6 +105,13 @@ class NamespacesQuery(QueryParameters):
     )
 
 
+class SecretsQuery(QueryParameters):
+    """Selects the secrets to list."""
+
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "secrets"))] = Field("", description=_CURSOR)
+
+
 class RunsQuery(QueryParameters):
     """Selects the runs to list."""
 

@@ -1,0 +1,105 @@
+"""The secrets that jobs name: how they are written, listed and deleted, and what a delivery knows of them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from sweephand.access_ports import NamedSecretStore
+from sweephand.base.errors import NotFoundError, UnavailableError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
+from sweephand.model.page import Page
+from sweephand.model.secret import Secret, SecretBrief, SecretKey
+from sweephand.model.signing_secret import SigningSecret
+from sweephand.ports import Clock, Ids
+
+#: Secrets that one process caches. When the cache is full, the process empties it.
+REMEMBERED_MAX: Final = 1_000
+
+#: How often a write starts over that another write has overtaken.
+_TRIES_MAX: Final = 5
+
+
+class SecretWritten(NamedTuple):
+    """The secret after the write, and what the write did."""
+
+    brief: SecretBrief
+    outcome: Literal["created", "replaced", "unchanged"]
+
+
+class SecretAdmin:
+    """Writes, lists and deletes the secrets of namespaces. The last write wins."""
+
+    def __init__(self, *, secrets: NamedSecretStore, clock: Clock, ids: Ids) -> None:
+        self._secrets = secrets
+        self._clock = clock
+        self._ids = ids
+
+    def put(self, key: SecretKey, value: str) -> SecretWritten:
+        """Create a secret or give it another value. The value that it has already changes nothing.
+
+        Every function uses the new value within NAMED_SECRETS_AGE_MAX_MS. Raises UnavailableError if other
+        writes keep coming first; then nothing was written. Raises StoreError, after which the value may be
+        written. The caller may safely ask again.
+        """
+        for _ in range(_TRIES_MAX):
+            stored = self._secrets.get_many(key.namespace, [key.name]).get(key.name)
+            if stored is not None and stored.value == value:
+                return SecretWritten(stored.brief, "unchanged")
+            now, version = self._clock.now(), self._ids.token()
+            if stored is None:
+                secret = Secret(key, version, now, now, (SigningSecret(value, now),))
+            else:
+                secret = stored.replaced(value, version, now)
+            if self._secrets.put(secret, stored.version if stored else None):
+                return SecretWritten(secret.brief, "replaced" if stored else "created")
+        raise UnavailableError("The secret keeps changing. Nothing was written. Try again.")
+
+    def delete(self, key: SecretKey) -> None:
+        """Delete a secret, also while jobs name it: their runs fail. Raises NotFoundError."""
+        if key.name not in self._secrets.get_many(key.namespace, [key.name]):
+            raise NotFoundError(f"There is no secret {key.name} in namespace {key.namespace}.")
+        self._secrets.delete(key)
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
+        """Secrets of a namespace by name, without their values."""
+        return self._secrets.page(namespace, after, limit)
+
+
+class _Remembered(NamedTuple):
+    secret: Secret
+    read_at: Instant
+
+
+class SecretReader:
+    """Reads the values of secrets for deliveries. Threads may share an instance.
+
+    It caches each secret for NAMED_SECRETS_AGE_MAX_MS, and never that a secret does not exist.
+    """
+
+    def __init__(self, *, secrets: NamedSecretStore, clock: Clock) -> None:
+        self._secrets = secrets
+        self._clock = clock
+        self._remembered: dict[SecretKey, _Remembered] = {}
+
+    def active(self, namespace: str, names: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """The values of those secrets, newest first; a secret that does not exist is left out.
+
+        Raises StoreError if a secret cannot be read.
+        """
+        now = self._clock.now()
+        found = {name: self._known(SecretKey(namespace, name), now) for name in names}
+        unknown = [name for name, secret in found.items() if secret is None]
+        if unknown:
+            read = self._secrets.get_many(namespace, unknown)
+            if len(self._remembered) + len(read) > REMEMBERED_MAX:
+                self._remembered.clear()
+            for name, secret in read.items():
+                found[name] = secret
+                self._remembered[SecretKey(namespace, name)] = _Remembered(secret, now)
+        return {name: secret.active(now) for name, secret in found.items() if secret is not None}
+
+    def _known(self, key: SecretKey, now: Instant) -> Secret | None:
+        known = self._remembered.get(key)
+        if known is None or not 0 <= now - known.read_at < NAMED_SECRETS_AGE_MAX_MS:
+            return None
+        return known.secret

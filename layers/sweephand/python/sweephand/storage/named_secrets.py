@@ -1,0 +1,84 @@
+"""How the secrets of namespaces are stored in the Jobs table: one partition for each namespace.
+
+DynamoDB encrypts every item (decision 053).
+"""
+
+from collections.abc import Collection, Mapping
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.model.page import Page
+from sweephand.model.secret import Secret, SecretBrief, SecretKey
+from sweephand.model.signing_secret import SigningSecret
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.storage.table import ItemKey, RawItem, Table
+
+
+class NamedSecretItem(Item):
+    """A secret as stored. `values` are newest first, each as `[value, created, expires]`."""
+
+    version = UnicodeAttribute()
+    values = JsonAttribute()
+    created_at = IntegerAttribute(attr_name="created")
+    updated_at = IntegerAttribute(attr_name="updated")
+
+
+class DynamoNamedSecrets:
+    """access_ports.NamedSecretStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get_many(self, namespace: str, names: Collection[str]) -> Mapping[str, Secret]:
+        """Those secrets of a namespace that exist, by name. Strong reads: 1 RRU each."""
+        raws = self._table.get_batch([_key(SecretKey(namespace, name)) for name in sorted(set(names))])
+        found = map(_secret, raws)
+        return {each.key.name: each for each in found}
+
+    def put(self, secret: Secret, replacing: str | None) -> bool:
+        """Write the secret if the stored version is `replacing`, or if this very write is stored already."""
+        item = NamedSecretItem(
+            *_key(secret.key),
+            version=secret.version,
+            values=[[each.secret, each.created_at, each.expires_at] for each in secret.values],
+            created_at=secret.created_at,
+            updated_at=secret.updated_at,
+        )
+        absent = NamedSecretItem.pk.does_not_exist()
+        unchanged = NamedSecretItem.version == replacing
+        refusal = self._table.put(item, absent if replacing is None else unchanged)
+        if refusal is None or refusal.stored is None:
+            return refusal is None
+        return _secret(refusal.stored).version == secret.version
+
+    def delete(self, key: SecretKey) -> None:
+        """Remove a secret with all of its values."""
+        self._table.delete(_key(key))
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
+        """Up to `limit` secrets of a namespace by name, without their values."""
+        # No name begins with a space, and the bound of a query must not be empty.
+        beyond = NamedSecretItem.sk > (after or " ")
+        result = self._table.query((NamedSecretItem.pk == _partition(namespace)) & beyond, limit)
+        briefs = tuple(_secret(raw).brief for raw in result.items)
+        return Page(briefs, briefs[-1].key.name if result.has_more and briefs else None)
+
+
+def _partition(namespace: str) -> str:
+    return f"named-secrets#{namespace}"
+
+
+def _key(key: SecretKey) -> ItemKey:
+    return _partition(key.namespace), key.name
+
+
+def _secret(raw: RawItem) -> Secret:
+    item = NamedSecretItem.read(raw)
+    _, namespace = item.pk.split("#")
+    return Secret(
+        key=SecretKey(namespace, item.sk),
+        version=item.version,
+        created_at=item.created_at,
+        updated_at=item.updated_at,
+        values=tuple(SigningSecret(*each) for each in item.values),
+    )

@@ -1,0 +1,112 @@
+"""Requests carry the values of the secrets that their target names, and nothing else does."""
+
+from base64 import b64encode
+from collections.abc import Collection, Mapping, Sequence
+
+import pytest
+from standardwebhooks.webhooks import Webhook
+from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
+from tests.fakes.doubles import HandClock
+from tests.unit.access.test_ed25519 import verify
+
+from sweephand.access.ed25519 import private_key
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, to_datetime
+from sweephand.delivery.http.targets import HttpTargets
+from sweephand.model.secret import public_key_of
+
+VALUE = "Bearer 8d1f-very-secret"
+HMAC = "whsec_" + b64encode(bytes(range(24))).decode()
+PRIVATE = private_key(bytes(range(32)))
+
+
+class Secrets:
+    """The secrets of the namespace `team`."""
+
+    def __init__(self, **values: Sequence[str]) -> None:
+        self.values = values
+
+    def read(self, namespace: str, names: Collection[str]) -> Mapping[str, Sequence[str]]:
+        assert namespace == "team"
+        return {name: self.values[name] for name in names if name in self.values}
+
+    @property
+    def targets(self) -> HttpTargets:
+        return HttpTargets(HandClock(), allow_insecure=True, read_secrets=self.read)
+
+
+def echoing(connection: Connection) -> None:
+    """Refuse each request with a message that repeats its header and the signing secrets."""
+    while request := connection.request():
+        text = f"not accepted: {request.headers.get('authorization')} {HMAC} {PRIVATE}"
+        connection.answer("500 Internal Server Error", text.encode())
+
+
+def test_a_header_carries_the_value_of_its_secret_and_a_rotated_one_from_then_on() -> None:
+    secrets = Secrets(token=[VALUE])
+    targets = secrets.targets
+    with Consumer() as consumer:
+        spec = consumer.spec(headers={"Authorization": {"secretRef": "token"}, "x-plain": "a"})
+        assert targets.deliver(attempt_of(spec)).succeeded
+        secrets.values = {"token": ["other {{due}}"]}
+        assert targets.deliver(attempt_of(spec)).succeeded
+        sent = [(each.headers["authorization"], each.headers["x-plain"]) for each in consumer.requests]
+    assert sent == [(VALUE, "a"), ("other {{due}}", "a")]
+
+
+def test_a_missing_secret_ends_the_run_and_nothing_is_sent() -> None:
+    with Consumer() as consumer:
+        spec = consumer.spec(headers={"authorization": {"secretRef": "tokne"}})
+        answer = Secrets(token=[VALUE]).targets.deliver(attempt_of(spec))
+    assert (answer.succeeded, answer.is_final, consumer.accepted) == (False, True, 0)
+    assert answer.error == (
+        "There is no secret tokne in namespace team, and the target's /headers/authorization/secretRef names "
+        "it. Create the secret, then redrive this run."
+    )
+
+
+def test_a_secret_that_cannot_be_read_is_no_answer() -> None:
+    def read(*_: object) -> Mapping[str, Sequence[str]]:
+        raise StoreError("GetItem")
+
+    targets = HttpTargets(HandClock(), allow_insecure=True, read_secrets=read)
+    with Consumer() as consumer:
+        with pytest.raises(StoreError):
+            targets.deliver(attempt_of(consumer.spec(headers={"x-a": {"secretRef": "a"}})))
+        assert consumer.accepted == 0
+
+
+def test_an_answer_that_repeats_a_secret_is_kept_without_it() -> None:
+    secrets = Secrets(token=[VALUE], key=[HMAC, PRIVATE])
+    with Consumer(echoing) as consumer:
+        spec = consumer.spec(
+            headers={"authorization": {"secretRef": "token"}}, signingSecret={"secretRef": "key"}
+        )
+        answer = secrets.targets.deliver(attempt_of(spec))
+    assert answer.text == "not accepted: [secret] [secret] [secret]"
+
+
+def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:
+    def broken(connection: Connection) -> None:
+        if request := connection.request():
+            connection.send(f"{request.headers['authorization']}\r\n\r\n".encode())
+
+    with Consumer(broken) as consumer:
+        spec = consumer.spec(headers={"authorization": {"secretRef": "token"}})
+        answer = Secrets(token=[VALUE]).targets.deliver(attempt_of(spec))
+    assert answer.error is not None
+    assert "[secret]" in answer.error
+    assert "8d1f" not in repr(answer)
+
+
+def test_a_target_with_a_signing_secret_of_its_own_is_signed_by_that_secret_alone() -> None:
+    secrets = Secrets(key=[PRIVATE, HMAC])
+    with Consumer() as consumer:
+        secrets.targets.deliver(attempt_of(consumer.spec(signingSecret={"secretRef": "key"})))
+        (request,) = consumer.requests
+    asymmetric, symmetric = request.headers["webhook-signature"].split(" ")
+    identity, timestamp = request.headers["webhook-id"], request.headers["webhook-timestamp"]
+    moment = to_datetime(int(timestamp) * SECOND_MS)
+    assert symmetric == Webhook(HMAC).sign(identity, moment, request.body.decode())
+    assert symmetric != Webhook(SECRET).sign(identity, moment, request.body.decode())
+    verify(public_key_of(PRIVATE), asymmetric, f"{identity}.{timestamp}.".encode() + request.body)
