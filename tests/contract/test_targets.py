@@ -16,7 +16,7 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.registry import TargetsByType, targets
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Targets
-from sweephand.targets.registry import target_types
+from sweephand.targets.registry import default_target_types
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Case:
         return self.good["type"] not in ("http", "sqs")
 
 
-@pytest.fixture(params=sorted(target_types()))
+@pytest.fixture(params=sorted(default_target_types()))
 def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Case]:
     with mocked_sqs(monkeypatch) as sqs, Consumer() as consumer:
         aws = Aws()
@@ -68,7 +68,7 @@ def test_every_target_type_accepts_any_data(case: Case, body: bytes) -> None:
 
 
 def test_every_target_type_accepts_the_most_data_that_it_allows(case: Case) -> None:
-    most = target_types()[case.good["type"]].data_bytes_max
+    most = default_target_types()[case.good["type"]].data_bytes_max
     assert case.targets.deliver(attempt_of(case.good, b'"' + b"x" * (most - 2) + b'"')).succeeded
 
 
@@ -89,4 +89,5 @@ def test_ten_threads_may_deliver_at_once(case: Case) -> None:
 def test_an_unknown_target_type_is_a_failure_that_names_the_known_types(spec: dict[str, Any]) -> None:
     answer = targets(HandClock(), SqsClients(), INSECURE).deliver(attempt_of(spec))
     assert answer.error is not None
-    assert answer.error.endswith("The types are: http, sqs, lambda, sns, eventbridge, stepfunctions.")
+    known = "http, sqs, lambda, sns, eventbridge, stepfunctions, default"
+    assert answer.error.endswith(f"The types are: {known}.")
