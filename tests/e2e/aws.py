@@ -7,11 +7,14 @@ It makes the same requests by the same models, and so refuses an unknown operati
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import boto3
 import jmespath
 from botocore import xform_name
+
+#: The AWS CLI has another name for this option of `aws sns subscribe`, since --endpoint is one of its own.
+_RENAMED: Final = {"--notification-endpoint": "--endpoint"}
 
 
 def main(words: list[str]) -> None:
@@ -24,9 +27,12 @@ def main(words: list[str]) -> None:
     options = {xform_name(each, "-"): each for each in members}
     given = dict(zip(left[::2], left[1::2], strict=True))
     query, output = given.pop("--query", None), given.pop("--output", "json")
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for option, text in given.items():
-        name = options[option.removeprefix("--")]
+        if option == "--zip-file":
+            arguments["Code"] = {"ZipFile": _value(text, "blob")}
+            continue
+        name = options[_RENAMED.get(option, option).removeprefix("--")]
         arguments[name] = _value(text, members[name].type_name)
     answer = getattr(client, xform_name(names[operation]))(**arguments)
     answer.pop("ResponseMetadata", None)

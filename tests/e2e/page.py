@@ -79,6 +79,9 @@ class PageRunner:
         text = (ROOT / "docs" / f"{name}.md").read_text("utf-8")
         script = "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
         assert "namespaces/demo" in script, "no command is about a job"
+        # A stack that is up already may have the resources of an earlier run of the page.
+        for beginning in ("my-", "sweephand-"):
+            script = script.replace(f" {beginning}", f" {beginning}{os.getpid()}-")
         home = self._home / namespace
         home.mkdir()
         done = subprocess.run(

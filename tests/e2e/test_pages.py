@@ -5,10 +5,32 @@ from typing import Any, Final
 
 import pytest
 from infra.local.client import Client
+from infra.local.places import ROOT
 from tests.e2e.page import PageRunner
 from tests.e2e.schedule import eventually
 
-PAGES: Final = ("recipes",)
+from sweephand.targets.registry import default_target_types
+
+#: The jobs of each page about a target. All of their triggers succeed.
+TARGETS: Final = {
+    "http": ("order-1", "order-2"),
+    "sqs": ("order-1", "order-2"),
+    "lambda": ("order-1", "order-2"),
+    "sns": ("order-1",),
+    "eventbridge": ("order-1",),
+    "stepfunctions": ("order-1",),
+}
+#: A part of what the commands of each page print.
+SHOWN: Final = {
+    "http": '"specversion"',
+    "sqs": '"Body": "{\\"order\\":2}"',
+    "lambda": '"order-2"',
+    "sns": '"Body": "{\\"order\\":1}"',
+    "eventbridge": "Order due",
+    "stepfunctions": '"executions"',
+}
+
+PAGES: Final = ("recipes", *(f"targets/{name}" for name in TARGETS))
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +69,18 @@ def test_a_reminder_of_an_actor_fires_at_its_period_until_its_ttl(pages: PageRun
     assert '"nextRun"' in page.printed
     listed = page.schedule.client.ask("GET", page.schedule.path("")[:-1])["items"]
     assert "order:42:late" not in {each["name"] for each in listed}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_the_page_of_a_target_does_what_it_says(pages: PageRunner, kind: str) -> None:
+    page = pages.page(f"targets/{kind}")
+    assert SHOWN[kind] in page.printed
+    runs = [page.schedule.state_of(name, "succeeded") for name in TARGETS[kind]]
+    assert {each["attempts"] for each in runs} == {1}
+    if kind == "lambda":
+        assert runs[-1]["answer"] == '{"taken": 2}'
+
+
+def test_every_target_has_a_page() -> None:
+    assert set(TARGETS) == set(default_target_types())
+    assert {f"targets/{each.stem}" for each in (ROOT / "docs" / "targets").glob("*.md")} < set(PAGES)
