@@ -92,10 +92,10 @@ def no_cors(stage: Stage) -> str:
     return f"OPTIONS was answered {answers[0].status}"
 
 
-@GATEWAY.add("Health and documentation need no key.")
+@GATEWAY.add("Health, documentation and public keys need no key.")
 def open_paths(stage: Stage) -> str:
-    """Three routes have no authorizer."""
-    paths = ("/v1/health", "/v1/openapi.json", "/docs")
+    """Four routes have no authorizer."""
+    paths = ("/v1/health", "/v1/openapi.json", "/docs", "/v1/namespaces/smoke/signing-keys")
     statuses = {path: _ask(stage, "GET", path, key=None).status for path in paths}
     expect(set(statuses.values()) == {200}, f"answered {statuses}")
     return "200 each"

@@ -58,3 +58,24 @@ def test_one_of_several_threads_that_make_the_first_secrets_succeeds(stores: Sto
         won = list(pool.map(lambda rival: store.put(rival, replacing=None), rivals))
     assert won.count(True) == 1
     assert store.get("default") == rivals[won.index(True)]
+
+
+def test_the_secrets_of_each_scheme_are_written_and_read_by_themselves(store: SecretStore) -> None:
+    symmetric, asymmetric = secrets("version000000001"), secrets("version000000002")._replace(scheme="v1a")
+    assert store.both("default") == {}
+    assert store.put(asymmetric, replacing=None)
+    assert store.both("default") == {"v1a": asymmetric}
+    assert store.get("default") is None
+    assert store.put(symmetric, replacing=None)
+    assert store.get("default") == symmetric
+    assert store.get("default", "v1a") == asymmetric
+    assert store.both("default") == {"v1": symmetric, "v1a": asymmetric}
+    assert store.both("default2") == {}
+
+
+def test_secrets_may_be_replaced_by_none(store: SecretStore) -> None:
+    keys = secrets("version000000001")._replace(scheme="v1a")
+    ended = keys._replace(version="version000000002", secrets=())
+    store.put(keys, replacing=None)
+    assert store.put(ended, replacing=keys.version)
+    assert store.both("default") == {"v1a": ended}

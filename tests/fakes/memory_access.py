@@ -6,24 +6,29 @@ from collections.abc import Collection, Mapping
 from sweephand.model.api_key import Key
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import SigningSecrets
+from sweephand.model.signing_secret import SCHEMES, Scheme, SigningSecrets
 
 
 class MemorySecrets:
     """access_ports.SecretStore."""
 
     def __init__(self) -> None:
-        self._secrets: dict[str, SigningSecrets] = {}
+        self._secrets: dict[tuple[str, Scheme], SigningSecrets] = {}
         self._lock = threading.Lock()
 
-    def get(self, namespace: str) -> SigningSecrets | None:
-        return self._secrets.get(namespace)
+    def get(self, namespace: str, scheme: Scheme = "v1") -> SigningSecrets | None:
+        return self._secrets.get((namespace, scheme))
+
+    def both(self, namespace: str) -> Mapping[Scheme, SigningSecrets]:
+        found = {scheme: self._secrets.get((namespace, scheme)) for scheme in SCHEMES}
+        return {scheme: secrets for scheme, secrets in found.items() if secrets is not None}
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+        key = (secrets.namespace, secrets.scheme)
         with self._lock:
-            stored = self._secrets.get(secrets.namespace)
+            stored = self._secrets.get(key)
             if (stored.version if stored else None) == replacing:
-                self._secrets[secrets.namespace] = secrets
+                self._secrets[key] = secrets
                 return True
             return stored is not None and stored.version == secrets.version
 

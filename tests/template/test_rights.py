@@ -253,7 +253,8 @@ def test_every_route_needs_a_key_except_health_and_the_documents(stack: Stack) -
     routes = stack.named("AWS::ApiGatewayV2::Route").values()
     opened = {route["RouteKey"] for route in routes if route["AuthorizationType"] == "NONE"}
     guarded = {route["RouteKey"]: told(route["AuthorizerId"]) for route in routes if "AuthorizerId" in route}
-    assert opened == {"GET /v1/health", "GET /v1/openapi.json", "GET /docs"}
+    keys = "GET /v1/namespaces/{namespace}/signing-keys"
+    assert opened == {"GET /v1/health", "GET /v1/openapi.json", "GET /docs", keys}
     assert guarded == {"ANY /v1/{proxy+}": "ApiAuthorizer"}
 
 

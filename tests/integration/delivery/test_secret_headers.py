@@ -6,14 +6,17 @@ from collections.abc import Collection, Mapping, Sequence
 import pytest
 from standardwebhooks.webhooks import Webhook
 from tests.fakes.consumer import SECRET, Connection, Consumer, attempt_of
-from tests.fakes.doubles import HandClock
+from tests.fakes.doubles import CountingIds, HandClock
+from tests.fakes.memory_access import MemoryNamedSecrets
 from tests.unit.access.test_ed25519 import verify
 
 from sweephand.access.ed25519 import private_key
+from sweephand.access.named_secrets import SecretAdmin, SecretReader
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, to_datetime
+from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.model.secret import public_key_of
+from sweephand.model.secret import SecretKey, public_key_of
 
 VALUE = "Bearer 8d1f-very-secret"
 HMAC = "whsec_" + b64encode(bytes(range(24))).decode()
@@ -110,3 +113,31 @@ def test_a_target_with_a_signing_secret_of_its_own_is_signed_by_that_secret_alon
     assert symmetric == Webhook(HMAC).sign(identity, moment, request.body.decode())
     assert symmetric != Webhook(SECRET).sign(identity, moment, request.body.decode())
     verify(public_key_of(PRIVATE), asymmetric, f"{identity}.{timestamp}.".encode() + request.body)
+
+
+def test_no_attempt_of_any_warm_function_fails_over_a_rotation_by_the_steps_of_the_guide() -> None:
+    clock, store = HandClock(), MemoryNamedSecrets()
+    admin = SecretAdmin(secrets=store, clock=clock, ids=CountingIds())
+    key = SecretKey("team", "token")
+    admin.put(key, "old")
+    accepted = {"old"}
+
+    def checking(connection: Connection) -> None:
+        while request := connection.request():
+            connection.answer("200 OK" if request.headers["x-token"] in accepted else "401 Unauthorized")
+
+    warm = [
+        HttpTargets(clock, allow_insecure=True, read_secrets=SecretReader(secrets=store, clock=clock).active)
+        for _ in range(3)
+    ]
+    with Consumer(checking) as consumer:
+        attempt = attempt_of(consumer.spec(headers={"x-token": {"secretRef": "token"}}))
+        for second in range(12):
+            if second == 2:
+                accepted.add("new")
+                admin.put(key, "new")
+            if second == 2 + NAMED_SECRETS_AGE_MAX_MS // SECOND_MS:
+                accepted.remove("old")
+            assert all(targets.deliver(attempt).succeeded for targets in warm), second
+            clock.time += SECOND_MS
+    assert {request.headers["x-token"] for request in consumer.requests} == {"old", "new"}

@@ -48,6 +48,7 @@ CALLS: dict[str, tuple[Callable[[Stores], object], list[str]]] = {
     "runs.get": (lambda stores: stores.runs.get(KEY, "1-0"), ["Query"]),
     "runs.page": (lambda stores: stores.runs.page(KEY, None, "", 5), ["Query"]),
     "secrets.get": (lambda stores: stores.secrets.get("default"), ["GetItem"]),
+    "secrets.both": (lambda stores: stores.secrets.both("default"), ["Query"]),
     "secrets.put": (lambda stores: stores.secrets.put(secrets(), replacing=None), ["PutItem"]),
     "named_secrets.get_many": (
         lambda stores: stores.named_secrets.get_many("default", ["api-token"]),

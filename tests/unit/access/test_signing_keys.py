@@ -1,6 +1,7 @@
 """Signing secrets are created, rotated and cached."""
 
 from base64 import b64decode
+from collections.abc import Mapping
 
 import pytest
 from standardwebhooks import Webhook
@@ -8,10 +9,11 @@ from tests.fakes.doubles import CountingIds, HandClock
 from tests.fakes.memory_access import MemorySecrets
 
 from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
-from sweephand.base.errors import ConflictError
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS
 from sweephand.base.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
-from sweephand.model.signing_secret import SigningSecrets
+from sweephand.model.secret import public_key_of
+from sweephand.model.signing_secret import Scheme, SigningSecrets
 
 
 class Counting(MemorySecrets):
@@ -22,9 +24,13 @@ class Counting(MemorySecrets):
         self.reads = 0
         self.overtaking: SigningSecrets | None = None
 
-    def get(self, namespace: str) -> SigningSecrets | None:
+    def get(self, namespace: str, scheme: Scheme = "v1") -> SigningSecrets | None:
         self.reads += 1
-        return super().get(namespace)
+        return super().get(namespace, scheme)
+
+    def both(self, namespace: str) -> Mapping[Scheme, SigningSecrets]:
+        self.reads += 1
+        return super().both(namespace)
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
         if self.overtaking is not None:
@@ -115,3 +121,65 @@ def test_memory_is_bounded(signing: SigningKeys) -> None:
     for number in range(REMEMBERED_MAX + 2):
         signing.active(f"ns-{number}")
     assert len(signing._remembered) <= REMEMBERED_MAX
+
+
+def test_a_namespace_has_no_ed25519_key_until_an_admin_makes_one(signing: SigningKeys) -> None:
+    assert signing.public_keys("ns") == ()
+    assert len(signing.active("ns")) == 1
+    (made,) = signing.rotate_key("ns")
+    secret, private = signing.active("ns")
+    assert secret.startswith("whsec_")
+    assert made.key == public_key_of(private)
+    assert signing.public_keys("ns") == (made,)
+    assert signing.public_keys("other") == ()
+
+
+def test_the_key_before_signs_for_a_day_after_a_rotation(signing: SigningKeys, clock: HandClock) -> None:
+    (first,) = signing.rotate_key("ns")
+    second, kept = signing.rotate_key("ns")
+    assert kept == first._replace(expires_at=clock.time + SECRET_OVERLAP_MS)
+    assert [public_key_of(each) for each in signing.active("ns")[1:]] == [second.key, first.key]
+    clock.time += SECRET_OVERLAP_MS
+    assert signing.public_keys("ns") == (second,)
+    assert len(signing.active("ns")) == 2
+
+
+def test_keys_and_secrets_are_rotated_each_by_themselves(signing: SigningKeys) -> None:
+    signing.rotate_key("ns")
+    signing.active("ns")
+    for _ in range(2):
+        signing.rotate("ns")
+    with pytest.raises(ConflictError):
+        signing.rotate("ns")
+    assert len(signing.rotate_key("ns")) == 2
+    assert len(signing.active("ns")) == 5
+
+
+def test_no_key_signs_after_they_were_ended_and_a_new_one_can_be_made(signing: SigningKeys) -> None:
+    (first,) = signing.rotate_key("ns")
+    signing.end_keys("ns")
+    assert signing.public_keys("ns") == ()
+    assert len(signing.active("ns")) == 1
+    with pytest.raises(NotFoundError):
+        signing.end_keys("ns")
+    (second,) = signing.rotate_key("ns")
+    assert second.key != first.key
+
+
+def test_ending_keys_that_are_being_rotated_is_refused(signing: SigningKeys, secrets: Counting) -> None:
+    signing.rotate_key("ns")
+    stored = secrets.get("ns", "v1a")
+    assert stored is not None
+    secrets.overtaking = stored.rotated("whsk_x", "version of another", 0)
+    with pytest.raises(UnavailableError):
+        signing.end_keys("ns")
+
+
+def test_an_ed25519_key_made_elsewhere_signs_within_a_minute(
+    signing: SigningKeys, secrets: Counting, clock: HandClock
+) -> None:
+    signing.active("ns")
+    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate_key("ns")
+    assert len(signing.active("ns")) == 1
+    clock.time += SECRETS_AGE_MAX_MS
+    assert len(signing.active("ns")) == 2

@@ -5,8 +5,8 @@ from base64 import b64encode
 import pytest
 
 from sweephand.base.timing import SECRET_OVERLAP_MS
-from sweephand.model.secret import Scheme, Secret, SecretKey, public_key_of, scheme_of
-from sweephand.model.signing_secret import SigningSecret
+from sweephand.model.secret import Secret, SecretKey, public_key_of, scheme_of
+from sweephand.model.signing_secret import Scheme, SigningSecret
 
 HMAC = ["whsec_" + b64encode(bytes([each]) * 24).decode() for each in range(5)]
 #: The example of Svix's source, with its public key.

@@ -10,14 +10,18 @@ from typing import Protocol
 from sweephand.model.api_key import Key
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import SigningSecrets
+from sweephand.model.signing_secret import Scheme, SigningSecrets
 
 
 class SecretStore(Protocol):
-    """The namespaces' signing secrets. The token is `version`."""
+    """The namespaces' signing secrets, those of each scheme by themselves. The token is `version`."""
 
-    def get(self, namespace: str) -> SigningSecrets | None:
-        """The secrets of a namespace, or None before its first."""
+    def get(self, namespace: str, scheme: Scheme = "v1") -> SigningSecrets | None:
+        """The secrets of a namespace and scheme, or None before their first."""
+        ...
+
+    def both(self, namespace: str) -> Mapping[Scheme, SigningSecrets]:
+        """The secrets of a namespace by scheme. A scheme that never had any is left out."""
         ...
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:

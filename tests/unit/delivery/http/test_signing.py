@@ -1,12 +1,19 @@
 import hmac
+import os
+import subprocess
+import sys
 from base64 import b64decode, b64encode
 from hashlib import sha256
+from time import time
 
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from tests.fakes.consumer import SECRET, attempt_of
+from tests.unit.access.test_ed25519 import verify
 
+from sweephand.access.ed25519 import private_key
 from sweephand.delivery.http.signing import delivery_headers, signatures
+from sweephand.model.secret import public_key_of
 
 OTHER = "whsec_" + b64encode(bytes(range(24))).decode()
 
@@ -39,6 +46,27 @@ def test_each_active_secret_signs_newest_first() -> None:
     newest, older = signatures([SECRET, OTHER], "id", 5_000, b"{}").split(" ")
     assert newest == computed(SECRET, "id", 5, b"{}")
     assert older == computed(OTHER, "id", 5, b"{}")
+
+
+def test_a_consumer_verifies_by_hmac_what_is_signed_by_ed25519_as_well_and_by_each_of_two_keys() -> None:
+    keys = [private_key(bytes([each]) * 32) for each in (1, 2)]
+    secrets = (SECRET, *keys)
+    attempt = attempt_of({})._replace(secrets=secrets, sent_at=int(time()) * 1_000)
+    headers = delivery_headers(attempt, attempt.body)
+    Webhook(SECRET).verify(attempt.body, headers)  # it skips the schemes that it does not know
+    content = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + attempt.body
+    signed = headers["webhook-signature"].split(" ")[1:]
+    for key, signature in zip(keys, signed, strict=True):
+        verify(public_key_of(key), signature, content)
+
+
+def test_a_namespace_without_an_ed25519_key_signs_without_the_library_of_ed25519() -> None:
+    code = (
+        "import sys, sweephand.delivery.http.signing as s; "
+        f"s.signatures(['{SECRET}'], 'id', 0, b''); assert 'nacl' not in sys.modules"
+    )
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=path)  # noqa: S603 - this interpreter, and no input
 
 
 def test_a_body_changed_by_one_byte_no_longer_verifies() -> None:

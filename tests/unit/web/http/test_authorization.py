@@ -20,6 +20,7 @@ from sweephand.web.operations import OPERATIONS
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 POLICY_URL = "/v1/namespaces/ns/policies/mailer"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
+KEYS_URL = "/v1/namespaces/ns/signing-keys"
 NAMED_SECRETS_URL = "/v1/namespaces/ns/secrets"
 
 #: Method, URL, body, and the status for a reader, a writer and an admin of the namespace.
@@ -65,6 +66,9 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces", None, (200, 200, 200)),
     ("GET", SECRETS_URL, None, (403, 403, 200)),
     ("POST", SECRETS_URL, None, (403, 403, 200)),
+    ("GET", KEYS_URL, None, (200, 200, 200)),
+    ("POST", KEYS_URL, None, (403, 403, 200)),
+    ("DELETE", KEYS_URL, None, (403, 403, 204)),
     ("PUT", f"{NAMED_SECRETS_URL}/new", {"value": "x"}, (403, 403, 201)),
     ("GET", NAMED_SECRETS_URL, None, (403, 403, 200)),
     ("DELETE", f"{NAMED_SECRETS_URL}/token", None, (403, 403, 204)),
@@ -78,7 +82,12 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/docs", None, (200, 200, 200)),
 ]
 
-OPEN = ("/v1/health", "/v1/openapi.json", "/docs")
+OPEN = (
+    ("GET", "/v1/health"),
+    ("GET", "/v1/openapi.json"),
+    ("GET", "/docs"),
+    ("GET", KEYS_URL),
+)
 
 
 def client_with_a_job() -> Client:
@@ -86,6 +95,7 @@ def client_with_a_job() -> Client:
     client.put()
     client.keys.put(Key("k1", "0" * 64, "ns", "read", 0))
     client.services.secrets.put(SecretKey("ns", "token"), "x")
+    client.services.signing.rotate_key("ns")
     return client
 
 
@@ -110,10 +120,12 @@ def test_a_request_without_a_caller_gets_401_except_at_open_operations(
     method: str, url: str, body: Any, _: object
 ) -> None:
     answer = Client().send(method, url, body, caller=None)
-    assert (answer.status == 401) == (url not in OPEN)
+    assert (answer.status == 401) == ((method, url) not in OPEN)
 
 
-@pytest.mark.parametrize(("method", "url", "body", "_"), [row for row in TABLE if "/ns" in row[1]])
+@pytest.mark.parametrize(
+    ("method", "url", "body", "_"), [row for row in TABLE if "/ns" in row[1] and row[:2] not in OPEN]
+)
 def test_a_key_of_another_namespace_gets_the_same_404_whether_a_job_exists_or_not(
     method: str, url: str, body: Any, _: object
 ) -> None:

@@ -160,3 +160,46 @@ def test_a_rotation_keeps_the_former_secret_for_a_day() -> None:
     assert second["expiresAt"] is None
     client.world.clock.time = NOON + 86_400_000
     assert client.send("GET", "/v1/namespaces/ns/signing-secrets", caller=ADMIN).json["items"] == [second]
+
+
+KEYS_URL = "/v1/namespaces/ns/signing-keys"
+
+
+def test_everybody_sees_the_public_keys_and_nobody_a_private_one() -> None:
+    client = Client()
+    assert client.send("GET", KEYS_URL, caller=None).json == {"items": []}
+    made = client.send("POST", KEYS_URL)
+    shown = client.send("GET", KEYS_URL, caller=None)
+    assert shown.json == made.json
+    (key,) = shown.json["items"]
+    assert key["key"].startswith("whpk_")
+    assert (key["createdAt"], key["expiresAt"]) == ("2026-11-21T12:00:00.000Z", None)
+    assert shown.headers["cache-control"] == "max-age=300"
+    assert made.headers["cache-control"] == "no-store"
+    (_, private) = client.services.signing.active("ns")
+    assert private not in f"{shown.text}{made.text}"
+
+
+def test_a_rotated_key_is_shown_beside_the_new_one_for_a_day_and_an_ended_one_no_more() -> None:
+    client = Client()
+    (first,) = client.send("POST", KEYS_URL).json["items"]
+    second, kept = client.send("POST", KEYS_URL).json["items"]
+    assert kept == {**first, "expiresAt": "2026-11-22T12:00:00.000Z"}
+    assert client.send("GET", KEYS_URL, caller=None).json["items"] == [second, kept]
+    assert client.send("DELETE", KEYS_URL).status == 204
+    assert client.send("DELETE", KEYS_URL).status == 404
+    assert client.send("GET", KEYS_URL, caller=None).json == {"items": []}
+
+
+def test_a_key_of_another_namespace_reads_public_keys_too_but_changes_none() -> None:
+    client = Client()
+    made = client.send("POST", KEYS_URL).json
+    assert client.send("GET", KEYS_URL, caller=STRANGER).json == made
+    assert client.send("POST", KEYS_URL, caller=STRANGER).status == 404
+    assert client.send("DELETE", KEYS_URL, caller=STRANGER).status == 404
+
+
+@pytest.mark.parametrize("namespace", ["*", "a%20b", ".."])
+def test_public_keys_of_a_name_that_is_no_namespace_are_refused(namespace: str) -> None:
+    refused = Client().send("GET", f"/v1/namespaces/{namespace}/signing-keys", caller=None)
+    assert (refused.status, refused.pointers) == (422, ["/namespace"])

@@ -108,6 +108,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
         client = Client(world)
         client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
         client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})
+        client.send("POST", "/v1/namespaces/demo/signing-keys")
         client.world.leases.beat(client.world.clock.now())
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]

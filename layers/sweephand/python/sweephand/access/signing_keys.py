@@ -1,28 +1,40 @@
-"""The signing secrets of namespaces: how they are created, rotated, and cached for a minute."""
+"""The signing secrets and keys of namespaces: how they are created, rotated, and cached for a minute."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final, NamedTuple
 
 from sweephand.access_ports import SecretStore
-from sweephand.base.errors import ConflictError
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
-from sweephand.model.signing_secret import SigningSecret, SigningSecrets
+from sweephand.model.secret import HMAC_PREFIX, public_key_of
+from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
 from sweephand.ports import Clock, Ids
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
 
 
+class PublicKey(NamedTuple):
+    """A public key (`whpk_…`) with which a consumer verifies, and how long its private key signs."""
+
+    key: str
+    created_at: Instant
+    expires_at: Instant | None
+
+
 class _Remembered(NamedTuple):
-    secrets: SigningSecrets
+    secrets: Sequence[SigningSecrets]
     read_at: Instant
 
 
 class SigningKeys:
     """Reads, creates and rotates the signing secrets of every namespace. Threads may share an instance.
+
+    Each namespace signs by HMAC. One whose admin has made an ed25519 key signs by that key as well.
 
     If several callers create or rotate the secrets of a namespace at once, one of them writes. The others
     return what that caller wrote, so two rotations at one moment have the effect of one.
@@ -35,15 +47,20 @@ class SigningKeys:
         self._remembered: dict[str, _Remembered] = {}
 
     def active(self, namespace: str) -> tuple[str, ...]:
-        """The secrets that sign now, newest first; at least one. They are cached for a minute."""
+        """The secrets that sign now: those of HMAC, at least one, then the private keys; each newest first.
+
+        They are cached for a minute.
+        """
         now = self._clock.now()
         known = self._remembered.get(namespace)
         if known is None or not 0 <= now - known.read_at < SECRETS_AGE_MAX_MS:
-            known = _Remembered(self.get_or_create(namespace), now)
+            found = self._secrets.both(namespace)
+            first = found.get("v1") or self._write(namespace, None)
+            known = _Remembered([first, *(each for each in found.values() if each.scheme != "v1")], now)
             if len(self._remembered) >= REMEMBERED_MAX:
                 self._remembered.clear()
             self._remembered[namespace] = known
-        return tuple(each.secret for each in known.secrets.active(now))
+        return tuple(each.secret for secrets in known.secrets for each in secrets.active(now))
 
     def get_or_create(self, namespace: str) -> SigningSecrets:
         """The stored secrets; a namespace without secrets gets its first one."""
@@ -56,10 +73,38 @@ class SigningKeys:
         Raises ConflictError if SIGNING_SECRETS_MAX secrets sign now. A delivery carries one signature for
         each secret that signs, and each rotated secret signs for its day.
         """
-        before = self._secrets.get(namespace)
+        return self._rotate(namespace, "v1")
+
+    def public_keys(self, namespace: str) -> tuple[PublicKey, ...]:
+        """The public keys of the private keys that sign now, newest first; none before rotate_key()."""
+        found = self._secrets.get(namespace, "v1a")
+        return () if found is None else self._public(found)
+
+    def rotate_key(self, namespace: str) -> tuple[PublicKey, ...]:
+        """Add a new first ed25519 key and return all public keys. The rest is as by rotate()."""
+        return self._public(self._rotate(namespace, "v1a"))
+
+    def end_keys(self, namespace: str) -> None:
+        """Let no ed25519 key sign any more, from a minute on. Raises NotFoundError if none signs now."""
+        before = self._secrets.get(namespace, "v1a")
+        if before is None or not before.active(self._clock.now()):
+            raise NotFoundError(f"The namespace {namespace} has no ed25519 key.")
+        ended = before._replace(version=self._ids.token(), secrets=())
+        if not self._secrets.put(ended, before.version):
+            raise UnavailableError("The keys were rotated by another request. Try again.")
+        self._remembered.pop(namespace, None)
+
+    def _public(self, secrets: SigningSecrets) -> tuple[PublicKey, ...]:
+        return tuple(
+            PublicKey(public_key_of(each.secret), each.created_at, each.expires_at)
+            for each in secrets.active(self._clock.now())
+        )
+
+    def _rotate(self, namespace: str, scheme: Scheme) -> SigningSecrets:
+        before = self._secrets.get(namespace, scheme)
         if before is not None:
             self._check_room(before)
-        secrets = self._write(namespace, before)
+        secrets = self._write(namespace, before, scheme)
         self._remembered.pop(namespace, None)
         return secrets
 
@@ -73,19 +118,24 @@ class SigningKeys:
                 f"The next rotation is possible from {rfc3339(free_at)} on."
             )
 
-    def _write(self, namespace: str, before: SigningSecrets | None) -> SigningSecrets:
-        now, version, secret = self._clock.now(), self._ids.token(), self._secret()
+    def _write(self, namespace: str, before: SigningSecrets | None, scheme: Scheme = "v1") -> SigningSecrets:
+        now, version, secret = self._clock.now(), self._ids.token(), self._secret(scheme)
         if before is None:
-            made = SigningSecrets(namespace, version, (SigningSecret(secret, now),))
+            made = SigningSecrets(namespace, version, (SigningSecret(secret, now),), scheme)
         else:
             made = before.rotated(secret, version, now)
         if self._secrets.put(made, before.version if before else None):
             return made
-        theirs = self._secrets.get(namespace)
+        theirs = self._secrets.get(namespace, scheme)
         assert theirs is not None, "secrets are replaced, never removed"
         return theirs
 
-    def _secret(self) -> str:
-        # Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 bytes. `Ids.secret` has 256 random bits
-        # as text, and the digest of that text is 32 bytes.
-        return "whsec_" + b64encode(sha256(self._ids.secret().encode()).digest()).decode()
+    def _secret(self, scheme: Scheme) -> str:
+        # `Ids.secret` has 256 random bits as text, and the digest of that text is 32 bytes.
+        digest = sha256(self._ids.secret().encode()).digest()
+        if scheme == "v1":
+            # Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 bytes.
+            return HMAC_PREFIX + b64encode(digest).decode()
+        from sweephand.access.ed25519 import private_key  # noqa: PLC0415 - a library that few calls need
+
+        return private_key(digest)

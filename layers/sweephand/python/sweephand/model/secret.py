@@ -7,15 +7,12 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRET_OVERLAP_MS
-from sweephand.model.signing_secret import SigningSecret
-
-#: How a signature is made (Standard Webhooks 1.0): `v1` is HMAC-SHA256, `v1a` is ed25519.
-Scheme = Literal["v1", "v1a"]
+from sweephand.model.signing_secret import Scheme, SigningSecret
 
 HMAC_PREFIX: Final = "whsec_"
 ED25519_PREFIX: Final = "whsk_"

@@ -1,14 +1,22 @@
 """Which of a namespace's signing secrets are active, and how they are rotated."""
 
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRET_OVERLAP_MS
 
+#: How a signature is made (Standard Webhooks 1.0): `v1` is HMAC-SHA256, `v1a` is ed25519.
+Scheme = Literal["v1", "v1a"]
+
+SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
+
 
 class SigningSecret(NamedTuple):
-    """One secret (`whsec_…`, Standard Webhooks 1.0). It signs until `expires_at`; None: until a rotation."""
+    """One secret: `whsec_…`, or `whsk_…` for ed25519 (Standard Webhooks 1.0).
+
+    It signs until `expires_at`; None: until a rotation.
+    """
 
     secret: str
     created_at: Instant
@@ -20,11 +28,15 @@ class SigningSecret(NamedTuple):
 
 
 class SigningSecrets(NamedTuple):
-    """The signing secrets of a namespace, newest first. `version` changes with every write."""
+    """The secrets of one scheme with which a namespace signs, newest first.
+
+    `version` changes with every write.
+    """
 
     namespace: str
     version: str
     secrets: tuple[SigningSecret, ...]
+    scheme: Scheme = "v1"
 
     def active(self, now: Instant) -> tuple[SigningSecret, ...]:
         """The secrets that sign now, newest first. Each delivery carries one signature for each of them."""
@@ -38,4 +50,4 @@ class SigningSecrets(NamedTuple):
             for each in self.active(now)
         )
         kept = (SigningSecret(secret, now), *older)[:SIGNING_SECRETS_MAX]
-        return SigningSecrets(self.namespace, version, kept)
+        return self._replace(version=version, secrets=kept)

@@ -1,14 +1,18 @@
-"""How the namespaces' signing secrets are stored in the Jobs table: one item for each namespace."""
+"""How namespaces' signing secrets are stored in the Jobs table: one item for each namespace and scheme."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.model.signing_secret import SigningSecret, SigningSecrets
+from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
 from sweephand.storage.item import Item, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
 
-_SORT_KEY: Final = "signing"
+#: The version before ed25519 knows the first item alone, and replaces it whole.
+_SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
+
+_SCHEMES: Final = {sort_key: scheme for scheme, sort_key in _SORT_KEYS.items()}
 
 
 class SecretsItem(Item):
@@ -24,15 +28,24 @@ class DynamoSecrets:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def get(self, namespace: str) -> SigningSecrets | None:
-        """The secrets of a namespace; None before its first."""
-        raw = self._table.get(_key(namespace))
+    def get(self, namespace: str, scheme: Scheme = "v1") -> SigningSecrets | None:
+        """The secrets of a namespace and scheme; None before their first."""
+        raw = self._table.get(_key(namespace, scheme))
         return None if raw is None else _secrets(namespace, raw)
+
+    def both(self, namespace: str) -> Mapping[Scheme, SigningSecrets]:
+        """The secrets of a namespace by scheme, from one query.
+
+        A scheme that only a newer version knows is left out.
+        """
+        found = self._table.query(SecretsItem.pk == _partition(namespace)).items
+        secrets = [_secrets(namespace, raw) for raw in found if raw["sk"]["S"] in _SCHEMES]
+        return {each.scheme: each for each in secrets}
 
     def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
         """Write the secrets if the stored version is `replacing`, or if this very write is stored already."""
         item = SecretsItem(
-            *_key(secrets.namespace),
+            *_key(secrets.namespace, secrets.scheme),
             version=secrets.version,
             secrets=[[each.secret, each.created_at, each.expires_at] for each in secrets.secrets],
         )
@@ -44,10 +57,15 @@ class DynamoSecrets:
         return _secrets(secrets.namespace, refusal.stored).version == secrets.version
 
 
-def _key(namespace: str) -> ItemKey:
-    return f"secrets#{namespace}", _SORT_KEY
+def _partition(namespace: str) -> str:
+    return f"secrets#{namespace}"
+
+
+def _key(namespace: str, scheme: Scheme) -> ItemKey:
+    return _partition(namespace), _SORT_KEYS[scheme]
 
 
 def _secrets(namespace: str, raw: RawItem) -> SigningSecrets:
     item = SecretsItem.read(raw)
-    return SigningSecrets(namespace, item.version, tuple(SigningSecret(*each) for each in item.secrets))
+    secrets = tuple(SigningSecret(*each) for each in item.secrets)
+    return SigningSecrets(namespace, item.version, secrets, _SCHEMES[item.sk])

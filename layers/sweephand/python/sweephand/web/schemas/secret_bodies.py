@@ -1,16 +1,19 @@
 """The body of the call that writes a secret, and the responses that show secrets without their values."""
 
+from collections.abc import Iterable
 from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.access.secret_rules import VALUE_MEANING
+from sweephand.access.signing_keys import PublicKey
 from sweephand.base.instants import rfc3339
-from sweephand.model.secret import Scheme, SecretBrief
+from sweephand.model.secret import SecretBrief
+from sweephand.model.signing_secret import Scheme
 from sweephand.web.schemas.formats import SecretText
 from sweephand.web.schemas.request_body import RequestBody
-from sweephand.web.schemas.run_responses import NextCursor, Time
+from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 
 
 class SecretRequest(RequestBody):
@@ -52,4 +55,39 @@ def named_secret_response(brief: SecretBrief) -> NamedSecretResponse:
         "scheme": brief.scheme,
         "createdAt": rfc3339(brief.created_at),
         "updatedAt": rfc3339(brief.updated_at),
+    }
+
+
+class PublicKeyResponse(TypedDict):
+    """A public key that verifies signatures of the scheme `v1a`."""
+
+    key: Annotated[
+        str,
+        Field(description="The ed25519 public key as Standard Webhooks writes it: `whpk_` and base64."),
+    ]
+    createdAt: Annotated[Time, Field(description="When the key was made.")]
+    expiresAt: Annotated[
+        Time | None, Field(description="When the key stops signing. Null until the keys are rotated.")
+    ]
+
+
+class PublicKeysResponse(TypedDict):
+    """The public keys of the ed25519 keys that sign now, newest first."""
+
+    items: Annotated[
+        list[PublicKeyResponse], Field(description="The public keys, newest first. Empty if none signs.")
+    ]
+
+
+def public_keys_response(keys: Iterable[PublicKey]) -> PublicKeysResponse:
+    """Public keys as a response shows them, in the order of `keys`."""
+    return {
+        "items": [
+            {
+                "key": each.key,
+                "createdAt": rfc3339(each.created_at),
+                "expiresAt": time_or_none(each.expires_at),
+            }
+            for each in keys
+        ]
     }
