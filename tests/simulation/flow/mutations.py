@@ -4,18 +4,22 @@
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.fakes.flow_memory import MemoryPermits
+from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
 from tests.simulation.flow.seeds import run
+from tests.simulation.flow.world import FlowWorld
 
+from sweephand.model.policy import Policy, Priority
+from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_worker, permits
-from sweephand.runs.flow.line_walk import LineWalk, TakenEntry
-from sweephand.runs.flow.line_worker import LineWorker
+from sweephand.runs.flow.line_claims import LineClaims
+from sweephand.runs.flow.line_walk import LineWalk, TakenEntry, TakenTrigger
+from sweephand.runs.flow.line_worker import LineWorker, _Shift
 from sweephand.runs.flow.permits import Permits
 
 #: A seed is searched among so many.
@@ -23,6 +27,11 @@ SEEDS_MAX: Final = 200
 
 _WORK: Final = LineWorker.work
 _RELEASE: Final = Permits.release
+_DELIVER: Final = _Shift._deliver
+_FIND: Final = LineClaims.find
+
+#: More entries than a line ever has.
+_ALL: Final = 100_000
 
 
 def _drops_the_rest(
@@ -49,9 +58,66 @@ def _short_holders() -> Iterator[None]:
         yield
 
 
-#: Each way by its name: what it replaces. Two more show in too few seeds, and other tests find them. A policy
-#: that is read once: tests/unit/runs/flow/test_line_worker.py. An entry deleted without its token:
-#: tests/contract/test_policy_lines.py.
+def _named_after_its_trigger(shift: _Shift, taken: TakenTrigger, request: str) -> None:
+    held, name = shift._permits, taken.message.trigger.id
+    held._open[name] = held._open.pop(request, None)
+    _DELIVER(shift, taken, name)
+
+
+@contextmanager
+def _cursors() -> Iterator[None]:
+    """The line remembers how far it was walked, and shows nothing before that."""
+    passed: dict[tuple[MemoryPolicyLines, LinePlace], str] = {}
+    top = MemoryPolicyLines.top
+
+    def walked(lines: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
+        passed[lines, place] = max(passed.get((lines, place), ""), entry.sort_key)
+        return True
+
+    def rest(lines: MemoryPolicyLines, place: LinePlace, before: int, limit: int) -> LineTop:
+        seen, cursor = top(lines, place, before, _ALL), passed.get((lines, place), "")
+        return LineTop(seen.claim, tuple(each for each in seen.entries if each.sort_key > cursor)[:limit])
+
+    with patch.multiple(MemoryPolicyLines, delete=walked, top=rest):
+        yield
+
+
+@contextmanager
+def _holders_that_go() -> Iterator[None]:
+    """A policy that is deleted takes its permits along."""
+    watch = FlowWorld.watch_limits
+
+    def watched(world: FlowWorld) -> None:
+        watch(world)
+        put = world.memory_policies.put
+
+        def cleared(policy: Policy, replacing: str | None) -> bool:
+            is_written = put(policy, replacing)
+            if is_written and policy.deleted_at is not None:
+                world.memory_permits._holders.clear()
+            return is_written
+
+        world.memory_policies.put = cleared  # type: ignore[method-assign]
+
+    with patch.object(FlowWorld, "watch_limits", watched):
+        yield
+
+
+def _forgets_the_token(lines: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
+    lines._entries.get(place, {}).pop(entry.sort_key, None)
+    return True
+
+
+def _never_looks(held: Permits) -> bool:
+    held._read_at = held._clock.now()
+    return False
+
+
+def _low_first(claims: LineClaims, policy: Policy, priorities: Sequence[Priority], count: int) -> Any:
+    return _FIND(claims, policy, tuple(reversed(priorities)), count)
+
+
+#: Each way by its name: what it replaces.
 MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a holder shorter than its worker": _short_holders,
     "a remainder that is not written back": lambda: patch.object(LineWalk, "_split", _drops_the_rest),
@@ -61,6 +127,16 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     ),
     "a message that is dropped before its time and does not come again": lambda: patch.object(
         LineWorker, "_drop", lambda _worker, _message, why: why
+    ),
+    "a permit named after its trigger": lambda: patch.object(_Shift, "_deliver", _named_after_its_trigger),
+    "a cursor instead of deletion": _cursors,
+    "holders that go with their policy": _holders_that_go,
+    "an entry deleted without its token": lambda: patch.object(
+        MemoryPolicyLines, "delete", _forgets_the_token
+    ),
+    "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
+    "a priority that is starved": lambda: patch.multiple(
+        LineClaims, find=_low_first, find_higher=lambda *_: None
     ),
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests

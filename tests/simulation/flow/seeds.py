@@ -15,6 +15,10 @@ CALM_MS: Final = 90 * MINUTE_MS
 #: A crash keeps permits for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
 
+#: The low triggers that wait before high ones come, and how many of them stand in one entry.
+_BACKLOG: Final = 4_000
+_PACK: Final = 100
+
 
 def run(seed: int) -> FlowWorld:
     """Run a seed to its end. Its complaints say what is wrong."""
@@ -107,3 +111,44 @@ def use(seed: int, limit: int, count: int) -> float:
     assert not world.complaints, world.complaints
     scheduler.end()
     return open_sum / samples / limit if samples else 0.0
+
+
+def high_waits_ms(seed: int, limit: int) -> list[int]:
+    """How long triggers of high priority wait behind 4,000 low ones that are due already, with no mishap."""
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120))
+    world.watch_limits()
+    world.change(PolicyLimits(limit, None))
+    scheduler = world.scheduler
+    scheduler.run(NOON + SECOND_MS)
+    for _ in range(_BACKLOG // _PACK):
+        world.put([world.trigger(scheduler.now) for _ in range(_PACK)], "low", world.ids.token())
+    high = []
+    for _ in range(10):
+        scheduler.run(scheduler.now + 2 * SECOND_MS)
+        high.append(world.trigger(scheduler.now))
+        world.put(high[-1:], "high", world.ids.token())
+    backlog = sum(each.begun == 0 for each in world.triggers.values())
+    assert backlog > _BACKLOG // 2, "too little waits for the high ones to wait behind it"
+    scheduler.run(scheduler.now + 30 * MINUTE_MS)
+    scheduler.end()
+    begun_at = [world.triggers[each.trigger.id].begun_at or scheduler.now for each in high]
+    return [at - each.not_before for each, at in zip(high, begun_at, strict=True)]
+
+
+def recreated(seed: int) -> FlowWorld:
+    """A policy is deleted while all of its permits are in use, and is created again two seconds later."""
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(30_000, 31_000))
+    world.watch_limits()
+    limits, scheduler = PolicyLimits(4, None), world.scheduler
+    world.change(limits)
+    scheduler.run(NOON + SECOND_MS)
+    for _ in range(20):
+        world.put([world.trigger(scheduler.now)], "normal", world.ids.token())
+    scheduler.run(scheduler.now + 10 * SECOND_MS)
+    assert len(world.open) == 4, "the permits are not in use"
+    world.change(None)
+    scheduler.run(scheduler.now + 2 * SECOND_MS)
+    world.change(limits)
+    _await_deliveries(world)
+    scheduler.end()
+    return world

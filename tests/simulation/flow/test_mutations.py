@@ -1,11 +1,16 @@
 """Each way to break the worker of a line turns a seed red that is green without it."""
 
+from collections.abc import Callable
 from typing import Final
 
 import pytest
+from tests.contract import test_policy_lines
+from tests.fakes.flow_memory import MemoryPolicyLines
 from tests.simulation.flow.mutations import MUTATIONS
-from tests.simulation.flow.seeds import run
+from tests.simulation.flow.seeds import high_waits_ms, recreated, run
 from tests.unit.runs.flow import test_dropped_work, test_line_worker
+
+from sweephand.base.instants import SECOND_MS
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
@@ -14,17 +19,38 @@ CAUGHT: Final = {
     "a second receive without its delayed copy": 4,
     "open requests of a leaving worker that count for nothing": 0,
     "a wake mark that is never cleared": 12,
+    "a permit named after its trigger": 0,
+    "a cursor instead of deletion": 0,
 }
 
 
+#: In 6 s a worker with two permits delivers the hundred triggers of an entry that it has taken up. Then it
+#: looks for what is more urgent.
+HIGH_WAITS_MS_MAX: Final = 7 * SECOND_MS
+
+
+def _is_kept_after_a_deletion() -> None:
+    assert not recreated(1).complaints
+
+
+def _goes_first() -> None:
+    assert max(high_waits_ms(1, 5)) <= HIGH_WAITS_MS_MAX
+
+
 #: Those that show in too few seeds, and the unit test that fails.
-SHOWN: Final = {
+SHOWN: Final[dict[str, Callable[[], None]]] = {
     "a dropped message without the line being read again": (
         test_line_worker.test_the_last_worker_leaves_a_message_for_what_it_did_not_see
     ),
     "a message that is dropped before its time and does not come again": (
         test_dropped_work.test_a_message_that_is_dropped_before_its_time_by_another_clock_comes_again
     ),
+    "a policy that is read once": test_line_worker.test_a_lowered_limit_is_in_force_within_a_second,
+    "an entry deleted without its token": lambda: (
+        test_policy_lines.test_an_entry_is_deleted_only_in_the_content_that_was_read(MemoryPolicyLines())
+    ),
+    "holders that go with their policy": _is_kept_after_a_deletion,
+    "a priority that is starved": _goes_first,
 }
 
 
@@ -33,7 +59,7 @@ def test_every_mutation_has_a_seed_or_a_unit_test() -> None:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_a_rare_mutation_fails_a_unit_test(name: str) -> None:
+def test_a_rare_mutation_fails_another_test(name: str) -> None:
     SHOWN[name]()
     with MUTATIONS[name](), pytest.raises((AssertionError, ValueError)):
         SHOWN[name]()

@@ -78,6 +78,7 @@ class Waiting:
     message: TriggerMessage
     owed: int = 1
     begun: int = 0
+    begun_at: Instant | None = None
 
 
 @dataclass
@@ -336,6 +337,7 @@ class FlowWorld:
         if message.attempt <= waiting.begun:
             self.figures["duplicates"] += 1
         waiting.begun = max(waiting.begun, message.attempt)
+        waiting.begun_at = waiting.begun_at or scheduler.now
         request = object()
         mine.add(request)
         self.open[request] = message.trigger.id
