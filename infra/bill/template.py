@@ -29,6 +29,10 @@ def _intrinsic(loader: _Loader, tag: str, node: yaml.Node) -> Mapping[str, Any]:
 _Loader.add_multi_constructor("!", _intrinsic)
 
 
+#: The conditions of alarms that need another parameter than the topic.
+_OF_PARAMETERS: Final = frozenset({"HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms"})
+
+
 class Template:
     """A template with its parameters' defaults."""
 
@@ -49,8 +53,8 @@ class Template:
     def alarm_metrics(self) -> int:
         """How many metrics the usual alarms read, if there are alarms. AWS bills each metric of an alarm."""
         alarms = self._of_type("AWS::CloudWatch::Alarm")
-        # The valve has an alarm of its own, which exists only together with the valve.
-        usual = (alarm for alarm in alarms if alarm.get("Condition") != "HasValveAlarm")
+        # Valve, lanes and flow policies have alarms of their own, which exist only together with them.
+        usual = (alarm for alarm in alarms if alarm.get("Condition") not in _OF_PARAMETERS)
         metrics = (alarm["Properties"].get("Metrics", [{"MetricStat": None}]) for alarm in usual)
         return sum("MetricStat" in each for of_alarm in metrics for each in of_alarm)
 
@@ -58,7 +62,7 @@ class Template:
     def alarms_are_optional(self) -> bool:
         """Whether every alarm depends on the condition that there is a topic."""
         conditions = {alarm.get("Condition") for alarm in self._of_type("AWS::CloudWatch::Alarm")}
-        return conditions <= {"HasAlarms", "HasValveAlarm"}
+        return conditions <= {"HasAlarms", *_OF_PARAMETERS}
 
     @property
     def snapshots(self) -> list[str]:

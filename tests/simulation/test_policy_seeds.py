@@ -4,8 +4,9 @@ import pytest
 from tests.simulation.simulation import run
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
-#: Few of them, because each takes up to a second. `python -m tests.simulation --first 3200000` runs more.
-SEEDS = (6, 9, 27)
+#: Few of them, because some take a second. `python -m tests.simulation --first 3200000` runs more. The last
+#: three were red: a copy that came before a holder was free, slow stores, and a redrive that was not begun.
+SEEDS = (6, 9, 27, 324, 309, 1062)
 
 
 @pytest.mark.parametrize("number", SEEDS)

@@ -24,7 +24,7 @@ def metrics(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
     }
 
 
-@pytest.mark.parametrize("function", ["Sweep", "Deliver"])
+@pytest.mark.parametrize("function", ["Sweep", "Deliver", "Flow"])
 def test_an_alarm_reports_a_function_that_fails_or_is_throttled(stack: Stack, function: str) -> None:
     alarm = stack.properties(f"{function}FailuresAlarm")
     assert metrics(alarm) == {
@@ -51,7 +51,9 @@ def test_an_alarm_reports_answers_5xx_of_the_gateway(stack: Stack) -> None:
     assert [told(each["Value"]) for each in alarm["Dimensions"]] == ["HttpApi"]
 
 
-@pytest.mark.parametrize("name", ["SweepFailuresAlarm", "DeliverFailuresAlarm", "ApiFailuresAlarm"])
+@pytest.mark.parametrize(
+    "name", ["SweepFailuresAlarm", "DeliverFailuresAlarm", "FlowFailuresAlarm", "ApiFailuresAlarm"]
+)
 def test_an_alarm_needs_failures_in_three_minutes_of_five(stack: Stack, name: str) -> None:
     alarm = stack.properties(name)
     assert (alarm["EvaluationPeriods"], alarm["DatapointsToAlarm"]) == (5, 3)
@@ -62,8 +64,13 @@ def test_alarms_exist_only_where_the_operator_names_a_topic(stack: Stack) -> Non
     assert stack.parameter("AlarmTopicArn")["Default"] == ""
     assert stack.condition("HasAlarms") == {"Fn::Not": [{"Fn::Equals": [{"Ref": "AlarmTopicArn"}, ""]}]}
     conditions = {name: stack.resource(name)["Condition"] for name in stack.named(ALARMS)}
-    assert {conditions.pop("ValveAlarm"), *conditions.values()} == {"HasValveAlarm", "HasAlarms"}
+    assert conditions.pop("ValveAlarm") == "HasValveAlarm"
+    assert conditions.pop("LanesStuckAlarm") == "HasLaneAlarms"
+    assert {conditions.pop(f"Flow{what}Alarm") for what in ("Failures", "Stuck")} == {"HasFlowAlarms"}
     assert set(conditions.values()) == {"HasAlarms"}
+    for name, needed in (("HasLaneAlarms", "PollsLanes"), ("HasFlowAlarms", "HasFlowPolicies")):
+        both = [{"Condition": "HasAlarms"}, {"Condition": needed}]
+        assert stack.condition(name) == {"Fn::And": both}
     has_valve = {"Fn::Not": [{"Fn::Equals": [{"Ref": "MaxTriggersPerMinute"}, 0]}]}
     assert stack.condition("HasValveAlarm") == {"Fn::And": [{"Condition": "HasAlarms"}, has_valve]}
 
@@ -89,8 +96,18 @@ def test_every_alarm_has_a_description_and_notifies_the_topic(stack: Stack) -> N
 
 def test_messages_that_wait_because_the_stack_is_off_raise_no_alarm(stack: Stack) -> None:
     quiet = {name for name, alarm in stack.named(ALARMS).items() if "ActionsEnabled" in alarm}
-    assert quiet == {"DeliveryStuckAlarm"}
-    assert told(stack.properties("DeliveryStuckAlarm")["ActionsEnabled"]) == "if IsEnabled: True else False"
+    assert quiet == {"DeliveryStuckAlarm", "LanesStuckAlarm", "FlowStuckAlarm"}
+    for name in quiet:
+        assert told(stack.properties(name)["ActionsEnabled"]) == "if IsEnabled: True else False"
+
+
+def test_alarms_watch_the_age_of_messages_in_every_queue_that_lambda_polls(stack: Stack) -> None:
+    lanes = [each["MetricStat"]["Metric"] for each in stack.properties("LanesStuckAlarm")["Metrics"][1:]]
+    alarms = [*lanes, stack.properties("DeliveryStuckAlarm"), stack.properties("FlowStuckAlarm")]
+    assert {each["MetricName"] for each in alarms} == {"ApproximateAgeOfOldestMessage"}
+    watched = {told(each["Dimensions"][0]["Value"]) for each in alarms}
+    sources = stack.named("AWS::Lambda::EventSourceMapping").values()
+    assert watched == {told(each["EventSourceArn"]).replace(".Arn", ".QueueName") for each in sources}
 
 
 def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:

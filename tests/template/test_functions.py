@@ -97,6 +97,13 @@ def test_without_lanes_no_further_queue_is_polled(stack: Stack) -> None:
 def test_lanes_share_no_reservation_in_which_one_could_take_the_functions_of_another(stack: Stack) -> None:
     has_no_lanes = {"Fn::Not": [{"Condition": "PollsLanes"}]}
     assert stack.condition("HasDeliverReserve") == {"Fn::And": [{"Condition": "HasReserve"}, has_no_lanes]}
+    is_given = {"Fn::Not": [{"Fn::Equals": [{"Ref": "LanesReserve"}, 0]}]}
+    needed = [{"Condition": "HasReserve"}, {"Condition": "PollsLanes"}, is_given]
+    assert stack.condition("HasLanesReserve") == {"Fn::And": needed}
+    assert stack.parameter("LanesReserve")["Default"] == 0
+    assert (
+        stack.parameter("LanesReserve")["MaxValue"] == 3 * stack.parameter("DeliveryConcurrency")["MaxValue"]
+    )
 
 
 def test_there_is_no_valve_unless_the_operator_sets_one(stack: Stack) -> None:
@@ -115,8 +122,9 @@ def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Sta
         for name in FUNCTIONS
         if "ReservedConcurrentExecutions" in (properties := stack.properties(f"{name}Function"))
     }
+    of_lanes = "if HasLanesReserve: LanesReserve else AWS::NoValue"
     assert reserved == {
-        "Deliver": "if HasDeliverReserve: DeliveryConcurrency else AWS::NoValue",
+        "Deliver": f"if HasDeliverReserve: DeliveryConcurrency else {of_lanes}",
         "Flow": "if HasFlowReserve: FlowConcurrency else AWS::NoValue",
         "Tick": "if HasReserve: 2 else AWS::NoValue",
         "Authorizer": "if HasReserve: 10 else AWS::NoValue",

@@ -219,10 +219,21 @@ def _is_redriven(tale: Tale, stored: RunStored) -> bool:
 
 
 def _ends(tale: Tale) -> Iterator[tuple[End, int]]:
-    """Return the ends that were recorded, with their instants. Misfires that do not fire have none."""
+    """Return the ends that were recorded, with their instants. Misfires that do not fire have none.
+
+    A redrive that is claimed and not begun makes its run what it was before. That is no end.
+    """
     for (uid, run_id), stored in tale.runs_of.items():
+        attempts = 0
         for each in stored:
-            if each.state in OVER and each.reason != "misfire" and each.state != each.before:
+            is_undone = each.state == "failed" and each.before == "claimed" and each.attempts < attempts
+            attempts = each.attempts
+            if (
+                each.state in OVER
+                and each.reason != "misfire"
+                and each.state != each.before
+                and not is_undone
+            ):
                 yield End(uid, f"{uid}-{run_id}", each.attempts, each.state), each.at
 
 
