@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
-from sweephand.storage import api_keys, leases
+from sweephand.storage import api_keys, leases, named_secrets, signing_secrets
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
@@ -179,9 +179,21 @@ def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
     assert stack.denials("DeliverRole") == {each: {"lambda:InvokeFunction"} for each in own}
 
 
-def test_only_deliveries_are_denied_anything(stack: Stack) -> None:
+@pytest.mark.parametrize("role", ["TickRole", "SweepRole"])
+def test_what_fires_triggers_reads_no_secret_and_no_key(stack: Stack, role: str) -> None:
+    assert stack.denials(role) == {"JobsTable.Arn": {"dynamodb:BatchGetItem"}}
+    policies = stack.properties(role)["Policies"]
+    statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
+    (condition,) = (each["Condition"] for each in statements if each["Effect"] == "Deny")
+    kept = {named_secrets._partition("*"), signing_secrets._partition("*"), api_keys._PARTITION}
+    # `Any`: a batch is denied if one of its keys is among these.
+    assert list(condition) == ["ForAnyValue:StringLike"]
+    assert set(condition["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"]) == kept
+
+
+def test_only_deliveries_and_what_fires_triggers_are_denied_anything(stack: Stack) -> None:
     roles = {ROLES.get(function, function) for function in FUNCTIONS}
-    assert {role for role in roles if stack.denials(f"{role}Role")} == {"Deliver"}
+    assert {role for role in roles if stack.denials(f"{role}Role")} == {"Deliver", "Tick", "Sweep"}
 
 
 def test_the_api_reads_leases_and_lines_and_no_timer(

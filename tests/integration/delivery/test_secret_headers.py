@@ -68,6 +68,15 @@ def test_a_missing_secret_ends_the_run_and_nothing_is_sent() -> None:
     )
 
 
+def test_an_adapter_of_a_stack_without_secrets_finds_none() -> None:
+    targets = HttpTargets(HandClock(), allow_insecure=True)
+    answer = targets.deliver(
+        attempt_of({"type": "http", "url": "http://x", "signingSecret": {"secretRef": "a"}})
+    )
+    assert answer.is_final
+    assert "There is no secret a in namespace team" in str(answer.error)
+
+
 def test_a_secret_that_cannot_be_read_is_no_answer() -> None:
     def read(*_: object) -> Mapping[str, Sequence[str]]:
         raise StoreError("GetItem")
@@ -113,6 +122,15 @@ def test_a_target_with_a_signing_secret_of_its_own_is_signed_by_that_secret_alon
     assert symmetric == Webhook(HMAC).sign(identity, moment, request.body.decode())
     assert symmetric != Webhook(SECRET).sign(identity, moment, request.body.decode())
     verify(public_key_of(PRIVATE), asymmetric, f"{identity}.{timestamp}.".encode() + request.body)
+
+
+def test_a_target_without_secrets_reads_none() -> None:
+    def read(*_: object) -> Mapping[str, Sequence[str]]:
+        raise AssertionError
+
+    with Consumer() as consumer:
+        targets = HttpTargets(HandClock(), allow_insecure=True, read_secrets=read)
+        assert targets.deliver(attempt_of(consumer.spec(headers={"x-a": "b"}))).succeeded
 
 
 def test_no_attempt_of_any_warm_function_fails_over_a_rotation_by_the_steps_of_the_guide() -> None:

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sweephand.delivery.http.secret_values import NO_VALUES, SecretValues, UnusableSecretError
+from sweephand.delivery.http.secret_values import SecretValues, UnusableSecretError
 from sweephand.targets.secret_refs import SecretRef
 
 VALUE = "Bearer a\"b<c>&d'e/f-0123"
@@ -42,7 +42,6 @@ def test_the_values_before_the_newest_are_hidden_too() -> None:
 @pytest.mark.parametrize("text", [b"", b"ok", b"Bearer", b"\xff\xfe Bearer token"])
 def test_any_other_text_stays_as_it_is(text: bytes) -> None:
     assert SecretValues({"token": ["x-0123456789"]}).hidden_in(text) == text
-    assert NO_VALUES.hidden_in(text) == text
 
 
 def test_secrets_of_a_target_are_read_together_from_its_namespace() -> None:
@@ -57,13 +56,6 @@ def test_secrets_of_a_target_are_read_together_from_its_namespace() -> None:
     assert [values.text({"secretRef": name}) for name in ("a", "b")] == ["1", "2"]
     assert values.text("plain") is None
     assert values.signing("b") == ("2", "3")
-
-
-def test_a_target_without_secrets_reads_nothing() -> None:
-    def read(*_: object) -> dict[str, list[str]]:
-        raise AssertionError
-
-    assert SecretValues.read("ns", [], read) is NO_VALUES
 
 
 def test_a_missing_secret_is_named() -> None:

@@ -5,7 +5,8 @@ from typing import Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import SECRET_LENGTH_MAX
-from sweephand.model.secret import ED25519_PREFIX, HMAC_PREFIX, scheme_of
+from sweephand.model.secret import scheme_of
+from sweephand.model.signing_secret import ED25519_PREFIX, HMAC_PREFIX
 
 VALUE_MEANING: Final = (
     f"The value: 1 to {SECRET_LENGTH_MAX} printable characters of ASCII, without a space at either end. No "

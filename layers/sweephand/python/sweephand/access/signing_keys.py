@@ -10,8 +10,8 @@ from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
-from sweephand.model.secret import HMAC_PREFIX, public_key_of
-from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
+from sweephand.model.secret import public_key_of
+from sweephand.model.signing_secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
 from sweephand.ports import Clock, Ids
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.

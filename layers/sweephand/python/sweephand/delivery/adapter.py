@@ -1,26 +1,30 @@
 """The adapter of a target type, and the parts of a stack that an adapter is made from."""
 
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.model.secret import ReadValues, no_values
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.queues import Reach
+
+if TYPE_CHECKING:
+    # Only targets that name secrets need them.
+    from sweephand.model.secret import ReadValues
 
 
 class Stack(NamedTuple):
     """The parts of a stack that adapters are made from.
 
     The SQS clients are shared with the delivery queue. The clients of AWS's other services are made when an
-    attempt first needs one. `read_secrets` reads the secrets that targets name.
+    attempt first needs one. `read_secrets` reads the secrets that targets
+    name; None in a stack without any.
     """
 
     clock: Clock
     sqs_clients: SqsClients
     aws_clients: AwsClients
     reach: Reach
-    read_secrets: ReadValues = no_values
+    read_secrets: "ReadValues | None" = None
 
 
 class Adapter(Protocol):

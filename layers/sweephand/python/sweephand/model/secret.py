@@ -12,10 +12,8 @@ from typing import Final, NamedTuple, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRET_OVERLAP_MS
-from sweephand.model.signing_secret import Scheme, SigningSecret
+from sweephand.model.signing_secret import ED25519_PREFIX, HMAC_PREFIX, Scheme, SigningSecret
 
-HMAC_PREFIX: Final = "whsec_"
-ED25519_PREFIX: Final = "whsk_"
 PUBLIC_PREFIX: Final = "whpk_"
 
 #: The bytes of an HMAC secret (Standard Webhooks 1.0, "Signature scheme").
@@ -30,11 +28,6 @@ _BASE64: Final = r"[A-Za-z0-9+/]+={0,2}"
 #: Reads values of secrets: a namespace and names in, the values of those that exist out, each newest first.
 #: It may raise StoreError.
 ReadValues: TypeAlias = Callable[[str, Collection[str]], Mapping[str, Sequence[str]]]
-
-
-def no_values(_: str, __: Collection[str]) -> Mapping[str, Sequence[str]]:
-    """A ReadValues of namespaces without secrets."""
-    return {}
 
 
 class SecretKey(NamedTuple):

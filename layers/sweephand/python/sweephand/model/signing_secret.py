@@ -12,6 +12,11 @@ Scheme = Literal["v1", "v1a"]
 SCHEMES: Final[tuple[Scheme, ...]] = get_args(Scheme)
 
 
+#: How the texts of both schemes begin: an HMAC secret, and an ed25519 private key.
+HMAC_PREFIX: Final = "whsec_"
+ED25519_PREFIX: Final = "whsk_"
+
+
 class SigningSecret(NamedTuple):
     """One secret: `whsec_…`, or `whsk_…` for ed25519 (Standard Webhooks 1.0).
 

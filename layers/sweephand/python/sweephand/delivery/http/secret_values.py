@@ -6,7 +6,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from sweephand.base.errors import SweephandError
-from sweephand.model.secret import ED25519_PREFIX, HMAC_PREFIX, ReadValues, scheme_of
+from sweephand.model.secret import ReadValues, scheme_of
+from sweephand.model.signing_secret import ED25519_PREFIX, HMAC_PREFIX
 from sweephand.targets.secret_refs import SecretRef, referred
 
 #: What a run shows where a consumer's answer repeated a value.
@@ -30,11 +31,9 @@ class SecretValues:
         self._values = values
 
     @classmethod
-    def read(cls, namespace: str, refs: Sequence[SecretRef], read: ReadValues) -> "SecretValues":
+    def read(cls, namespace: str, refs: Sequence[SecretRef], read: ReadValues | None) -> "SecretValues":
         """The values of those secrets. Raises UnusableSecretError, and StoreError if they cannot be read."""
-        if not refs:
-            return NO_VALUES
-        found = read(namespace, {each.name for each in refs})
+        found = {} if read is None else read(namespace, {each.name for each in refs})
         missing = [each for each in refs if not found.get(each.name)]
         if missing:
             raise UnusableSecretError(
@@ -81,9 +80,6 @@ class SecretValues:
         """Every form in which a text may repeat a value, the longest first."""
         forms = {form for values in self._values.values() for value in values for form in _forms_of(value)}
         return sorted(forms, key=len, reverse=True)
-
-
-NO_VALUES: Final = SecretValues({})
 
 
 def _forms_of(value: str) -> Iterator[bytes]:

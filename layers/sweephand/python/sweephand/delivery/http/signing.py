@@ -14,7 +14,7 @@ from sweephand.base.instants import (
     to_datetime,
 )
 from sweephand.model.run_id import batch_id
-from sweephand.model.secret import ED25519_PREFIX
+from sweephand.model.signing_secret import ED25519_PREFIX
 from sweephand.ports import Attempt
 
 #: How many secrets are kept decoded: those of the namespaces that one function delivers for.

@@ -1,11 +1,11 @@
 """Delivering to an HTTP endpoint: one signed request, one answer, one deadline."""
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from time import monotonic
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand import __version__
 from sweephand.base.instants import SECOND_MS
@@ -15,17 +15,21 @@ from sweephand.delivery.http.cloudevents import CONTENT_TYPE, binary_headers, st
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
 from sweephand.delivery.http.egress import Egress, EgressError
 from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
-from sweephand.delivery.http.secret_values import NO_VALUES, SecretValues, UnusableSecretError
 from sweephand.delivery.http.signing import delivery_headers
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.preflight import WITHDRAWN
-from sweephand.model.secret import ReadValues, no_values
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
 from sweephand.targets.http_format import BINARY, STRUCTURED
 from sweephand.targets.placeholders import filled
 from sweephand.targets.registry import secret_refs
 from sweephand.targets.url import UrlError
+
+if TYPE_CHECKING:
+    # Only targets that name secrets need them.
+    from sweephand.delivery.http.secret_values import SecretValues
+    from sweephand.model.secret import ReadValues
+    from sweephand.targets.secret_refs import SecretRef
 
 #: A longer answer is not read completely. Its connection is closed, since a new one costs less.
 ANSWER_BYTES_MAX: Final = 16_384
@@ -56,7 +60,7 @@ class HttpTargets:
         allow_insecure: bool,
         egress: Egress | None = None,
         make_context: Callable[[], ssl.SSLContext] = tls_context,
-        read_secrets: ReadValues = no_values,
+        read_secrets: "ReadValues | None" = None,
     ) -> None:
         self._clock = clock
         self._allow_insecure = allow_insecure
@@ -71,18 +75,28 @@ class HttpTargets:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
-        values = NO_VALUES
+        refs = secret_refs(attempt.spec)
+        return self._with_secrets(target, attempt, refs) if refs else self._made(target, attempt, None)
+
+    def _with_secrets(self, target: HttpTarget, attempt: Attempt, refs: "Sequence[SecretRef]") -> Answer:
+        from sweephand.delivery.http.secret_values import (  # noqa: PLC0415 - most targets name no secret
+            SecretValues,
+            UnusableSecretError,
+        )
+
         try:
-            values = SecretValues.read(
-                attempt.trigger.key.namespace, secret_refs(attempt.spec), self._read_secrets
-            )
-            return self._answer(target, attempt, values)
+            values = SecretValues.read(attempt.trigger.key.namespace, refs, self._read_secrets)
         except UnusableSecretError as error:
             return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
+        return self._made(target, attempt, values)
+
+    def _made(self, target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> Answer:
+        try:
+            return self._answer(target, attempt, values)
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, target, values))
 
-    def _answer(self, target: HttpTarget, attempt: Attempt, values: SecretValues) -> Answer:
+    def _answer(self, target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> Answer:
         ends = monotonic() + target.timeout_ms / SECOND_MS
         request = _request(target, attempt, values)
         idle = self._connections.take_idle(target.url)
@@ -99,7 +113,7 @@ class HttpTargets:
         request: HttpRequest,
         attempt: Attempt,
         ends: float,
-        values: SecretValues,
+        values: "SecretValues | None",
     ) -> Answer:
         """Send the request over that connection and return the answer, without the values that it repeats.
 
@@ -118,7 +132,8 @@ class HttpTargets:
                 self._connections.put_idle(request.url, connection)
             else:
                 connection.close()
-        body = values.hidden_in(body)
+        if values is not None:
+            body = values.hidden_in(body)
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
 
 
@@ -129,7 +144,7 @@ def adapter(stack: Stack) -> HttpTargets:
     )
 
 
-def _request(target: HttpTarget, attempt: Attempt, values: SecretValues) -> HttpRequest:
+def _request(target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> HttpRequest:
     """The signed request, with the values of the secrets that its headers name."""
     body = _body(target, attempt)
     headers = {"user-agent": _USER_AGENT}
@@ -139,9 +154,9 @@ def _request(target: HttpTarget, attempt: Attempt, values: SecretValues) -> Http
         headers |= binary_headers(attempt)
     trigger, number = attempt.trigger, attempt.number
     for name, value in target.headers.items():
-        text = values.text(value)
+        text = None if values is None else values.text(value)
         headers[name] = filled(value, trigger, number) if text is None else text
-    if target.signing_secret is not None:
+    if target.signing_secret is not None and values is not None:
         attempt = attempt._replace(secrets=values.signing(target.signing_secret))
     headers |= delivery_headers(attempt, body)
     url = target.url._replace(target=filled(target.url.target, trigger, number))
@@ -172,10 +187,12 @@ def _left_s(ends: float) -> float:
     return max(ends - monotonic(), 0.001)
 
 
-def _sentence(error: Exception, target: HttpTarget, values: SecretValues) -> str:
+def _sentence(error: Exception, target: HttpTarget, values: "SecretValues | None") -> str:
     """Why the attempt failed, as a sentence for the reader of the run."""
-    found = values.hidden_in(str(error).encode(errors="replace")).decode(errors="replace")
-    text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in found)
+    text = str(error)
+    if values is not None:
+        text = values.hidden_in(text.encode(errors="replace")).decode(errors="replace")
+    text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
     match error:
         case EgressError():
             sentence = text
