@@ -97,7 +97,7 @@ RIGHTS = {
     )
     | {
         "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
-        "${PayloadBucket.Arn}/*": {"s3:GetObject"},
+        "${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"},
         f"if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {"sqs:SendMessage*"},
     }
     | {
@@ -205,6 +205,16 @@ def test_the_api_reads_leases_and_lines_and_no_timer(
         "dynamodb:PutItem": {leases._PARTITION},
         "dynamodb:BatchWriteItem": None,
     }
+
+
+def test_the_api_counts_the_jobs_of_namespaces_and_changes_no_other_item_in_place(stack: Stack) -> None:
+    (policy,) = stack.properties("ApiRole")["Policies"]
+    keys = [
+        each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for each in policy["PolicyDocument"]["Statement"]
+        if "dynamodb:UpdateItem" in each["Action"]
+    ]
+    assert sorted(keys) == [["marks#*"], ["namespace#*"], ["permits#*"]]
 
 
 def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:

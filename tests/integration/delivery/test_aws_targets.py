@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from io import BytesIO
 from typing import Any, Final
 
 import pytest
@@ -69,7 +70,7 @@ def test_the_numbers_of_data_are_the_callers() -> None:
     class Keeping:
         def invoke(self, **request: Any) -> dict[str, Any]:
             payloads.append(request["Payload"])
-            return {"StatusCode": 202}
+            return {"StatusCode": 202, "Payload": BytesIO()}
 
     deliver(
         attempt_of(LAMBDA, b'{"n":1.10,"big":123456789012345678901234567890}'),
@@ -179,7 +180,7 @@ def test_data_of_the_maximal_size_fits_beside_the_longest_names(spec: dict[str, 
             attribute = entry.pop("MessageAttributes", {}).get("sweephand", {})
             texts = [*entry.values(), "sweephand", *attribute.values()]
             sizes.append(sum(len(str(each).encode()) for each in texts))
-            return {"StatusCode": 202, "FailedEntryCount": 0}
+            return {"StatusCode": 202, "FailedEntryCount": 0, "Payload": BytesIO()}
 
     most = target_types()[spec["type"]].data_bytes_max
     longest = spec | ({"source": "s" * 128, "detailType": "d" * 128} if spec is EVENTBRIDGE else {})

@@ -230,5 +230,15 @@ def test_data_that_the_target_cannot_take_is_refused_when_the_job_is_written(kin
     assert target_type.data_limit in found.detail
 
 
+def test_invocations_share_a_connection(target_of: Callable[..., Target]) -> None:
+    def behave(connection: Connection) -> None:
+        while connection.request():
+            connection.answer("202 Accepted")
+
+    target = target_of("lambda", behave)
+    assert [target.deliver().code for _ in range(3)] == [202] * 3
+    assert target.consumer.accepted == 1
+
+
 def test_every_target_is_in_the_matrix() -> None:
     assert set(MODES) == set(default_target_types())

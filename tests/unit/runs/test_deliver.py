@@ -71,7 +71,7 @@ def test_a_job_without_data_sends_null_and_a_job_with_large_data_sends_all_of_it
     assert [attempt.body for attempt in world.consumers.attempts] == [b"null", LARGE.encode()]
 
 
-def test_missing_data_is_a_fault_of_sweephand_and_no_attempt() -> None:
+def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent() -> None:
     world = World()
     message = due(world, data=LARGE)
     job = world.jobs.get(key_of())
@@ -82,9 +82,17 @@ def test_missing_data_is_a_fault_of_sweephand_and_no_attempt() -> None:
     world.payloads.expire()
     payload = job.definition.payload._replace(text=None)
     change(world, definition=replace(job.definition, payload=payload))
-    with pytest.raises(StoreError):
-        handle(world, message)
+    assert handle(world, message).name == "failed"
     assert not world.consumers.attempts
+    run = world.runs.of(message.trigger)
+    assert run is not None
+    assert (run.state, run.attempts) == ("failed", 1)
+    ((letter, _),) = world.queue.buried
+    assert "is not in the payload store any more" in letter.reason
+    world.payloads.put(job.uid, payload.ref or "", LARGE)
+    world.app(world.api_clock).redriver.redrive(key_of(), message.trigger.run_id)
+    world.run_until(world.clock.time + 1_000)
+    assert [each.body for each in world.consumers.attempts] == [LARGE.encode()]
 
 
 def test_an_unknown_revision_is_put_back_until_its_grace_is_over() -> None:

@@ -24,10 +24,11 @@ def _send(client: Any, attempt: Attempt) -> Answer:
         Payload=envelope_of(attempt).encode(),
     )
     code = answer["StatusCode"]
-    if not waits:
-        return Answer(succeeded=True, code=code)
+    # Only an answer that was read leaves its connection to the next request, even if the answer is empty.
     with answer["Payload"] as payload:
         body: bytes = payload.read(_ANSWER_BYTES_MAX)
+    if not waits:
+        return Answer(succeeded=True, code=code)
     text = body[:ANSWER_BYTES_KEPT].decode(errors="replace")
     if "FunctionError" in answer:
         return Answer(succeeded=False, code=code, text=text, error=_sentence(body))

@@ -24,6 +24,17 @@ READS_MAX = 5
 NO_DATA = b"null"
 
 
+#: Stands for data that is not in the payload store. No JSON is empty.
+DATA_GONE: Final = b""
+
+#: The answer in place of a delivery without its data. No retry can find it.
+NO_PAYLOAD: Final = Answer(
+    succeeded=False,
+    error="The data of the trigger is not in the payload store any more. Write the job with its data again, "
+    "and then redrive the run. The data of a trigger by hand is kept for two weeks: trigger the job anew.",
+    is_final=True,
+)
+
 #: Returns the target that a spec of the type `default` stands for in that namespace; None if there is none.
 #: Raises StoreError if that is not known.
 DefaultTarget: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
@@ -204,6 +215,8 @@ class Attempts:
         """
         if stands_for_default(attempt.spec):
             return _Sent(NO_DEFAULT, read, was_connected=False)
+        if attempt.body == DATA_GONE:
+            return _Sent(NO_PAYLOAD, read, was_connected=False)
         latest, was_connected = read, False
 
         def may_send() -> bool:
@@ -222,15 +235,14 @@ class Attempts:
         return _Sent(answer, latest, was_connected)
 
     def _body(self, message: TriggerMessage, job: Job) -> bytes:
+        """The data that the trigger delivers; DATA_GONE if the payload store does not have it any more."""
         payload = message.payload or job.definition.payload
         if payload is None:
             return NO_DATA
         text = payload.text
         if text is None and payload.ref is not None:
             text = self._payloads.get(job.uid, payload.ref)
-        if text is None:
-            raise StoreError(f"the data of {job.key} ({payload.size} bytes) is not in the payload store")
-        return text.encode()
+        return DATA_GONE if text is None else text.encode()
 
 
 def _needs_another_attempt(latest: Job, job: Job, run_token: str | None) -> bool:
