@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
+from time import monotonic
 
 import pytest
 from standardwebhooks.webhooks import Webhook
@@ -122,6 +123,25 @@ def test_a_target_with_a_signing_secret_of_its_own_is_signed_by_that_secret_alon
     assert symmetric == Webhook(HMAC).sign(identity, moment, request.body.decode())
     assert symmetric != Webhook(SECRET).sign(identity, moment, request.body.decode())
     verify(public_key_of(PRIVATE), asymmetric, f"{identity}.{timestamp}.".encode() + request.body)
+
+
+def test_the_time_that_reading_a_secret_takes_counts_towards_the_time_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    behind_s = 0.0
+
+    def read(*_: object) -> Mapping[str, Sequence[str]]:
+        nonlocal behind_s
+        behind_s = 15.0
+        return {"token": [VALUE]}
+
+    monkeypatch.setattr("sweephand.delivery.http.targets.monotonic", lambda: monotonic() + behind_s)
+    with Consumer(lambda connection: connection.hang()) as consumer:
+        spec = consumer.spec(headers={"x-token": {"secretRef": "token"}}, timeout="15s")
+        targets = HttpTargets(HandClock(), allow_insecure=True, read_secrets=read)
+        answer = targets.deliver(attempt_of(spec))
+    assert not answer.succeeded
+    assert "timed out" in str(answer.error) or "within 15 s" in str(answer.error)
 
 
 def test_a_target_without_secrets_reads_none() -> None:

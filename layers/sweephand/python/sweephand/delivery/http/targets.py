@@ -68,17 +68,25 @@ class HttpTargets:
         self._connections = Connections(egress or Egress(allow_loopback=allow_insecure), make_context)
 
     def deliver(self, attempt: Attempt) -> Answer:
-        """Make the request within the target's time-out and return the answer (ports.Targets)."""
+        """Make the request within the target's time-out and return the answer (ports.Targets).
+
+        The time-out counts from the reading of the secrets that the target names.
+        """
         try:
             target = http_target(attempt.spec, allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
+        ends = monotonic() + target.timeout_ms / SECOND_MS
         refs = secret_refs(attempt.spec)
-        return self._with_secrets(target, attempt, refs) if refs else self._made(target, attempt, None)
+        if not refs:
+            return self._made(target, attempt, ends, None)
+        return self._with_secrets(target, attempt, ends, refs)
 
-    def _with_secrets(self, target: HttpTarget, attempt: Attempt, refs: "Sequence[SecretRef]") -> Answer:
+    def _with_secrets(
+        self, target: HttpTarget, attempt: Attempt, ends: float, refs: "Sequence[SecretRef]"
+    ) -> Answer:
         from sweephand.delivery.http.secret_values import (  # noqa: PLC0415 - most targets name no secret
             SecretValues,
             UnusableSecretError,
@@ -88,16 +96,19 @@ class HttpTargets:
             values = SecretValues.read(attempt.trigger.key.namespace, refs, self._read_secrets)
         except UnusableSecretError as error:
             return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
-        return self._made(target, attempt, values)
+        return self._made(target, attempt, ends, values)
 
-    def _made(self, target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> Answer:
+    def _made(
+        self, target: HttpTarget, attempt: Attempt, ends: float, values: "SecretValues | None"
+    ) -> Answer:
         try:
-            return self._answer(target, attempt, values)
+            return self._answer(target, attempt, ends, values)
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, target, values))
 
-    def _answer(self, target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> Answer:
-        ends = monotonic() + target.timeout_ms / SECOND_MS
+    def _answer(
+        self, target: HttpTarget, attempt: Attempt, ends: float, values: "SecretValues | None"
+    ) -> Answer:
         request = _request(target, attempt, values)
         idle = self._connections.take_idle(target.url)
         if idle is not None:
