@@ -5,19 +5,17 @@ DynamoDB encrypts every item (decision 053).
 
 from collections.abc import Collection, Mapping
 
-from pynamodb.attributes import UnicodeAttribute
-
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
 from sweephand.model.signing_secret import SigningSecret
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.storage.item import IntegerAttribute, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.versions import VersionedItem, put_version
 
 
-class NamedSecretItem(Item):
+class NamedSecretItem(VersionedItem):
     """A secret as stored. `values` are newest first, each as `[value, created, expires]`."""
 
-    version = UnicodeAttribute()
     values = JsonAttribute()
     created_at = IntegerAttribute(attr_name="created")
     updated_at = IntegerAttribute(attr_name="updated")
@@ -44,12 +42,7 @@ class DynamoNamedSecrets:
             created_at=secret.created_at,
             updated_at=secret.updated_at,
         )
-        absent = NamedSecretItem.pk.does_not_exist()
-        unchanged = NamedSecretItem.version == replacing
-        refusal = self._table.put(item, absent if replacing is None else unchanged)
-        if refusal is None or refusal.stored is None:
-            return refusal is None
-        return _secret(refusal.stored).version == secret.version
+        return put_version(self._table, item, secret.version, replacing)
 
     def delete(self, key: SecretKey) -> None:
         """Remove a secret with all of its values."""

@@ -10,12 +10,12 @@ from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.jobs import count_jobs
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+from sweephand.storage.versions import VersionedItem, put_version
 
 
-class SettingsItem(Item):
+class SettingsItem(VersionedItem):
     """The settings of a namespace. `limits` is an object with the limits that are set."""
 
-    version = UnicodeAttribute()
     limits = JsonAttribute()
     default_target = JsonAttribute(null=True, attr_name="target")
     default_retry = JsonAttribute(null=True, attr_name="retry")
@@ -27,10 +27,9 @@ class KnownItem(Item):
     """A namespace that was used, in the one partition that lists them all."""
 
 
-class CountItem(Item):
+class CountItem(VersionedItem):
     """The count of a namespace's jobs."""
 
-    version = UnicodeAttribute()
     used = IntegerAttribute()
     since_mark = IntegerAttribute(attr_name="since")
     marked_at = IntegerAttribute(null=True, attr_name="marked")
@@ -61,12 +60,7 @@ class DynamoNamespaces:
             updated_at=settings.updated_at,
             owner=settings.owner,
         )
-        absent = SettingsItem.pk.does_not_exist()
-        unchanged = SettingsItem.version == replacing
-        refusal = self._table.put(item, absent if replacing is None else unchanged)
-        if refusal is None or refusal.stored is None:
-            return refusal is None
-        return _settings(refusal.stored).version == settings.version
+        return put_version(self._table, item, settings.version, replacing)
 
     def job_count(self, namespace: str) -> JobCount | None:
         """The count. One strong read: 1 RRU."""
@@ -84,12 +78,7 @@ class DynamoNamespaces:
             counted_at=count.counted_at,
             epoch=count.epoch,
         )
-        absent = CountItem.pk.does_not_exist()
-        unchanged = CountItem.version == replacing
-        refusal = self._table.put(item, absent if replacing is None else unchanged)
-        if refusal is None or refusal.stored is None:
-            return refusal is None
-        return _count(refusal.stored).version == count.version
+        return put_version(self._table, item, count.version, replacing)
 
     def add_jobs(self, namespace: str, count: int, jobs_max: int, version: str) -> JobCount | None:
         """Count more jobs by one addition, which meets no other writer."""

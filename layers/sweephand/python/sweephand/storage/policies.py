@@ -3,20 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from pynamodb.attributes import UnicodeAttribute
-
 from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey, Rate
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import IntegerAttribute, JsonAttribute, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.versions import VersionedItem, put_version
 
 
-class PolicyItem(Item):
+class PolicyItem(VersionedItem):
     """A policy as stored. `rate` is `[limit, per_ms]`; `change` is `[at, who, what]` of this version."""
 
-    version = UnicodeAttribute()
     concurrent_max = IntegerAttribute(null=True, attr_name="max")
     rate = JsonAttribute(null=True)
     holder_size = IntegerAttribute(attr_name="size")
@@ -41,12 +39,7 @@ class DynamoPolicies:
 
     def put(self, policy: Policy, replacing: str | None) -> bool:
         """Write the policy if the stored version is `replacing`, or if this very write is stored already."""
-        absent = PolicyItem.pk.does_not_exist()
-        unchanged = PolicyItem.version == replacing
-        refusal = self._table.put(_item(policy), absent if replacing is None else unchanged)
-        if refusal is None or refusal.stored is None:
-            return refusal is None
-        return _policy(refusal.stored).version == policy.version
+        return put_version(self._table, _item(policy), policy.version, replacing)
 
     def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
         """Up to `limit` policies of a namespace by name, without those that were deleted."""

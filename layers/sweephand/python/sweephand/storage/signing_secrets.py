@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Final
 
-from pynamodb.attributes import UnicodeAttribute
-
 from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
-from sweephand.storage.item import Item, JsonAttribute
+from sweephand.storage.item import JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.versions import VersionedItem, put_version
 
 #: The version before ed25519 knows the first item alone, and replaces it whole.
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
@@ -15,10 +14,9 @@ _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"
 _SCHEMES: Final = {sort_key: scheme for scheme, sort_key in _SORT_KEYS.items()}
 
 
-class SecretsItem(Item):
+class SecretsItem(VersionedItem):
     """A namespace's secrets, newest first, each as [secret, created, expires]."""
 
-    version = UnicodeAttribute()
     secrets = JsonAttribute()
 
 
@@ -49,12 +47,7 @@ class DynamoSecrets:
             version=secrets.version,
             secrets=[[each.secret, each.created_at, each.expires_at] for each in secrets.secrets],
         )
-        absent = SecretsItem.pk.does_not_exist()
-        unchanged = SecretsItem.version == replacing
-        refusal = self._table.put(item, absent if replacing is None else unchanged)
-        if refusal is None or refusal.stored is None:
-            return refusal is None
-        return _secrets(secrets.namespace, refusal.stored).version == secrets.version
+        return put_version(self._table, item, secrets.version, replacing)
 
 
 def _partition(namespace: str) -> str:
