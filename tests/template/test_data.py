@@ -1,7 +1,7 @@
 """The stored data of the template: it survives the stack, is encrypted, and is removed when it is due."""
 
 import pytest
-from tests.template.stack import Stack, told
+from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.runs.intake import CRASHES_MAX
 
@@ -25,8 +25,38 @@ def test_a_table_is_on_demand_and_recoverable(stack: Stack, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
-def test_a_table_is_encrypted_by_the_key_of_dynamodb_which_costs_nothing(stack: Stack, name: str) -> None:
-    assert "SSESpecification" not in stack.properties(name)
+def test_a_table_is_encrypted_by_the_operators_key_or_by_dynamodb_s_which_costs_nothing(
+    stack: Stack, name: str
+) -> None:
+    [condition, with_key, otherwise] = stack.properties(name)["SSESpecification"]["Fn::If"]
+    assert (condition, otherwise) == ("HasKey", {"Ref": "AWS::NoValue"})
+    assert with_key == {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": {"Ref": "KmsKeyArn"}}
+
+
+def test_one_key_encrypts_everything_if_the_operator_names_one(stack: Stack) -> None:
+    assert stack.parameter("KmsKeyArn")["Default"] == ""
+    assert stack.condition("HasKey") == {"Fn::Not": [{"Fn::Equals": [{"Ref": "KmsKeyArn"}, ""]}]}
+    encryption = stack.properties("PayloadBucket")["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    [of_bucket] = encryption
+    assert of_bucket["ServerSideEncryptionByDefault"]["Fn::If"] == [
+        "HasKey",
+        {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": {"Ref": "KmsKeyArn"}},
+        {"SSEAlgorithm": "AES256"},
+    ]
+    no_value = {"Ref": "AWS::NoValue"}
+    for queue in stack.named("AWS::SQS::Queue").values():
+        assert queue["KmsMasterKeyId"]["Fn::If"] == ["HasKey", {"Ref": "KmsKeyArn"}, no_value]
+
+
+def test_every_function_may_use_the_key_through_the_stores_and_queues_only(stack: Stack) -> None:
+    assert stack.resource("KeyPolicy")["Condition"] == "HasKey"
+    policy = stack.properties("KeyPolicy")
+    roles = {f"{ROLES.get(each, each)}Role" for each in FUNCTIONS}
+    assert {told(each) for each in policy["Roles"]} == roles
+    [statement] = policy["PolicyDocument"]["Statement"]
+    assert statement["Resource"] == {"Ref": "KmsKeyArn"}
+    services = statement["Condition"]["StringEquals"]["kms:ViaService"]
+    assert {told(each).split(".")[0] for each in services} == {"dynamodb", "sqs", "s3"}
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
@@ -67,7 +97,8 @@ def test_messages_are_kept_for_two_weeks_and_poison_becomes_a_dead_letter(stack:
 
 
 def test_queues_are_encrypted(stack: Stack) -> None:
-    assert all(queue["SqsManagedSseEnabled"] is True for queue in stack.named("AWS::SQS::Queue").values())
+    for queue in stack.named("AWS::SQS::Queue").values():
+        assert queue["SqsManagedSseEnabled"]["Fn::If"] == ["HasKey", {"Ref": "AWS::NoValue"}, True]
 
 
 def test_the_delivery_function_of_another_stack_may_not_send_to_the_queues_of_this_one(stack: Stack) -> None:

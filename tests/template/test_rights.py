@@ -9,6 +9,19 @@ from sweephand.storage import api_keys, leases, named_secrets, signing_secrets
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
+#: What the services ask of a function that uses what a key of the account encrypts. Only a stack with such a
+#: key has these rights.
+KEY = {
+    "KmsKeyArn": {
+        "kms:CreateGrant",
+        "kms:Decrypt",
+        "kms:DescribeKey",
+        "kms:Encrypt",
+        "kms:GenerateDataKey*",
+        "kms:ReEncrypt*",
+    }
+}
+
 
 #: The queues that jobs may name where the operator names none.
 DEFAULT_QUEUES = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:sweephand-*"
@@ -127,7 +140,8 @@ def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, funct
     of = ROLES.get(function, function)
     assert told(stack.properties(f"{function}Function")["Role"]) == f"{of}Role.Arn"
     sharing = {of, *(each for each, other in ROLES.items() if other == of)}
-    assert stack.grants(f"{of}Role") == RIGHTS[of] | {f"{each}LogGroup.Arn": LOGS for each in sharing}
+    expected = RIGHTS[of] | KEY | {f"{each}LogGroup.Arn": LOGS for each in sharing}
+    assert stack.grants(f"{of}Role") == expected
 
 
 @pytest.mark.parametrize(
@@ -139,7 +153,7 @@ def test_no_right_names_every_resource_or_every_action_of_a_service(stack: Stack
     assert "*" not in grants
     # Batches are one right with single messages on AWS and two on the local stack, which enforces the roles.
     patterns = {action for actions in grants.values() for action in actions if "*" in action}
-    assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*"}
+    assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*", "kms:GenerateDataKey*", "kms:ReEncrypt*"}
     assert "dynamodb:Scan" not in {action for actions in grants.values() for action in actions}
     assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
 
