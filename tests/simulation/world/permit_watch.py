@@ -11,6 +11,7 @@ from typing import Final
 from tests.simulation.world.processes import Process, Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy
 from sweephand.model.run import Run
@@ -36,7 +37,7 @@ class PermitWatch:
     complaints: list[str] = field(default_factory=list)
     workers: set[Process] = field(default_factory=set)
     _open: dict[Process, list[str]] = field(default_factory=dict)
-    _going_on: dict[str, None] = field(default_factory=dict)
+    _going_on: dict[str, Instant] = field(default_factory=dict)
     _limits: list[tuple[Instant, int]] = field(default_factory=list)
     _named: dict[JobKey, tuple[str | None, Instant]] = field(default_factory=dict)
     figures: Counter[str] = field(default_factory=Counter)
@@ -73,7 +74,8 @@ class PermitWatch:
     def run_changed(self, run: Run) -> None:
         """A run is stored."""
         if run.state == "running" and run.permit is not None:
-            self._going_on[run.trigger_id] = None
+            assert run.run_until is not None, "it is running"
+            self._going_on[run.trigger_id] = run.run_until + CLOCK_SKEW_MAX_MS
             self._judge()
         else:
             self._going_on.pop(run.trigger_id, None)
@@ -90,7 +92,9 @@ class PermitWatch:
         before = [limit for at, limit in self._limits if at <= since]
         allowed = max([limit for at, limit in self._limits if at > since] + before[-1:], default=0)
         opened = [each for of_process in self._open.values() for each in of_process]
-        going_on = [each for each in self._going_on if each not in opened]
+        # After its `maxRunTime` a run counts as failed, also while the message that records this is late.
+        running = [each for each, until in self._going_on.items() if now <= until]
+        going_on = [each for each in running if each not in opened]
         if len(opened) + len(going_on) > allowed:
             self.complaints.append(
                 f"at {now}, {len(opened)} requests are open and {len(going_on)} runs go on under a limit of "

@@ -221,7 +221,7 @@ def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
     run = run_of(world)
     assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
     (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))
-    soonest = deadline_of(run, deadline.shard)
+    soonest = deadline_of(run, deadline.shard, "normal")
     assert soonest.not_before <= again.not_before < soonest.not_before + CHECKS_SPREAD_MS
     assert again._replace(not_before=soonest.not_before) == soonest
     while world.clock.time < NOON + HOUR:

@@ -8,15 +8,23 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.policy import PRIORITIES
-from sweephand.model.trigger import BundleMessage, RangeMessage, TriggerMessage, priority_of
+from sweephand.model.trigger import (
+    BundleMessage,
+    DeadlineMessage,
+    RangeMessage,
+    TriggerMessage,
+    priority_of,
+)
 from sweephand.model.wire import decode, encode
+from sweephand.ports import Answer
+from sweephand.runs.redrive import Progress
 
 
 def priorities(world: World) -> list[str]:
     return [
         priority_of(message)
         for _, message in world.queue.waiting
-        if isinstance(message, TriggerMessage | RangeMessage | BundleMessage)
+        if isinstance(message, TriggerMessage | RangeMessage | BundleMessage | DeadlineMessage)
     ]
 
 
@@ -51,7 +59,36 @@ def retried(world: World) -> None:
     world.run_until(NOON + 2 * SECOND_MS)
 
 
-@pytest.mark.parametrize("sent", [armed_at_once, armed_as_a_range, swept, by_hand, backfilled, retried])
+def redriven(world: World) -> None:
+    world.consumers.answering = lambda _: FAILED
+    world.put(dueTime="1s", priority="high", retry={"maxAttempts": 1}, labels={"team": "ops"})
+    world.run_until(NOON + 2 * SECOND_MS)
+    assert not world.queue.waiting
+    world.redrive(f"{NOON + SECOND_MS}-0")
+    world.redriver().redrive_many("ns", prefix="", labels={"team": "ops"}, since=Progress())
+    assert len(world.queue.waiting) == 2
+
+
+def chained(world: World) -> None:
+    world.put("after", priority="high")
+    world.put("first", dueTime="1s", onComplete={"type": "job", "name": "after"})
+    world.clock.time += 2 * SECOND_MS
+    for _ in range(2):
+        # First the trigger is delivered, and then the end of its run is notified.
+        world.deliver(world.queue.take())
+
+
+def accepted(world: World) -> None:
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    world.put(dueTime="1s", priority="high", completion="async")
+    world.run_until(NOON + 2 * SECOND_MS)
+    assert any(isinstance(message, DeadlineMessage) for _, message in world.queue.waiting)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [armed_at_once, armed_as_a_range, swept, by_hand, backfilled, retried, redriven, chained, accepted],
+)
 def test_every_message_of_a_job_carries_its_priority(sent: Callable[[World], None]) -> None:
     world = World(shards=1)
     sent(world)

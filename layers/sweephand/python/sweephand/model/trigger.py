@@ -249,7 +249,7 @@ class DeadlineMessage(NamedTuple):
 
     It concerns one acceptance: that of the attempt that `owner` claimed. `shard` is the job's shard, for the
     timer of the next check. `permit` is the permit that the attempt holds under a policy. Whoever finds that
-    the attempt is over frees it.
+    the attempt is over frees it. `priority` is that of its job, as for a trigger.
     """
 
     trigger: Trigger
@@ -259,6 +259,7 @@ class DeadlineMessage(NamedTuple):
     not_before: Instant
     faults: int = 0
     permit: PermitName | None = None
+    priority: Priority = PRIORITY_DEFAULT
 
 
 class FailureMessage(NamedTuple):
@@ -348,10 +349,12 @@ Readable: TypeAlias = Message | BundleMessage
 
 
 def priority_of(message: Readable) -> Priority:
-    """The priority of a message. Messages that look after runs have the default priority."""
+    """The priority of a message. Those that tell of a run's failure or end have the default priority."""
     if isinstance(message, BundleMessage):
         return message.triggers[0].priority
-    return message.priority if isinstance(message, TriggerMessage | RangeMessage) else PRIORITY_DEFAULT
+    if isinstance(message, TriggerMessage | RangeMessage | DeadlineMessage):
+        return message.priority
+    return PRIORITY_DEFAULT
 
 
 def namespace_of(message: Readable) -> str:

@@ -84,6 +84,7 @@ def _of_message(message: Message) -> dict[str, Any]:
             fields |= {"owner": message.owner, "shard": message.shard, "faults": message.faults}
             if message.permit is not None:
                 fields["permit"] = permit_to_json(message.permit)
+            fields |= lane_to_json(message.priority)
         case FailureMessage():
             fields = _of_attempt("failure", message)
             fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
@@ -204,6 +205,7 @@ def _read(fields: Fields) -> Readable:
                 not_before=fields.number("at"),
                 faults=fields.number("faults"),
                 permit=fields.permit(),
+                priority=fields.priority(),
             )
         case "failure":
             return FailureMessage(

@@ -96,7 +96,7 @@ class Deadlines:
                 if run.next_check_at is not None and message.not_before < run.next_check_at:
                     return Outcome("watched")
                 if following is None:
-                    following = self._next_check(run, message.shard)
+                    following = self._next_check(run, message)
                     # Send first: if the function crashes before it records the next check, this message comes
                     # again.
                     self._requeue.send_at(following, message.shard)
@@ -111,9 +111,9 @@ class Deadlines:
             f"run {message.trigger.run_id} of {message.trigger.key} kept changing between read and write"
         )
 
-    def _next_check(self, run: Run, shard: int) -> DeadlineMessage:
+    def _next_check(self, run: Run, message: DeadlineMessage) -> DeadlineMessage:
         """The check at the run's next deadline. A random delay keeps checks from coming all at once."""
-        check = deadline_of(run, shard)
+        check = deadline_of(run, message.shard, message.priority)
         return check._replace(not_before=check.not_before + int(self._ids.fraction() * CHECKS_SPREAD_MS))
 
     def fail(self, message: FailureMessage) -> Outcome:

@@ -339,7 +339,7 @@ class Deliverer:
         The message that frees the permit goes first. If this function crashes, that message finds that the
         attempt was never accepted.
         """
-        self._requeue.send_at(permit_check_of(run, job.shard), job.shard)
+        self._requeue.send_at(permit_check_of(run, job), job.shard)
         return permit.keep(self._clock.now() + ATTEMPT_CLAIM_MS + job.definition.max_run_time_ms)
 
     def _is_left_by_a_fault(self, message: TriggerMessage) -> bool:

@@ -9,6 +9,7 @@ from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
 from sweephand.model.batch_progress import mark_of
 from sweephand.model.job import Job
+from sweephand.model.policy import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import (
     DeadLetter,
@@ -109,7 +110,7 @@ class FollowUp:
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._retention.keep_job(job, run_until)
-        check = deadline_of(running, job.shard)
+        check = deadline_of(running, job.shard, job.definition.priority)
         self._requeue.send_at(check, job.shard)
         # A callback may have been recorded before. It stands, and this write is refused.
         return self._runs.record(replace(running, next_check_at=check.not_before))
@@ -219,14 +220,16 @@ class FollowUp:
         self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
 
 
-def deadline_of(run: Run, shard: int) -> DeadlineMessage:
+def deadline_of(run: Run, shard: int, priority: Priority) -> DeadlineMessage:
     """The message that checks a run's deadline. It comes after the deadline by every function's clock."""
     assert run.owner is not None, "it was claimed"
     not_before = run.deadline_at + DEADLINE_GRACE_MS
-    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit)
+    return DeadlineMessage(
+        trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit, priority=priority
+    )
 
 
-def permit_check_of(run: Run, shard: int) -> DeadlineMessage:
+def permit_check_of(run: Run, job: Job) -> DeadlineMessage:
     """The message that frees the permit of a claimed attempt that never became an accepted one.
 
     It comes after the claim has ended by every function's clock.
@@ -234,4 +237,7 @@ def permit_check_of(run: Run, shard: int) -> DeadlineMessage:
     assert run.owner is not None, "it was claimed"
     assert run.claimed_until is not None, "it was claimed"
     not_before = run.claimed_until + DEADLINE_GRACE_MS
-    return DeadlineMessage(trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit)
+    return DeadlineMessage(
+        trigger_of(run), run.attempts, run.owner, job.shard, not_before,
+        permit=run.permit, priority=job.definition.priority,
+    )  # fmt: skip

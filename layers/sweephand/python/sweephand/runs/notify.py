@@ -155,7 +155,9 @@ class Notifier:
             self._queue.send([(batch, 0)])
             return Answer(succeeded=True)
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
-        self._queue.send([(TriggerMessage(trigger, message.ended_at, payload=payload), 0)])
+        priority = job.definition.priority
+        chained = TriggerMessage(trigger, message.ended_at, payload=payload, priority=priority)
+        self._queue.send([(chained, 0)])
         return Answer(succeeded=True)
 
     def _stored_payload(self, job: Job, payload: Payload, demand: Demand) -> Payload:

@@ -9,6 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX, REDRIVES_KEPT
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports import Clock, JobStore, Queue, RunStore
@@ -37,9 +38,10 @@ class RedriveResult:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Runs to redrive, how many jobs and runs were examined to find them, and how far that was."""
+    """Runs of a job to redrive, its priority, how much was examined to find them, and how far that was."""
 
     runs: Sequence[Run]
+    priority: Priority
     examined: int
     reached: Progress
 
@@ -70,7 +72,7 @@ class Redriver:
         job = self._jobs.get(key)
         if job is None or job.uid != run.uid:
             raise ConflictError("The job of this run is deleted, so the run cannot be redriven.")
-        self._send([run])
+        self._send([(run, job.definition.priority)])
         return run
 
     def redrive_many(
@@ -82,10 +84,10 @@ class Redriver:
         have been redriven. Repeating the call is safe.
         """
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        found: list[Run] = []
+        found: list[tuple[Run, Priority]] = []
         examined, reached = 0, None
         for step in self._steps(namespace, prefix, labels, since):
-            found += step.runs
+            found += [(run, step.priority) for run in step.runs]
             examined += step.examined
             if examined + _PAGE_MAX >= BULK_EXAMINED_MAX or self._clock.now() >= until:
                 reached = step.reached
@@ -99,13 +101,14 @@ class Redriver:
         for job in self._jobs_from(namespace, prefix, since):
             name = job.key.name
             if any(job.definition.labels.get(label) != value for label, value in labels.items()):
-                yield _Step((), 1, Progress(name))
+                yield _Step((), job.definition.priority, 1, Progress(name))
                 continue
             before: str | None = since.before if name == since.name else ""
             while before is not None:
                 page = self._runs.page(job.key, None, before, _PAGE_MAX)
                 failed = [run for run in page.items if run.state == "failed" and run.uid == job.uid]
-                yield _Step(failed, 1 + len(page.items), Progress(name, page.next or ""))
+                examined = 1 + len(page.items)
+                yield _Step(failed, job.definition.priority, examined, Progress(name, page.next or ""))
                 before = page.next
 
     def _jobs_from(self, namespace: str, prefix: str, since: Progress) -> Iterator[Job]:
@@ -119,14 +122,14 @@ class Redriver:
             yield from page.items
             after = page.next
 
-    def _send(self, runs: Sequence[Run]) -> None:
+    def _send(self, runs: Sequence[tuple[Run, Priority]]) -> None:
         now = self._clock.now()
-        messages = [_first_attempt_of_round(run, now) for run in runs]
+        messages = [_first_attempt_of_round(run, now, priority) for run, priority in runs]
         if messages:
             self._queue.send([(message, 0) for message in messages])
 
 
-def _first_attempt_of_round(run: Run, now: Instant) -> TriggerMessage:
+def _first_attempt_of_round(run: Run, now: Instant, priority: Priority) -> TriggerMessage:
     """The message of the first attempt of a new round."""
     attempt, trigger = run.attempts + 1, trigger_of(run)
     return TriggerMessage(
@@ -138,6 +141,7 @@ def _first_attempt_of_round(run: Run, now: Instant) -> TriggerMessage:
         redrive=Redrive(attempt, run.started_at, _ends_of(run)),
         payload=run.payload,
         last_failure=run.last_failure,
+        priority=priority,
     )
 
 
