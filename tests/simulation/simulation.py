@@ -170,7 +170,6 @@ class Simulation:
             sqs=self._sqs,
         )
         self._policies = Policies.of(seed)
-        chronicle.flow.watch.runs_go_on = Flows.of(seed).is_on
         self._flow = self._functions.flow(self._work, max(1, self._policies.functions_max))
         self._clients = Clients(
             seed=seed,

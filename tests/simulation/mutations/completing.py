@@ -13,6 +13,7 @@ from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.model import run_conditions
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import Priority
 from sweephand.model.run import Run
 from sweephand.model.run_conditions import Guard, WriteCondition
 from sweephand.model.run_states import TRANSITIONS, State
@@ -242,8 +243,8 @@ def redrives_without_payload() -> Iterator[None]:
 
 @mutation("A redrive claims its run before it sends its message")
 def redrives_before_sending() -> Iterator[None]:
-    def redriven(self: Redriver, runs: Sequence[Run]) -> None:
-        for run in runs:
+    def redriven(self: Redriver, runs: Sequence[tuple[Run, Priority]]) -> None:
+        for run, _ in runs:
             claimed = replace(
                 run,
                 state="claimed",

@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.simulation.world.processes import Process, Scheduler
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy
@@ -18,9 +18,9 @@ from sweephand.model.run import Run
 from sweephand.ports import Attempt
 
 #: What was begun under an earlier limit goes on for this long: a function's time limit, and the age that a
-#: read of the policy may have. An asynchronous run goes on for as long as its job lets it.
+#: read of the policy may have. An asynchronous run goes on for as long as its job lets it, beside what the
+#: other holders begin under a lower limit.
 _GOES_ON_MS: Final = 91 * SECOND_MS
-_RUNS_GO_ON_MS: Final = 60 * MINUTE_MS
 
 #: A job that has named the policy for this long is under it. A function may use a read of the job that is a
 #: second old, and its request takes as long to leave.
@@ -33,11 +33,11 @@ class PermitWatch:
 
     scheduler: Scheduler
     name: str | None = None
-    runs_go_on: bool = False
     complaints: list[str] = field(default_factory=list)
     workers: set[Process] = field(default_factory=set)
     _open: dict[Process, list[str]] = field(default_factory=dict)
-    _going_on: dict[str, Instant] = field(default_factory=dict)
+    #: When each run began, and when it is over at the latest.
+    _going_on: dict[str, tuple[Instant, Instant]] = field(default_factory=dict)
     _limits: list[tuple[Instant, int]] = field(default_factory=list)
     _named: dict[JobKey, tuple[str | None, Instant]] = field(default_factory=dict)
     figures: Counter[str] = field(default_factory=Counter)
@@ -75,7 +75,8 @@ class PermitWatch:
         """A run is stored."""
         if run.state == "running" and run.permit is not None:
             assert run.run_until is not None, "it is running"
-            self._going_on[run.trigger_id] = run.run_until + CLOCK_SKEW_MAX_MS
+            begun_at, _ = self._going_on.get(run.trigger_id, (self.scheduler.now, 0))
+            self._going_on[run.trigger_id] = begun_at, run.run_until + CLOCK_SKEW_MAX_MS
             self._judge()
         else:
             self._going_on.pop(run.trigger_id, None)
@@ -88,12 +89,12 @@ class PermitWatch:
 
     def _judge(self) -> None:
         now = self.scheduler.now
-        since = now - (_RUNS_GO_ON_MS if self.runs_go_on else _GOES_ON_MS)
+        # After its `maxRunTime` a run counts as failed, also while the message that records this is late.
+        running = {each: begun_at for each, (begun_at, until) in self._going_on.items() if now <= until}
+        since = min([now, *running.values()]) - _GOES_ON_MS
         before = [limit for at, limit in self._limits if at <= since]
         allowed = max([limit for at, limit in self._limits if at > since] + before[-1:], default=0)
         opened = [each for of_process in self._open.values() for each in of_process]
-        # After its `maxRunTime` a run counts as failed, also while the message that records this is late.
-        running = [each for each, until in self._going_on.items() if now <= until]
         going_on = [each for each in running if each not in opened]
         if len(opened) + len(going_on) > allowed:
             self.complaints.append(

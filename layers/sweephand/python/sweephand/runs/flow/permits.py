@@ -39,6 +39,8 @@ class Permits:
         self._open: dict[str, Token | None] = {}
         #: The asynchronous runs that this worker has entered as away, by their requests.
         self._kept: dict[str, Instant] = {}
+        #: Those of them that are stored, so that a later read of the holder shows whether they go on.
+        self._entered: set[str] = set()
         self._lock = Lock()
         self.key = policy.key
         self.until = holder.until
@@ -83,14 +85,15 @@ class Permits:
             return False
         policy = self._policies.get(self.key)
         self._policy = None if policy is None or policy.deleted_at is not None else policy
-        # A run that is entered during the read may be missing in what is read.
-        kept = tuple(self._kept)
-        if self._holder.away or kept:
+        # A run whose entry is being written may be missing in what is read.
+        entered = tuple(self._entered)
+        if self._holder.away or self._kept:
             self._holder = self._permits.holder(self.key, self._holder.slot)
             with self._lock:
-                for request in kept:
+                for request in entered:
                     if request not in self._holder.away:
                         self._kept.pop(request, None)
+                        self._entered.discard(request)
         self._read_at = now
         return True
 
@@ -139,11 +142,16 @@ class Permits:
         with self._lock:
             # It counts from before the write, since the answer to the write may be lost.
             self._kept[request] = until
-        return self._permits.enter(self.key, self._holder.slot, self._owner, {request: until})
+        is_entered = self._permits.enter(self.key, self._holder.slot, self._owner, {request: until})
+        if is_entered:
+            with self._lock:
+                self._entered.add(request)
+        return is_entered
 
     def free_kept(self, request: str) -> None:
         """The permit of a request is not kept any more. It is free once the request is over."""
         with self._lock:
+            self._entered.discard(request)
             if self._kept.pop(request, None) is None:
                 return
         self._permits.remove(self.key, self._holder.slot, [request])
