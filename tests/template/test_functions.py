@@ -272,6 +272,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
                     "ALLOW_INSECURE_TARGETS",
                     "MAX_TRIGGERS_PER_MINUTE",
                     *LISTS,
+                    "PRIVATE_TARGET_CIDRS",
                 },
             )
             for function in ("Deliver", "Flow")
@@ -293,7 +294,9 @@ def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it
     named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
     # The policy gets another name with another list of what jobs may reach.
     lists = stack.parameters_in([stack.properties(each)["Description"] for each in POLICIES])
-    meant = [each for name in named for each in (lists if name == "TargetQueuesPolicy" else [name])]
+    network = stack.parameters_in(stack.properties("NetworkPolicy")["Description"])
+    stands_for = {"TargetQueuesPolicy": lists, "NetworkPolicy": network}
+    meant = [each for name in named for each in stands_for.get(name, [name])]
     published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
     assert sorted(meant) == sorted(stack.parameters_in(published))
 
@@ -309,6 +312,27 @@ def test_a_new_list_replaces_the_policies_and_publishes_a_version_of_the_functio
     [_, [_, *lists]] = others["Description"]["Fn::Join"]
     variables = stack.variables("Deliver")
     assert {told(each) for each in lists} == {variables[each] for each in LISTS - {"TARGET_QUEUE_ARNS"}}
+
+
+@pytest.mark.parametrize("function", ["Deliver", "Flow"])
+def test_deliveries_run_in_the_subnets_that_the_operator_names(stack: Stack, function: str) -> None:
+    for name in ("VpcSubnetIds", "VpcSecurityGroupIds", "PrivateTargetCidrs"):
+        assert stack.parameter(name)["Default"] == ""
+    [condition, network, otherwise] = stack.properties(f"{function}Function")["VpcConfig"]["Fn::If"]
+    assert (condition, otherwise) == ("HasVpc", {"Ref": "AWS::NoValue"})
+    assert network == {
+        "SubnetIds": {"Fn::Split": [",", {"Ref": "VpcSubnetIds"}]},
+        "SecurityGroupIds": {"Fn::Split": [",", {"Ref": "VpcSecurityGroupIds"}]},
+    }
+    assert stack.resource(f"{function}Function")["DependsOn"] == "NetworkPolicy"
+    policy = stack.properties("NetworkPolicy")
+    assert "ManagedPolicyName" not in policy, "a policy with a name could not be replaced"
+    assert policy["Roles"] == [{"Ref": "DeliverRole"}]
+
+
+def test_no_other_function_runs_in_a_vpc(stack: Stack) -> None:
+    inside = {name for name in FUNCTIONS if "VpcConfig" in stack.properties(f"{name}Function")}
+    assert inside == {"Deliver", "Flow"}
 
 
 def test_tick_invokes_the_published_version_of_the_sweeper(stack: Stack) -> None:

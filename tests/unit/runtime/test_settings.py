@@ -39,3 +39,11 @@ def test_the_valve_may_be_zero_which_stands_for_none() -> None:
 def test_a_setting_of_zero_is_refused_if_the_least_value_is_one() -> None:
     with pytest.raises(SettingsError, match="SHARD_COUNT must be a whole number of at least 1, not '0'"):
         Settings.read({"SHARD_COUNT": "0"})
+
+
+def test_private_networks_are_read_and_a_wrong_one_is_named() -> None:
+    found = Settings.read({"PRIVATE_TARGET_CIDRS": "10.0.0.0/16, fd00::/8"})
+    assert [str(each) for each in found.reach.private] == ["10.0.0.0/16", "fd00::/8"]
+    assert Settings.read({}).reach.private == ()
+    with pytest.raises(SettingsError, match="PRIVATE_TARGET_CIDRS must be a list of networks"):
+        Settings.read({"PRIVATE_TARGET_CIDRS": "10.0.0.1/16"})

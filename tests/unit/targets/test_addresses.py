@@ -1,4 +1,4 @@
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import pytest
 
@@ -111,3 +111,25 @@ def test_a_special_address_may_not_even_where_loopback_may(
 def test_loopback_may_be_connected_to_only_where_the_stack_allows_it(address: str) -> None:
     assert refusal(ip_address(address), allow_loopback=False) == "loopback"
     assert refusal(ip_address(address), allow_loopback=True) is None
+
+
+VPC = (ip_network("10.0.0.0/16"), ip_network("fd12::/32"))
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "10.0.255.255", "::ffff:10.0.3.4", "fd12::1"])
+def test_a_private_address_in_a_network_of_the_operator_may_be_connected_to(address: str) -> None:
+    assert refusal(ip_address(address), allow_loopback=False, private=VPC) is None
+
+
+@pytest.mark.parametrize("address", ["10.1.0.1", "192.168.0.1", "fd01::1", "64:ff9b::a00:1"])
+def test_a_private_address_elsewhere_may_not(address: str) -> None:
+    assert refusal(ip_address(address), allow_loopback=False, private=VPC) is not None
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["127.0.0.1", "169.254.169.254", "fd00:ec2::254", "224.0.0.1", "::1", "fe80::1"],
+)
+def test_no_network_of_the_operator_opens_addresses_that_are_special_otherwise(address: str) -> None:
+    every = (ip_network("0.0.0.0/0"), ip_network("::/0"))
+    assert refusal(ip_address(address), allow_loopback=False, private=every) is not None

@@ -1,6 +1,7 @@
 import socket
 import threading
 from collections.abc import Sequence
+from ipaddress import ip_network
 from time import monotonic
 
 import pytest
@@ -141,3 +142,13 @@ def test_the_connection_has_the_rest_of_the_time_as_its_deadline() -> None:
         assert monotonic() - began < 2
         with pytest.raises(TimeoutError):
             sock.recv_into(bytearray(1))
+
+
+def test_a_private_address_is_connected_to_in_a_network_of_the_operator_only(
+    connections: list[object],
+) -> None:
+    names = Names(addresses("10.1.0.1", "10.0.0.7", "169.254.169.254"))
+    egress = Egress(allow_loopback=False, private=(ip_network("10.0.0.0/16"),), resolver=names)
+    with pytest.raises(ConnectionRefusedError):
+        egress.connect("inside.example", 443, 1)
+    assert connections == [("10.0.0.7", 443)]

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Mapping
+from ipaddress import ip_network
 from typing import NamedTuple
 
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
 from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.targets.addresses import Networks
 from sweephand.targets.arns import read_patterns
 from sweephand.targets.queues import JobQueues, Reach
 
@@ -42,6 +44,7 @@ class Settings(NamedTuple):
     allows_insecure_targets: bool
     target_queue_arns: tuple[str, ...]
     listed_arns: Mapping[str, tuple[str, ...]]
+    private_networks: Networks
 
     @property
     def queues(self) -> JobQueues:
@@ -57,7 +60,7 @@ class Settings(NamedTuple):
     @property
     def reach(self) -> Reach:
         """What the deliveries of the stack may reach."""
-        return Reach(self.allows_insecure_targets, self.queues, self.listed_arns)
+        return Reach(self.allows_insecure_targets, self.queues, self.listed_arns, self.private_networks)
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -87,6 +90,7 @@ class Settings(NamedTuple):
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
             listed_arns={_parameter(each): _arns(environment, each) for each in _lists(environment)},
+            private_networks=_networks(environment, "PRIVATE_TARGET_CIDRS"),
         )
 
 
@@ -116,6 +120,14 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     if text not in ("on", "off"):
         raise SettingsError(f"{name} must be on or off, not {text!r}.")
     return text == "on"
+
+
+def _networks(environment: Mapping[str, str], name: str) -> Networks:
+    text = environment.get(name, "")
+    try:
+        return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
+    except ValueError as error:
+        raise SettingsError(f"{name} must be a list of networks with commas between them: {error}.") from None
 
 
 def _lists(environment: Mapping[str, str]) -> list[str]:

@@ -3,8 +3,12 @@
 Sources: IANA's registries of special-purpose addresses (RFC 6890, and the entries added since).
 """
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_network
-from typing import Final
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+from typing import Final, TypeAlias
+
+#: Networks of the operator's own, in which consumers may be.
+Networks: TypeAlias = Sequence[IPv4Network | IPv6Network]
 
 _SPECIAL: Final = tuple(
     (ip_network(network), reason)
@@ -33,12 +37,16 @@ _SPECIAL: Final = tuple(
         ("2001:db8::/32", "for documentation"),
         ("2002::/16", "a 6to4 tunnel"),
         ("3fff::/20", "for documentation"),
+        ("fd00:ec2::/32", "where AWS keeps its metadata"),
         ("fc00::/7", "private (unique local)"),
         ("fe80::/10", "link-local"),
         ("fec0::/10", "private (site-local)"),
         ("ff00::/8", "multicast"),
     )
 )
+
+#: What an operator may open: the addresses of a VPC. Metadata services and loopback are never among them.
+_OPENABLE: Final = frozenset({"private", "private (unique local)", "shared by a carrier (RFC 6598)"})
 
 #: Every global unicast address lies in this network (RFC 4291, IANA). An address outside it is in the table
 #: above, or is reserved.
@@ -48,20 +56,25 @@ _GLOBAL_V6: Final = IPv6Network("2000::/3")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
-def refusal(address: IPv4Address | IPv6Address, *, allow_loopback: bool) -> str | None:
+def refusal(
+    address: IPv4Address | IPv6Address, *, allow_loopback: bool, private: Networks = ()
+) -> str | None:
     """Why a delivery may not connect to an address, in a few words; None if it may.
+
+    Private addresses are permitted in the networks of `private`, and no other special ones.
 
     An IPv4 address inside an IPv6 address (mapped, NAT64) is judged by itself. No consumer needs the tunnels
     6to4 and Teredo, so they are refused, whatever address they contain.
     """
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
-            return refusal(address.ipv4_mapped, allow_loopback=allow_loopback)
+            return refusal(address.ipv4_mapped, allow_loopback=allow_loopback, private=private)
         if address in _NAT64:
             return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allow_loopback=False)
     if address.is_loopback and allow_loopback:
         return None
     for network, reason in _SPECIAL:
         if address in network:
-            return reason
+            is_open = reason in _OPENABLE and any(address in each for each in private)
+            return None if is_open else reason
     return None if address.version == 4 or address in _GLOBAL_V6 else "reserved"  # noqa: PLR2004 - a version

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import Violation
+from sweephand.targets.addresses import Networks
 from sweephand.targets.arns import matches, matches_any
 from sweephand.targets.queue_url import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
@@ -67,12 +68,14 @@ class Reach(NamedTuple):
 
     `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
     that jobs may name. `listed` has the patterns of ARNs that each other parameter of the stack lists, by the
-    parameter's name, such as `TargetFunctionArns`. A parameter that is not there lists nothing.
+    parameter's name, such as `TargetFunctionArns`. A parameter that is not there lists nothing. `private` are
+    the networks in which HTTP targets may have private addresses.
     """
 
     allow_insecure: bool = False
     queues: JobQueues = NO_QUEUE
     listed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    private: Networks = ()
 
     def lists(self, parameter: str, arn: str) -> bool:
         """Whether a parameter of the stack lists a pattern that the ARN matches."""

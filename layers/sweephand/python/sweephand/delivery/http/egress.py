@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.errors import SweephandError
 from sweephand.delivery.http.sockets import BoundedSocket
-from sweephand.targets.addresses import refusal
+from sweephand.targets.addresses import Networks, refusal
 
 
 class Address(NamedTuple):
@@ -48,8 +48,10 @@ def resolve(host: str, port: int) -> Sequence[Address]:
 class Egress:
     """The only way by which connections to consumers leave. Safe to use from many threads."""
 
-    def __init__(self, *, allow_loopback: bool, resolver: Resolver = resolve) -> None:
+    def __init__(self, *, allow_loopback: bool, private: Networks = (), resolver: Resolver = resolve) -> None:
+        """`private` are the networks of the operator's own in which private addresses are permitted."""
         self._allow_loopback = allow_loopback
+        self._private = private
         self._resolver = resolver
 
     def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
@@ -80,7 +82,9 @@ class Egress:
         permitted: list[Address] = []
         reasons: list[str] = []
         for address in addresses:
-            reason = refusal(ip_address(address.ip), allow_loopback=self._allow_loopback)
+            reason = refusal(
+                ip_address(address.ip), allow_loopback=self._allow_loopback, private=self._private
+            )
             if reason is None:
                 permitted.append(address)
             else:

@@ -150,8 +150,10 @@ class HttpTargets:
 
 def adapter(stack: Stack) -> HttpTargets:
     """The adapter of the target type `http`."""
+    reach = stack.reach
+    egress = Egress(allow_loopback=reach.allow_insecure, private=reach.private)
     return HttpTargets(
-        stack.clock, allow_insecure=stack.reach.allow_insecure, read_secrets=stack.read_secrets
+        stack.clock, allow_insecure=reach.allow_insecure, egress=egress, read_secrets=stack.read_secrets
     )
 
 
