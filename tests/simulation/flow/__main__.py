@@ -1,9 +1,29 @@
-"""Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`."""
+"""Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
+
+With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong.
+"""
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
+from statistics import mean
+from typing import Final
 
-from tests.simulation.flow.seeds import run
+from tests.simulation.flow.seeds import run, use
+
+#: The limits whose use is measured, and the triggers of an entry.
+_LIMITS: Final = (1, 5, 12, 50, 200)
+_ENTRIES: Final = (1, 10, 100)
+
+
+def _show_use(seeds: Sequence[int], seconds: int) -> None:
+    for limit in _LIMITS:
+        for of_entry in _ENTRIES:
+            found = [use(seed, limit, seconds, of_entry) for seed in seeds]
+            print(
+                f"limit {limit}, entries of {of_entry}: mean {mean(found):.1%}, least {min(found):.1%}",
+                flush=True,
+            )
 
 
 def main() -> None:
@@ -11,7 +31,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
+    parser.add_argument("--seconds", type=int, default=30, help="of work for each use (default 30)")
     asked = parser.parse_args()
+    if asked.use:
+        _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds)
+        return
     figures: Counter[str] = Counter()
     bad: dict[str, list[int]] = {}
     for seed in range(asked.first, asked.first + asked.seeds):

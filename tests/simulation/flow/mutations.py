@@ -18,6 +18,7 @@ from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
+from sweephand.runs.flow.line_share import LineShare
 from sweephand.runs.flow.line_walk import LineWalk, TakenEntry, TakenTrigger
 from sweephand.runs.flow.line_worker import LineWorker, _Shift
 from sweephand.runs.flow.permits import Permits
@@ -136,11 +137,12 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     ),
     "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
     "a priority that is starved": lambda: patch.multiple(
-        LineClaims, find=_low_first, find_higher=lambda *_: None
+        LineClaims, find=_low_first, find_higher=lambda *_: ()
     ),
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests
     ),
+    "work for a helper that is not written": lambda: patch.object(LineShare, "put", lambda *_: None),
     "a wake mark that is never cleared": lambda: patch.object(MemoryPermits, "clear_mark", lambda *_: None),
 }
 

@@ -19,6 +19,9 @@ STUCK_MS: Final = 15 * MINUTE_MS
 _BACKLOG: Final = 4_000
 _PACK: Final = 100
 
+#: How often the use of a limit is looked at.
+_SAMPLE_MS: Final = 50
+
 
 def run(seed: int) -> FlowWorld:
     """Run a seed to its end. Its complaints say what is wrong."""
@@ -90,27 +93,32 @@ def _keeps(begun_at: list[int], rate: Rate) -> bool:
     return not spans or sum(span < rate.per_ms * 0.9 for span in spans) <= len(spans) / 2
 
 
-def use(seed: int, limit: int, count: int) -> float:
-    """The mean share of a limit that is in use while work waits, if nothing goes wrong."""
-    world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120))
+def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: int = 100) -> float:
+    """The mean share of a limit that is in use while work waits, if nothing goes wrong.
+
+    Enough triggers for so many seconds come into the line at one instant, in entries of that size. The
+    share is measured from that instant on, until fewer than two triggers for each permit wait.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(consumer_ms * 4 // 5, consumer_ms * 6 // 5))
     world.watch_limits()
     world.change(PolicyLimits(limit, None))
     scheduler = world.scheduler
     scheduler.run(NOON + SECOND_MS)
-    for _ in range(0, count, 10):
-        world.put([world.trigger(scheduler.now) for _ in range(10)], "normal", world.ids.token())
+    for _ in range(0, limit * seconds * SECOND_MS // consumer_ms, of_entry):
+        messages = [world.trigger(scheduler.now) for _ in range(of_entry)]
+        world.put(messages, "normal", world.ids.token())
     open_sum = samples = 0
     while True:
-        scheduler.run(scheduler.now + 50)
-        waiting = sum(each.begun == 0 for each in world.triggers.values())
-        if waiting < 2 * limit or scheduler.now > NOON + 30 * MINUTE_MS:
+        scheduler.run(scheduler.now + _SAMPLE_MS)
+        if len(world.triggers) - len(world.begun_at) < 2 * limit:
             break
-        if scheduler.now > NOON + 10 * SECOND_MS:
-            open_sum += len(world.open)
-            samples += 1
+        assert scheduler.now < NOON + 30 * MINUTE_MS, "work waits for ever"
+        open_sum += len(world.open)
+        samples += 1
     assert not world.complaints, world.complaints
+    assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
     scheduler.end()
-    return open_sum / samples / limit if samples else 0.0
+    return open_sum / samples / limit
 
 
 def high_waits_ms(seed: int, limit: int) -> list[int]:

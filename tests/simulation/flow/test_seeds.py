@@ -9,6 +9,10 @@ def test_a_seed_has_no_complaint(seed: int) -> None:
     assert not run(seed).complaints
 
 
-@pytest.mark.parametrize(("limit", "triggers"), [(1, 400), (12, 4_000)])
-def test_nine_tenths_of_a_limit_are_in_use_while_work_waits(limit: int, triggers: int) -> None:
-    assert use(1, limit, triggers) >= 0.9
+@pytest.mark.parametrize(("limit", "of_entry"), [(1, 10), (5, 1), (5, 100), (12, 10), (50, 100)])
+def test_nine_tenths_of_a_limit_are_in_use_while_work_waits(limit: int, of_entry: int) -> None:
+    assert use(1, limit, 10, of_entry) >= 0.9
+
+
+def test_an_entry_that_takes_longer_than_its_claim_is_delivered_once() -> None:
+    assert use(1, 4, 100, of_entry=20, consumer_ms=5_000) >= 0.9

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, Final, cast
 
@@ -16,7 +17,6 @@ from tests.fakes.memory import MemoryChanges
 from tests.simulation.world.faults import KINDS, CallFaults, RoleFaults, Troubles
 from tests.simulation.world.processes import Killed, Machine, MachineClock, Process, Scheduler
 
-from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
@@ -271,7 +271,7 @@ class FlowWorld:
                 clock=clock,
                 ids=self.ids,
                 concurrently=self._concurrently,
-                read_concurrently=one_by_one,
+                read_concurrently=self._read_concurrently,
             )
             try:
                 outcome = worker.work(
@@ -306,6 +306,21 @@ class FlowWorld:
         for number in range(len(tasks)):
             begin(number)
         scheduler.park()
+        return results
+
+    def _read_concurrently(self, tasks: Any) -> list[Any]:
+        """Like sweep_concurrently() of runtime/threads.py: an error is raised once every task ended."""
+
+        def kept(task: Callable[[], Any]) -> Any:
+            try:
+                return task()
+            except StoreError as error:
+                return error
+
+        results = self._concurrently([partial(kept, task) for task in tasks]) if tasks else []
+        for result in results:
+            if isinstance(result, StoreError):
+                raise result
         return results
 
     # The consumer

@@ -131,7 +131,7 @@ TOKEN_LEAD_MS: Final = 300
 #: A worker that has idle permits and open requests looks for new entries this often.
 LINE_LOOK_MS: Final = 300
 
-#: A worker that sees more work than its own sends at most one work message in this time.
+#: A worker that sees more work than its own calls others at most once in this time.
 FAN_OUT_MS: Final = 500
 
 #: What waits in a line is kept for as long as a timer after its time.

@@ -15,18 +15,14 @@ from sweephand.ports import Clock, Ids
 READS_AT_ONCE: Final = 16
 
 #: Partitions of each higher priority that a worker reads before it takes up more entries.
-HIGHER_READS: Final = 4
+HIGHER_READS: Final = 8
 
 
 class Found(NamedTuple):
-    """A partition that has due work and is claimed by nobody, and what was read of it.
-
-    `has_others` says that the same reads found more of them.
-    """
+    """A partition that has due work and is claimed by nobody, and what was read of it."""
 
     place: LinePlace
     top: LineTop
-    has_others: bool
 
 
 class LineClaims:
@@ -45,46 +41,39 @@ class LineClaims:
         #: The partition that is walked now. Of the others that are claimed, some entries are open.
         self.current: LinePlace | None = None
 
-    def find(self, policy: Policy, priorities: Sequence[Priority], count: int) -> Found | None:
-        """A partition of the highest of these priorities that has due work and is claimed by nobody.
+    def find(self, policy: Policy, priorities: Sequence[Priority], count: int) -> Sequence[Found]:
+        """Partitions of the highest of these priorities that have due work and are claimed by nobody.
 
-        Up to `count` partitions of each priority are read. Of those that are read together, it is the one
-        whose first entry is due first.
+        Up to `count` partitions of each priority are read. These are those that were read together, the one
+        whose first entry is due first before the others.
         """
         for priority in priorities:
             for some in parts(self.places(policy, [priority], count), READS_AT_ONCE):
                 now = self._clock.now()
                 found = [
-                    (place, top)
+                    Found(place, top)
                     for place, top in self.tops(some, now + LINE_AHEAD_MS)
                     if top.entries and self.is_free(place, top)
                 ]
                 if found:
-                    place, top = min(found, key=lambda each: each[1].entries[0].at)
-                    return Found(place, top, len(found) > 1)
-        return None
+                    return sorted(found, key=lambda each: each.top.entries[0].at)
+        return ()
 
-    def find_higher(self, policy: Policy) -> Found | None:
-        """A partition of a higher priority than that of the one that is walked, of a few that are read."""
+    def find_higher(self, policy: Policy) -> Sequence[Found]:
+        """Partitions of a higher priority than that of the one that is walked, of a few that are read."""
         if self.current is None:
-            return None
+            return ()
         return self.find(policy, PRIORITIES[: PRIORITIES.index(self.current.priority)], HIGHER_READS)
 
-    def switch(self, found: Found | None) -> bool:
-        """Claim a partition that was found, and walk it from now on.
-
-        Returns whether its last worker has probably crashed, so that its first entry may be the reason.
-        """
-        if found is None:
-            return False
-        now = self._clock.now()
-        seen = found.top.claim
-        claim = self._lines.claim(found.place, seen, self._owner, now + LINE_CLAIM_MS)
+    def switch(self, found: Found) -> bool:
+        """Claim a partition that was found, and walk it from now on. False if another worker was first."""
+        until = self._clock.now() + LINE_CLAIM_MS
+        claim = self._lines.claim(found.place, found.top.claim, self._owner, until)
         if claim is None:
             return False
         self._claims[found.place] = claim
         self.current = found.place
-        return seen is not None and seen.was_abandoned(now)
+        return True
 
     def renew(self) -> Sequence[LinePlace]:
         """Renew each claim of which half is over. Returns the partitions that other workers walk now."""
@@ -102,7 +91,7 @@ class LineClaims:
             self.current = None
         return lost
 
-    def release_all_but(self, busy: Collection[LinePlace]) -> None:
+    def release_all_but(self, busy: Collection[LinePlace | None]) -> None:
         """Release the partitions that are not among these."""
         for place in tuple(self._claims):
             if place not in busy:

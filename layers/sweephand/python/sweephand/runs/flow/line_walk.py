@@ -2,23 +2,19 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from functools import partial
 from threading import Lock
-from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_AHEAD_MS
+from sweephand.base.timing import LINE_AHEAD_MS, LINE_LOOK_MS
 from sweephand.flow_ports import PolicyLines
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
+from sweephand.runs.flow.line_share import LineShare, entries_to_share
 from sweephand.wheel.line_up import LineUp
-
-#: Entries that a worker gives to each helper at once.
-MOVES_MAX: Final = 4
 
 
 class TakenEntry:
@@ -64,20 +60,21 @@ class LineWalk:
         self._before_delete = before_delete
         self._line_up = line_up
         self._clock = clock
-        self._concurrently = concurrently
+        self._line_share = LineShare(lines=lines, clock=clock, concurrently=concurrently)
         self._claims = LineClaims(key, lines=lines, clock=clock, ids=ids, concurrently=concurrently)
         self._entries: dict[tuple[LinePlace, str], TakenEntry] = {}
         self._settled: set[tuple[LinePlace, str, str]] = set()
         self._waiting: deque[TakenTrigger] = deque()
+        self._over: deque[TakenEntry] = deque()
         self._has_left = False
         self._lock = Lock()
         self._spare: list[LineEntry] = []
         self._sees_elsewhere = False
+        self._higher_at: Instant = 0
 
-    @property
-    def sees_more(self) -> bool:
-        """Whether the last look found work that another worker could do."""
-        return bool(self._spare) or self._sees_elsewhere
+    def sees_more(self, enough: int) -> bool:
+        """Whether another worker could help: more than `enough` triggers wait here, or more was seen."""
+        return bool(self._spare) or self._sees_elsewhere or self.waiting > enough
 
     @property
     def waiting(self) -> int:
@@ -107,69 +104,110 @@ class LineWalk:
         self.settle(trigger)
 
     def settle(self, trigger: TakenTrigger) -> None:
-        """A trigger needs nothing more from the line. The last one of an entry deletes the entry."""
+        """A trigger needs nothing more from the line. After the last one, clean() deletes the entry."""
         taken = trigger.taken
         with self._lock:
-            taken.left.pop(trigger.number, None)
-            is_over = not taken.left
-        if is_over:
-            self._delete(taken)
+            if taken.left.pop(trigger.number, None) is not None and not taken.left:
+                self._over.append(taken)
+
+    @property
+    def unclean(self) -> int:
+        """How many entries are settled and not deleted."""
+        return len(self._over)
+
+    def clean(self) -> bool:
+        """Delete one entry that is settled. Returns whether there was one."""
+        with self._lock:
+            taken = self._over.popleft() if self._over else None
+        if taken is None:
+            return False
+        self._delete(taken)
+        return True
+
+    def renew(self) -> None:
+        """Renew the claims of which half is over, and release what is not walked any more.
+
+        What another worker walks now is not begun any more.
+        """
+        for place in self._claims.renew():
+            self._lose(place)
+        # A worker that reads on once in a minute would keep a partition of a higher priority until then.
+        self._claims.release_all_but({place for place, _ in tuple(self._entries)} | {self._claims.current})
 
     def read_ahead(self, policy: Policy, wanted: int) -> bool:
         """Read entries until so many triggers wait here, or until no partition has a due one that is free.
 
         Returns whether any was read. `sees_more` then says whether another worker could help.
         """
-        for place in self._claims.renew():
-            self._lose(place)
         self._spare, self._sees_elsewhere = [], False
-        had = self.waiting
-        if had >= wanted:
-            return False
-        self._switch(self._claims.find_higher(policy))
-        self._read(wanted)
-        if self.waiting == had:
+        now = self._clock.now()
+        if now - self._higher_at >= LINE_LOOK_MS:
+            self._higher_at = now
+            self._switch(self._claims.find_higher(policy))
+        # Other threads take triggers meanwhile, so the number that waits says nothing.
+        was_read = self._read(wanted)
+        if not was_read:
             # Nothing new is due in this partition. Its last triggers need not be over to begin another one.
             self._switch(self._claims.find(policy, PRIORITIES, policy.partitions))
-            self._read(wanted)
+            was_read = self._read(wanted)
         busy = {place for place, _ in tuple(self._entries)}
         if self.waiting and self._claims.current is not None:
             busy.add(self._claims.current)
         self._claims.release_all_but(busy)
-        return self.waiting > had
+        return was_read
 
-    def share(self, policy: Policy, helpers: int) -> int:
+    def share(self, policy: Policy, helpers: int, enough: int) -> int:
         """Let other workers find work. Returns how many of them will, up to `helpers`.
 
-        If all work is in the partition that is walked here, entries move to partitions that nobody walks.
-        They are written there first, so a crash leaves a duplicate and no gap.
+        If all work is in the partition that is walked here, a part of it moves to partitions that nobody
+        walks. So does a part of what waits in this worker, if that is more than `enough`.
         """
         claims = self._claims
         place = claims.current
-        if place is None or not self._spare or claims.find(policy, PRIORITIES, READS_AT_ONCE) is not None:
-            return 1
+        if place is None:
+            return 0
         tops = claims.tops(claims.places(policy, [place.priority], READS_AT_ONCE), self._clock.now())
-        free = [each for each, top in tops if claims.is_free(each, top)]
-        found = self._lines.top(
-            place, self._clock.now(), len(self._entries) + MOVES_MAX * (helpers + 1)
-        ).entries
-        spare = [each for each in found if not self._is_known(place, each)]
-        # This worker keeps as much as each helper gets.
-        homes = [None, *free[:helpers]]
-        moves = [
-            (entry, home)
-            for number, entry in enumerate(spare)
-            if (home := homes[number % len(homes)]) is not None
-        ]
+        free = [(each, top) for each, top in tops if claims.is_free(each, top)]
+        unclaimed = sum(bool(top.entries) for _, top in free)
+        if unclaimed or self._sees_elsewhere:
+            # Another priority may have work too, and so may partitions that were not read. It was seen once.
+            self._sees_elsewhere = False
+            return min(helpers, max(unclaimed, 1))
+        homes = [each for each, _ in free][:helpers]
+        given = self._give(place.priority, homes, policy.holder_size) if self.waiting > enough else 0
+        return max(given, self._share_spare(policy, place, homes) if self._spare else 0)
 
-        def move(entry: LineEntry, home: LinePlace) -> None:
-            self._lines.put(home, entry)
-            self._lines.delete(place, entry)
-
-        for some in parts(moves, READS_AT_ONCE):
-            self._concurrently([partial(move, *each) for each in some])
+    def _share_spare(self, policy: Policy, place: LinePlace, homes: Sequence[LinePlace]) -> int:
+        """Move entries that this worker has not taken up. Returns how many of those partitions got any."""
+        count = entries_to_share(self._spare, len(homes), policy.holder_size)
+        taken = sum(each == place for each, _ in tuple(self._entries))
+        top = self._lines.top(place, self._clock.now(), taken + count)
+        found = [each for each in top.entries if not self._is_known(place, each)][:count]
         self._spare = []
-        return len({home for _, home in moves})
+        return self._line_share.share(policy.holder_size, place, found, homes)
+
+    def _give(self, priority: Priority, homes: Sequence[LinePlace], least: int) -> int:
+        """Move triggers of that priority that wait here to those partitions, as many to each as stay.
+
+        At least `least` stay. Their entry is deleted with the last of those that stay. A crash before that
+        leaves duplicates.
+        """
+        with self._lock:
+            mine = [each for each in self._waiting if each.taken.place.priority == priority]
+            homes = homes[: max(0, len(mine) // least - 1)]
+            moved = mine[len(mine) - len(mine) * len(homes) // (len(homes) + 1) :]
+            gone = set(moved)
+            kept = [each for each in self._waiting if each not in gone]
+            self._waiting.clear()
+            self._waiting.extend(kept)
+        by_home = {home: moved[number :: len(homes)] for number, home in enumerate(homes)}
+        self._line_share.put({
+            home: ([each.message for each in given], given[0].taken.entry.token)
+            for home, given in by_home.items()
+        })  # fmt: skip
+        for each in moved:
+            self.settle(each)
+        return len(homes)
 
     def leave(self, until: Instant) -> bool:
         """Give back what has not begun, and release every partition. Returns whether there was any of it.
@@ -177,6 +215,8 @@ class LineWalk:
         What is open stands in the line again from `until` on, when this worker has ended in any case. The
         threads that settle it delete it before.
         """
+        while self.clean():
+            pass
         with self._lock:
             self._has_left = True
             unbegun = {(each.taken, each.number) for each in self._waiting}
@@ -230,9 +270,8 @@ class LineWalk:
                 if number not in still_open:
                     del taken.left[number]
             taken.entry = opened or old
-            is_over = not taken.left
-        if is_over:
-            self._delete(taken)
+            if opened is not None and not taken.left:
+                self._over.append(taken)
 
     def _delete(self, taken: TakenEntry) -> None:
         # If the entry has got another content meanwhile, it stays, and is read again.
@@ -243,32 +282,41 @@ class LineWalk:
             self._settled.add((taken.place, entry.sort_key, entry.token))
             self._entries.pop((taken.place, entry.sort_key), None)
 
-    def _read(self, wanted: int) -> None:
-        """Take up entries of the partition that is walked, until so many triggers wait here."""
+    def _read(self, wanted: int) -> bool:
+        """Take up entries of the partition that is walked, until so many triggers wait here.
+
+        Returns whether any was due.
+        """
         place, now = self._claims.current, self._clock.now()
         if place is None:
-            return
+            return False
         taken_here = sum(each == place for each, _ in self._entries)
-        limit = taken_here + max(2, wanted - self.waiting)
+        # One more shows whether another worker could help.
+        limit = taken_here + max(1, wanted - self.waiting) + 1
         top = self._lines.top(place, now + LINE_AHEAD_MS, limit)
         for entry in top.entries:
             if (place, entry.sort_key, entry.token) in self._settled:
                 # It was read before it was deleted, or its writer has repeated itself.
                 self._lines.delete(place, entry)
         fresh = [each for each in top.entries if not self._is_known(place, each)]
+        was_read = False
         for number, entry in enumerate(fresh):
             if self.waiting >= wanted:
                 self._spare = fresh[number:]
                 break
-            self._take_up(place, entry, now)
+            was_read |= self._take_up(place, entry, now)
+        return was_read
 
     def _is_known(self, place: LinePlace, entry: LineEntry) -> bool:
         """Whether this worker has taken the entry up, or has settled it."""
         is_settled = (place, entry.sort_key, entry.token) in self._settled
         return is_settled or (place, entry.sort_key) in self._entries
 
-    def _take_up(self, place: LinePlace, entry: LineEntry, now: Instant) -> None:
-        """Take the triggers of an entry that are due within a second. The others go down the line."""
+    def _take_up(self, place: LinePlace, entry: LineEntry, now: Instant) -> bool:
+        """Take the triggers of an entry that are due within a second. The others go down the line.
+
+        Returns whether there were any.
+        """
         due = [each for each in entry.messages if each.not_before <= now + LINE_AHEAD_MS]
         later = [each for each in entry.messages if each.not_before > now + LINE_AHEAD_MS]
         if later:
@@ -281,14 +329,17 @@ class LineWalk:
             self._waiting.extend(TakenTrigger(taken, number) for number in range(len(due)))
         if not due:
             self._delete(taken)
+        return bool(due)
 
-    def _switch(self, found: Found | None) -> None:
-        """Walk a partition that was found from now on."""
-        if found is None:
-            return
-        self._sees_elsewhere = found.has_others
-        if self._claims.switch(found):
-            self._count_crash(found.place, found.top.entries[0])
+    def _switch(self, found: Sequence[Found]) -> None:
+        """Walk the first of these partitions that no other worker claims first."""
+        for number, each in enumerate(found):
+            if self._claims.switch(each):
+                self._sees_elsewhere = number + 1 < len(found)
+                claim = each.top.claim
+                if claim is not None and claim.was_abandoned(self._clock.now()):
+                    self._count_crash(each.place, each.top.entries[0])
+                return
 
     def _count_crash(self, place: LinePlace, entry: LineEntry) -> None:
         """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""

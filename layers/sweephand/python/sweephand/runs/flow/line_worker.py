@@ -38,8 +38,17 @@ _IDLE_MS: Final = 50
 #: A worker calls at most so many others at once.
 _HELPERS_MAX: Final = 4
 
+#: Triggers that a worker keeps waiting for each permit, and the most if requests end faster than it can read.
+AHEAD: Final = 2
+AHEAD_MAX: Final = 16
+
 #: A worker begins no trigger with less time left than this.
 _RESERVE_MS: Final = SETTLING_MS + SECOND_MS
+
+
+def threads_of(permits: int) -> int:
+    """The threads of a worker with so many permits: one more reads, and others delete entries."""
+    return permits + 2 + permits // 4
 
 
 class Delivery(Protocol):
@@ -166,14 +175,14 @@ class LineWorker:
         if self._permits.mark(key, now, at + CLOCK_SKEW_MAX_MS, self._ids.token()):
             self._line_up.wake(key, at, clears_mark=True)
 
-    def fan_out(self, policy: Policy, walk: LineWalk) -> None:
+    def fan_out(self, policy: Policy, walk: LineWalk, enough: int) -> None:
         """Share work if holders are free, of those in a random group, and send a message for each helper."""
         group = self._permits.holders(policy.key, int(self._ids.fraction() * policy.groups))
         now = self._clock.now()
         free = sum(each.is_takeable(policy, now) for each in group)
         if free:
-            for _ in range(walk.share(policy, min(free, _HELPERS_MAX))):
-                self._line_up.wake(policy.key, now)
+            helpers = walk.share(policy, min(free, _HELPERS_MAX), enough)
+            self._read_concurrently([partial(self._line_up.wake, policy.key, now)] * helpers)
 
     def wake(self, key: PolicyKey) -> None:
         """Send a work message at once."""
@@ -214,11 +223,13 @@ class _Shift:
         self._permits = permits
         self._walk = walk
         self._deadline = deadline
-        self._threads = policy.holder_size + 1
+        self._threads = threads_of(policy.holder_size)
         self._reading = Lock()
         self._is_over = False
         self._must_leave = False
         self._was_read = True
+        self._was_full = False
+        self._ahead = AHEAD * policy.holder_size
         self._error: Exception | None = None
         self._looked_at: Instant = 0
         self._fanned_at: Instant = 0
@@ -241,8 +252,11 @@ class _Shift:
                 taken = None if self._must_leave else self._walk.take(partial(self._permits.admit, request))
                 if taken is not None:
                     self._deliver(taken, request)
-                elif not self._read_ahead():
+                elif not (self._read_ahead() or self._walk.clean()):
                     self._worker.wait_until(self._next_at())
+            # The walk has left, so nobody else deletes what ended since then.
+            while self._walk.clean():
+                pass
         except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
             self._error = self._error or error
 
@@ -253,7 +267,10 @@ class _Shift:
         finally:
             self._permits.end_away(request)
         if is_done:
+            # Threads without a permit delete what is settled, as far as they can keep up.
             self._walk.settle(taken)
+            if self._walk.unclean > self._threads:
+                self._walk.clean()
             return
         # A token that has passed is lost. The trigger is the next one of this worker again.
         self._must_leave = self._must_leave or not permit.was_refused or not self._permits.last
@@ -279,14 +296,23 @@ class _Shift:
         if policy is None or self._permits.are_lost or not has_time:
             self._leave()
             return False
-        wanted = 2 * policy.holder_size
+        # An entry can take longer than its claim lasts.
+        self._walk.renew()
         was_read = False
-        if self._walk.waiting < wanted and (self._was_read or now - self._looked_at >= LINE_LOOK_MS):
-            self._was_read = was_read = self._walk.read_ahead(policy, wanted)
+        if self._walk.waiting < self._ahead and (self._was_read or now - self._looked_at >= LINE_LOOK_MS):
+            if self._was_full and not self._walk.waiting:
+                # The consumer is faster than the stores.
+                self._ahead = min(2 * self._ahead, AHEAD_MAX * policy.holder_size)
+            self._was_read = was_read = self._walk.read_ahead(policy, self._ahead)
+            self._was_full = self._walk.waiting >= self._ahead
             self._looked_at = now
-            if self._walk.sees_more and now - self._fanned_at >= FAN_OUT_MS:
-                self._fanned_at = now
-                self._worker.fan_out(policy, self._walk)
+        # Where only tokens are wanting, a helper would not send more.
+        wants_permits = policy.rate is None or self._permits.free() <= 0
+        may_call = wants_permits and now - self._fanned_at >= FAN_OUT_MS
+        enough = 2 * self._ahead
+        if may_call and self._walk.sees_more(enough):
+            self._fanned_at = now
+            self._worker.fan_out(policy, self._walk, enough)
         self.dry_until = self._permits.take_tokens(min(self._permits.free(), self._walk.waiting))
         if self.dry_until is not None or not (self._walk.waiting or self._permits.is_busy):
             self._leave()
