@@ -17,6 +17,8 @@ class Claims:
         self._runs = runs
         self._clock = clock
         self._ids = ids
+        #: The owners of claims that were taken over from crashed invocations, with a token that was sent.
+        self._taken_over: set[str] = set()
 
     def run_of(self, message: TriggerMessage, expires_at: Instant, *, is_claimed: bool = True) -> Run:
         """The run of an attempt that is about to be made. It has no `claimed_until` if it needs no claim."""
@@ -56,6 +58,8 @@ class Claims:
             # A crashed invocation had claimed this attempt, and may have sent its token to the consumer.
             run = replace(run, token=refused_by.token)
             refused_by = self._runs.claim(run, now)
+            if run.owner is not None:
+                self._taken_over.add(run.owner)
         return run, refused_by
 
     def claim_ends_at(self, message: TriggerMessage) -> Instant | None:
@@ -74,10 +78,10 @@ class Claims:
         If it `is_cancelled`, the job was deleted and the message will not come again. Otherwise the record
         goes back to what it was before the claim: a first attempt leaves no record, and a later attempt is to
         be made again. If a function may have crashed during this attempt, the claim stays until it ends,
-        since that function may have sent the request. A claim that another invocation has changed stays as it
-        is.
+        since that function may have sent the request, and the consumer may have its token. A claim that
+        another invocation has changed stays as it is.
         """
-        if _may_have_been_started(message):
+        if _may_have_been_started(message) or run.owner in self._taken_over:
             return
         if is_cancelled:
             self._runs.move(self._cancelled(run, message.attempt - 1), run)
