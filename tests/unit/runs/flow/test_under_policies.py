@@ -272,3 +272,39 @@ def test_a_trigger_whose_mark_was_not_written_stays_in_the_line_and_is_marked_la
     assert head is not None
     assert head.counts == Counts(3)
     assert not waiting(world)
+
+
+@pytest.mark.parametrize("concurrent_max", [1, 5])
+def test_the_valve_counts_each_trigger_of_a_policy_once_and_none_is_lost(concurrent_max: int) -> None:
+    world = world_with(concurrent_max)
+    world.triggers_per_minute_max = 10
+    for number in range(25):
+        world.put(f"job-{number:02d}", dueTime="5s", policy="mailer")
+    world.run_until(NOON + 10 * MINUTE)
+    minutes = [(each.sent_at - NOON) // MINUTE for each in world.consumers.attempts]
+    assert [minutes.count(each) for each in range(4)] == [10, 10, 5, 0]
+    assert len({each.trigger.id for each in world.consumers.attempts}) == len(minutes) == 25
+    assert not waiting(world)
+    assert not world.queue.waiting
+    assert not away(world)
+
+
+def test_triggers_of_a_job_that_moves_to_another_policy_obey_that_one() -> None:
+    world = world_with(1)
+    other = PolicyKey("ns", "other")
+    assert world.policies.put(replace(policy(2), key=other), None)
+    # All permits of the first policy are in use, so its triggers wait.
+    [held] = [each for each in world.permits.holders(KEY, 0) if each.slot == 0]
+    assert world.permits.take(KEY, held, "somebody", NOON, NOON + 5 * MINUTE)
+    for number in range(5):
+        world.put(f"job-{number}", dueTime="5s", policy="mailer")
+    world.run_until(NOON + MINUTE)
+    assert not world.consumers.attempts
+    for number in range(5):
+        world.patch(f"job-{number}", policy="other")
+    assert world.permits.enter(KEY, 0, "somebody", {}, releasing=True)
+    world.run_until(NOON + 10 * MINUTE)
+    assert len({each.trigger.id for each in world.consumers.attempts}) == 5
+    assert not waiting(world)
+    assert not world.queue.waiting
+    assert all(each.owner is None and not each.away for each in world.permits.holders(other, 0))
