@@ -321,8 +321,8 @@ def test_deliveries_run_in_the_subnets_that_the_operator_names(stack: Stack, fun
     [condition, network, otherwise] = stack.properties(f"{function}Function")["VpcConfig"]["Fn::If"]
     assert (condition, otherwise) == ("HasVpc", {"Ref": "AWS::NoValue"})
     assert network == {
-        "SubnetIds": {"Fn::Split": [",", {"Ref": "VpcSubnetIds"}]},
-        "SecurityGroupIds": {"Fn::Split": [",", {"Ref": "VpcSecurityGroupIds"}]},
+        "SubnetIds": {"Ref": "VpcSubnetIds"},
+        "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"},
     }
     assert stack.resource(f"{function}Function")["DependsOn"] == "NetworkPolicy"
     policy = stack.properties("NetworkPolicy")
