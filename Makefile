@@ -31,7 +31,7 @@ test: $(TESTS) ## run all tests in two processes: one begins with those on a dep
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
-bench: $(STACK) ## measure lateness, cost, deliveries, start and schedules
+bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour

@@ -13,6 +13,8 @@ from infra.bench import (
     cost,
     creation,
     deliveries,
+    flow,
+    flow_units,
     fuzz,
     idle,
     lateness,
@@ -43,6 +45,12 @@ def main() -> int:
         nargs="+",
         default=stored.SIZES,
         help=f"stored timers of the part `stored` (default {' '.join(map(str, stored.SIZES))})",
+    )
+    parser.add_argument(
+        "--events",
+        type=int,
+        default=flow.EVENTS,
+        help=f"of the part `flow`, at the rate of the aim; fewer for a trial (default {flow.EVENTS})",
     )
     parser.add_argument("--port", type=int, default=_PORT, help=f"for a local AWS (default {_PORT})")
     arguments = parser.parse_args()
@@ -85,6 +93,14 @@ def _idle(arguments: argparse.Namespace) -> Report | str:
     return idle.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
 
 
+def _flow(arguments: argparse.Namespace) -> Report | str:
+    return flow.measure(Place(arguments.port, enforces_roles=False), arguments.events)
+
+
+def _flow_units(arguments: argparse.Namespace) -> Report | str:
+    return dynamodb_local.available() or flow_units.measure(min(arguments.events, flow_units.EVENTS))
+
+
 def _deliveries(_: argparse.Namespace) -> Report | str:
     return deliveries.measure()
 
@@ -123,6 +139,8 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "slow": _slow,
     "lateness": _lateness,
     "idle": _idle,
+    "flow": _flow,
+    "flow-units": _flow_units,
     "schedules": _schedules,
     "fuzz": _fuzz,
 }

@@ -1,9 +1,10 @@
-"""The clock and the ids of the cost benchmark. Both are the same in every run."""
+"""The clocks and the ids of the cost benchmarks."""
 
 import random
 import string
+import time
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 
 _ALPHABET = string.digits + string.ascii_lowercase
 
@@ -21,6 +22,25 @@ class HandClock:
     def wait_until(self, instant: Instant) -> None:
         """Move the clock to that instant, unless it is there or later already."""
         self._now = max(self._now, instant)
+
+
+class AheadClock:
+    """ports.Clock by the machine's clock, which a caller can move ahead."""
+
+    def __init__(self) -> None:
+        self._ahead_ms = 0
+
+    def now(self) -> Instant:
+        """The present instant."""
+        return time.time_ns() // 1_000_000 + self._ahead_ms
+
+    def wait_until(self, instant: Instant) -> None:
+        """Return at that instant; at once if it is past."""
+        time.sleep(max(0, instant - self.now()) / SECOND_MS)
+
+    def move_to(self, instant: Instant) -> None:
+        """Go on from that instant, which is to come."""
+        self._ahead_ms += max(0, instant - self.now())
 
 
 class SeededIds:

@@ -1,4 +1,6 @@
-"""A consumer on loopback that only records when each request came. It is far faster than what it measures.
+"""A consumer on loopback that records when each request came, and how long it was open.
+
+It is far faster than what it measures.
 
 python -m infra.bench.consumer          # in a process of its own (elsewhere()): its URL, then what came
 """
@@ -32,7 +34,10 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One delivery: which trigger of which job, when it was due and when it came, in epoch ms."""
+    """One delivery: which trigger of which job, when it was due and when it came, in epoch ms.
+
+    A trigger of a batch has its index, and `due_at` is that of its occurrence.
+    """
 
     trigger_id: str
     namespace: str
@@ -40,6 +45,23 @@ class Arrival:
     sequence: int
     due_at: int
     arrived_at: int
+    index: int = 0
+
+
+class Open(NamedTuple):
+    """When a request began to come and when it was answered, in epoch ns. None: it has no answer yet."""
+
+    from_ns: int
+    until_ns: int | None
+
+
+@dataclass(slots=True)
+class _Request:
+    """A request that has come as a whole. A connection that is lost ends it too."""
+
+    began_ns: int
+    head: bytes
+    ended_ns: int | None = None
 
 
 class Consumer:
@@ -51,7 +73,7 @@ class Consumer:
     def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:
         self._answer_s = answer_s
         self._tls = None if certificate is None else server_context(certificate)
-        self._came: list[tuple[int, bytes]] = []
+        self._came: list[_Request] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: asyncio.Server | None = None
@@ -78,17 +100,26 @@ class Consumer:
 
     def arrivals(self) -> Sequence[Arrival]:
         """The deliveries so far, oldest first."""
-        return [_arrival(arrived_ns, head) for arrived_ns, head in self._came[:]]
+        return [_arrival(each) for each in self._came[:]]
+
+    def count(self) -> int:
+        """How many requests have come so far."""
+        return len(self._came)
+
+    def opened(self) -> Sequence[Open]:
+        """From when to when each request so far was open, in the order of arrivals()."""
+        return [Open(each.began_ns, each.ended_ns) for each in self._came[:]]
 
     def taken(self) -> Sequence[tuple[str, int]]:
         """The trigger ids that came since the last call, and when (epoch ns). They are then forgotten."""
         came = self._came[:]
         del self._came[: len(came)]
-        return [(_headers(head)["webhook-id"], arrived_ns) for arrived_ns, head in came]
+        return [(_headers(each.head)["webhook-id"], each.began_ns) for each in came]
 
     def request_bytes(self) -> Sequence[int]:
         """The size of each request so far, head and body."""
-        return [len(head) + len(b"\r\n\r\n") + _length(head) for _, head in self._came[:]]
+        heads = [each.head for each in self._came[:]]
+        return [len(head) + len(b"\r\n\r\n") + _length(head) for head in heads]
 
     async def _listen(self) -> asyncio.Server:
         loop = asyncio.get_running_loop()
@@ -104,12 +135,13 @@ class Consumer:
 class _Connection(asyncio.Protocol):
     """One connection. Its requests come one after the other, since its client waits for each answer."""
 
-    def __init__(self, came: list[tuple[int, bytes]], answer_s: float) -> None:
+    def __init__(self, came: list[_Request], answer_s: float) -> None:
         self._came = came
         self._answer_s = answer_s
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
         self._began_ns = 0
+        self._open: _Request | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -122,7 +154,8 @@ class _Connection(asyncio.Protocol):
         head, end, body = self._read.partition(b"\r\n\r\n")
         if not end or len(body) < _length(head):
             return
-        self._came.append((self._began_ns, head))
+        self._open = _Request(self._began_ns, head)
+        self._came.append(self._open)
         self._read = b""
         answer_s = SLOW_S if head.startswith(_IS_SLOW) else self._answer_s
         if answer_s:
@@ -130,9 +163,20 @@ class _Connection(asyncio.Protocol):
         else:
             self._answer()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self._end()
+
     def _answer(self) -> None:
         assert self._transport is not None
+        # The client may send its next request as soon as it has the answer. So this one ends before.
+        self._end()
         self._transport.write(_ANSWER)
+
+    def _end(self) -> None:
+        if self._open is not None:
+            self._open.ended_ns = time.time_ns()
+            self._open = None
 
 
 def _length(head: bytes) -> int:
@@ -146,15 +190,16 @@ def _headers(head: bytes) -> dict[str, str]:
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _arrival(arrived_ns: int, head: bytes) -> Arrival:
-    headers = _headers(head)
+def _arrival(request: _Request) -> Arrival:
+    headers = _headers(request.head)
     return Arrival(
         trigger_id=headers["webhook-id"],
         namespace=headers["sweephand-namespace"],
         job=headers["sweephand-job"],
         sequence=int(headers["sweephand-sequence"]),
         due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),
-        arrived_at=arrived_ns // 1_000_000,
+        arrived_at=request.began_ns // 1_000_000,
+        index=int(headers.get("sweephand-batch-index", 0)),
     )
 
 

@@ -42,9 +42,9 @@ def judge(owed: AbstractSet[tuple[str, int]], arrivals: Iterable[Arrival]) -> Pu
         lost=len(owed) - len(first),
         early=early,
         duplicates=duplicates,
-        p50_ms=_percentile(lateness, 50),
-        p99_ms=_percentile(lateness, 99),
-        max_ms=_percentile(lateness, 100),
+        p50_ms=percentile(lateness, 50),
+        p99_ms=percentile(lateness, 99),
+        max_ms=percentile(lateness, 100),
     )
 
 
@@ -61,6 +61,6 @@ def series_owed(
     }
 
 
-def _percentile(ordered: Sequence[int], percent: int) -> int:
+def percentile(ordered: Sequence[int], percent: int) -> int:
     """The smallest value that so many per cent of the values do not exceed; 0 without values."""
     return ordered[-(-len(ordered) * percent // 100) - 1] if ordered else 0

@@ -5,10 +5,10 @@ from itertools import count
 from threading import Lock
 from typing import Any, NamedTuple
 
-from infra.bench.clock import HandClock
 from infra.bench.meter import Meter
 
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.ports import Clock
 from sweephand.runs.intake import Received
 
 #: How many messages one of Lambda's pollers receives, and deletes, at once.
@@ -23,12 +23,13 @@ class Sent(NamedTuple):
 
 
 class CountedSqs:
-    """Stands in for the SQS client of the delivery queue, and for the poller that reads it for Lambda.
+    """Stands in for the SQS client of one queue, and for the poller that reads it for Lambda.
 
-    The poller finds full batches as long as ten messages are visible, as SQS does under load.
+    The poller finds full batches as long as ten messages are visible, as SQS does under load. Many threads
+    may send and receive.
     """
 
-    def __init__(self, clock: HandClock, meter: Meter) -> None:
+    def __init__(self, clock: Clock, meter: Meter) -> None:
         self._clock = clock
         self._meter = meter
         self._waiting: list[tuple[Instant, int, str]] = []
@@ -47,17 +48,23 @@ class CountedSqs:
                 heapq.heappush(self._waiting, (visible_at, next(self._numbers), entry["MessageBody"]))
         return {"Successful": [{"Id": entry["Id"]} for entry in Entries]}
 
+    def send_message(self, *, QueueUrl: str, MessageBody: str, DelaySeconds: int) -> None:  # noqa: N803 - same
+        """Accept a message."""
+        entry = {"Id": "0", "MessageBody": MessageBody, "DelaySeconds": DelaySeconds}
+        self.send_message_batch(QueueUrl=QueueUrl, Entries=[entry])
+
     def next_at(self) -> Instant | None:
         """When the next message becomes visible, or became so; None if there is none."""
         return self._waiting[0][0] if self._waiting else None
 
-    def receive(self) -> list[Received]:
-        """Up to ten visible messages, by one request."""
+    def receive(self, at_most: int = BATCH_MAX) -> list[Received]:
+        """Up to so many visible messages, by one request."""
         now = self._clock.now()
         batch: list[Received] = []
-        while self._waiting and self._waiting[0][0] <= now and len(batch) < BATCH_MAX:
-            _, number, body = heapq.heappop(self._waiting)
-            batch.append(Received(str(number), str(number), 1, body))
+        with self._lock:
+            while self._waiting and self._waiting[0][0] <= now and len(batch) < at_most:
+                _, number, body = heapq.heappop(self._waiting)
+                batch.append(Received(str(number), str(number), 1, body))
         self._meter.sqs_request(sum(len(each.body) for each in batch))
         return batch
 

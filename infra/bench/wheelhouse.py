@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import boto3
@@ -13,7 +14,7 @@ from infra.bench.clock import HandClock, SeededIds
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs, Sent
 
-from sweephand.base.concurrency import parts
+from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
@@ -24,7 +25,7 @@ from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import OccurrenceTimer
-from sweephand.ports import Answer, Attempt
+from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runtime.app import App, Options
 from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.allowances import DynamoAllowances
@@ -63,6 +64,7 @@ _BEGIN: Instant = 1_795_262_417_000
 _NAMESPACE = "bench"
 _QUEUE_URL = "https://sqs.us-east-1.amazonaws.com/123456789012/delivery"
 _CREATORS = 4
+_CONNECTIONS_MAX = 300
 
 _URL = "https://hooks.example.com/tenants/4711/jobs"
 _DATA = '{"tenant":4711,"task":"refresh"}'
@@ -80,15 +82,20 @@ class Stored(NamedTuple):
 
 
 class _Consumer:
-    """ports.Targets in which every request succeeds and is counted."""
+    """ports.Targets in which every request succeeds after `answer_s` seconds and is counted."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer_s: float) -> None:
         self.delivered = 0
+        self._answer_s = answer_s
+        self._lock = Lock()
 
     def deliver(self, attempt: Attempt) -> Answer:
         """Count and accept."""
         del attempt
-        self.delivered += 1
+        if self._answer_s:
+            time.sleep(self._answer_s)
+        with self._lock:
+            self.delivered += 1
         return Answer(succeeded=True, code=200, text='{"ok":true}')
 
 
@@ -137,19 +144,34 @@ class _Ports:
     policy_lines: DynamoPolicyLines
     work: SqsWorkQueue
     namespaces: DynamoNamespaces
-    clock: HandClock
+    clock: Clock
     ids: SeededIds
 
 
 class Wheelhouse:
-    """A stack with tables of its own, and its usage. `swept_cpu_s` is the CPU time of its ticks."""
+    """A stack with tables of its own, and its usage. `swept_cpu_s` is the CPU time of its ticks.
 
-    def __init__(self, endpoint_url: str, name: str, shards: int = SHARDS) -> None:
+    Deliveries take no time and go one after the other, unless `answer_s` and `concurrently` say otherwise.
+    Then the clock has to be a real one.
+    """
+
+    def __init__(
+        self,
+        endpoint_url: str,
+        name: str,
+        shards: int = SHARDS,
+        *,
+        clock: Clock | None = None,
+        answer_s: float = 0,
+        concurrently: Concurrently = one_by_one,
+        flow_functions: int = 0,
+    ) -> None:
         self.meter = Meter()
         self.swept_cpu_s = 0.0
-        self.clock = HandClock(_BEGIN)
+        self.clock: Clock = HandClock(_BEGIN) if clock is None else clock
         self._sqs = CountedSqs(self.clock, self.meter)
-        self._consumer = _Consumer()
+        self._work = CountedSqs(self.clock, self.meter)
+        self._consumer = _Consumer(answer_s)
         self._ids = SeededIds()
         self._name = name
         self._client = client = _client(endpoint_url)
@@ -189,16 +211,25 @@ class Wheelhouse:
                 allowances=DynamoAllowances(self._jobs_table),
                 permits=DynamoPermits(self._jobs_table),
                 policy_lines=DynamoPolicyLines(self._timers_table),
-                work=SqsWorkQueue(clients, f"{_QUEUE_URL}-flow"),
+                work=SqsWorkQueue(
+                    SqsClients(
+                        lambda _: self._work  # type: ignore[arg-type, return-value] # same
+                    ),
+                    f"{_QUEUE_URL}-flow",
+                ),
                 namespaces=DynamoNamespaces(self._jobs_table),
                 clock=self.clock,
                 ids=self._ids,
             ),
             Options(
-                shards=shards, sweepers_max=SWEEPERS_MAX, bundle_span_ms=BUNDLE_SPAN_MS, packs_timers=True
+                shards=shards,
+                sweepers_max=SWEEPERS_MAX,
+                bundle_span_ms=BUNDLE_SPAN_MS,
+                packs_timers=True,
+                flow_functions_max=flow_functions,
             ),
-            sweep_concurrently=_in_turn,
-            deliver_concurrently=_in_turn,
+            sweep_concurrently=one_by_one,
+            deliver_concurrently=concurrently,
         )
 
     @property
@@ -322,12 +353,8 @@ def _size(value: Mapping[str, Any]) -> int:
     return 1
 
 
-def _in_turn(tasks: Sequence[Callable[[], Any]]) -> Iterable[Any]:
-    return [task() for task in tasks]
-
-
 def _client(endpoint_url: str) -> "DynamoDBClient":
     session = boto3.Session("bench", "bench", region_name="us-east-1")
     return session.client(
-        "dynamodb", endpoint_url=endpoint_url, config=Config(max_pool_connections=2 * _CREATORS)
+        "dynamodb", endpoint_url=endpoint_url, config=Config(max_pool_connections=_CONNECTIONS_MAX)
     )

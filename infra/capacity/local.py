@@ -4,20 +4,19 @@ import os
 import random
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
 from infra.bench.punctuality import judge
 from infra.capacity.measured import LocalPoint
-from infra.local import processes, stack
+from infra.local import settings, stack
 from infra.local.client import Client
-from infra.local.deploy import session
 from infra.local.places import Place
+from infra.local.processes import cpu_s
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS
@@ -70,12 +69,12 @@ def measure(place: Place) -> list[LocalPoint]:
             points = []
             for phase in phases:
                 _sleep_until(phase.begins_at)
-                _limit(place, phase.functions)
+                settings.run_at_once(place, "DeliveryQueueUrl", phase.functions)
                 _sleep_until(min(phase.due_at.values()) - SECOND_MS)
-                cpu_s = _cpu_s(place)
+                before_s = cpu_s(place.pid_file)
                 _sleep_until(max(phase.due_at.values()) + _PATIENCE_MS)
-                cpu_s = _cpu_s(place) - cpu_s
-                points.append(_point(phase, consumers[phase.answer_s].arrivals(), cpu_s))
+                spent_s = cpu_s(place.pid_file) - before_s
+                points.append(_point(phase, consumers[phase.answer_s].arrivals(), spent_s))
             return points
     finally:
         stack.down(place)
@@ -106,29 +105,7 @@ def _create(client: Client, url: str, phase: _Phase) -> None:
     assert _now() + DIRECT_WINDOW_MS < min(phase.due_at.values()), "the triggers go by the wheel"
 
 
-def _limit(place: Place, functions: int) -> None:
-    """Let at most so many delivery functions run at once from now on."""
-    client: Any = session().client("lambda", endpoint_url=place.endpoint_url)
-    [mapping] = client.list_event_source_mappings()["EventSourceMappings"]
-    client.update_event_source_mapping(UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": functions})
-
-
-def _cpu_s(place: Place) -> float:
-    """The CPU seconds that the local AWS and its functions have had since they began. Linux tells them."""
-    parent = processes.recorded(place.pid_file)
-    assert parent is not None, "the stack is up"
-    ticks = 0
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # a process that has ended meanwhile
-            # proc_pid_stat(5): the fields after the name are state, parent, …, user and system time of the
-            # process, and those of its children that have ended.
-            fields = path.read_text(encoding="utf-8").rpartition(") ")[2].split()
-            if parent in (int(path.parent.name), int(fields[1])):
-                ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
-def _point(phase: _Phase, arrivals: Sequence[Arrival], cpu_s: float) -> LocalPoint:
+def _point(phase: _Phase, arrivals: Sequence[Arrival], spent_s: float) -> LocalPoint:
     judged = judge(set(phase.due_at.items()), arrivals)
     return LocalPoint(
         name=phase.name,
@@ -141,7 +118,7 @@ def _point(phase: _Phase, arrivals: Sequence[Arrival], cpu_s: float) -> LocalPoi
         p50_ms=judged.p50_ms,
         p99_ms=judged.p99_ms,
         last_ms=judged.max_ms,
-        cpu_ms=round(cpu_s * SECOND_MS / len(phase.due_at), 1),
+        cpu_ms=round(spent_s * SECOND_MS / len(phase.due_at), 1),
         load=round(os.getloadavg()[0], 1),
     )
 

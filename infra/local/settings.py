@@ -38,16 +38,28 @@ def complete(place: Place) -> None:
         )
 
 
-def deliveries_max(place: Place) -> int:
-    """How many delivery functions the deployed stack's event source runs at once."""
-    functions = session().client("lambda", endpoint_url=place.endpoint_url)
-    delivery_arn = f":{outputs(place)['DeliveryQueueUrl'].rsplit('/', 1)[1]}"
+def at_once_max(place: Place, queue: str) -> int:
+    """How many functions the event source of a queue runs at once; `queue` is the name of an output."""
+    return int(_event_source(place, queue)["ScalingConfig"]["MaximumConcurrency"])
+
+
+def run_at_once(place: Place, queue: str, functions: int) -> None:
+    """Let the event source of a queue run so many functions at once, from now on."""
+    client: Any = session().client("lambda", endpoint_url=place.endpoint_url)
+    client.update_event_source_mapping(
+        UUID=_event_source(place, queue)["UUID"], ScalingConfig={"MaximumConcurrency": functions}
+    )
+
+
+def _event_source(place: Place, queue: str) -> Any:
+    functions: Any = session().client("lambda", endpoint_url=place.endpoint_url)
+    arn_ends = f":{outputs(place)[queue].rsplit('/', 1)[1]}"
     [mapping] = [
         each
         for each in functions.list_event_source_mappings()["EventSourceMappings"]
-        if each["EventSourceArn"].endswith(delivery_arn)
+        if each["EventSourceArn"].endswith(arn_ends)
     ]
-    return int(mapping["ScalingConfig"]["MaximumConcurrency"])
+    return mapping
 
 
 def admin_secret() -> str:

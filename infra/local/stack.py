@@ -127,7 +127,7 @@ def _wake(place: Place) -> None:
     delivery function takes seconds to start if others start beside it, so its first delivery would be late.
     """
     invoke(place, "Tick", {})
-    count = min(settings.deliveries_max(place), _DELIVERIES_WARM_MAX)
+    count = min(settings.at_once_max(place, "DeliveryQueueUrl"), _DELIVERIES_WARM_MAX)
     with ThreadPoolExecutor(count) as threads:
         list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(count)))
     invoke(place, "Flow", {"Records": []})

@@ -1,11 +1,12 @@
 """The consumer of the lateness benchmark."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 import urllib3
 from infra.bench.certificate import write_certificate
-from infra.bench.consumer import Consumer, elsewhere
+from infra.bench.consumer import Consumer, _Connection, _Request, elsewhere
 
 
 def test_the_consumer_in_its_own_process_reports_its_requests_once() -> None:
@@ -53,3 +54,28 @@ def test_a_client_that_does_not_trust_the_certificate_refuses_the_consumer(tmp_p
         with pytest.raises(urllib3.exceptions.MaxRetryError, match="certificate verify failed"):
             pool.request("POST", consumer.url, body=b"1", retries=0)
         assert consumer.taken() == []
+
+
+def test_the_consumer_tells_from_when_to_when_a_request_was_open() -> None:
+    with Consumer(answer_s=0.05) as consumer, urllib3.PoolManager(maxsize=1) as pool:
+        pool.request("POST", consumer.url, body=b"1")
+
+        [opened] = consumer.opened()
+
+    assert opened.until_ns is not None
+    assert opened.until_ns - opened.from_ns >= 50_000_000
+    assert consumer.count() == 1
+
+
+def test_a_request_whose_client_has_gone_is_open_no_longer() -> None:
+    came: list[_Request] = []
+
+    async def hang_up() -> None:
+        connection = _Connection(came, answer_s=60)
+        connection.data_received(b"POST / HTTP/1.1\r\n\r\n")
+        assert came[0].ended_ns is None
+        connection.connection_lost(None)
+
+    asyncio.run(hang_up())
+
+    assert came[0].ended_ns is not None

@@ -1,0 +1,209 @@
+"""Batches under flow policies on a local stack, and what they do to other jobs meanwhile.
+
+The same batch goes once without a policy, for comparison. Each batch has a consumer of its own, which counts
+what is open at once.
+"""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Final
+
+from infra.bench import flow_report
+from infra.bench.bulk import write_jobs
+from infra.bench.consumer import Arrival, Consumer
+from infra.bench.flow_figures import Figures, Plan, judge
+from infra.bench.one_offs import job, now, sleep_until
+from infra.bench.punctuality import Punctuality, series_owed
+from infra.bench.punctuality import judge as judge_others
+from infra.bench.report import Report
+from infra.local import settings, stack
+from infra.local.client import Client
+from infra.local.deploy import invoke
+from infra.local.places import Place
+from infra.local.processes import cpu_s
+
+from sweephand.base.instants import SECOND_MS, rfc3339
+from sweephand.base.timing import DIRECT_WINDOW_MS
+
+#: The aim: so many events over so long under the first limit, and 5/2 as many at once under the second.
+EVENTS: Final = 20_000
+_SPREAD_MS: Final = 120 * SECOND_MS
+_SPREAD_LIMIT: Final = 50
+_AT_ONCE_MS: Final = SECOND_MS
+_AT_ONCE_LIMIT: Final = 200
+
+#: What a consumer of a batch takes for an answer.
+_ANSWER_S: Final = 0.1
+
+#: A flow function has up to so many permits. Some functions more than the limit needs may run.
+_PERMITS_OF_FUNCTION: Final = 10
+_FUNCTIONS: Final = _AT_ONCE_LIMIT // _PERMITS_OF_FUNCTION + 4
+
+#: The other jobs. Each fires so often.
+_OTHERS: Final = 5
+_PERIOD_MS: Final = SECOND_MS
+
+#: The first batch is due so long after everything was written. So all batches go by the wheel.
+_LEAD_MS: Final = DIRECT_WINDOW_MS + 15 * SECOND_MS
+
+#: So long before a batch its flow functions are started. On AWS each has cores of its own for that.
+_WARM_MS: Final = 30 * SECOND_MS
+
+#: For so long before that, the stack is measured without a batch.
+_BEFORE_MS: Final = 60 * SECOND_MS
+
+#: After the window of a batch, the bench waits for so long, and for so long for each of its events. Two cores
+#: need less. Then the next batch is due.
+_PATIENCE_MS: Final = 45 * SECOND_MS
+_PATIENCE_OF_EVENT_MS: Final = 15
+
+#: Duplicates would come within this time.
+_AFTER_S: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A batch, what became of it, the other jobs meanwhile, and the local AWS's CPU time in ms per event.
+
+    The CPU time is without that of the other jobs. `cut` says that the bench did not wait any longer.
+    """
+
+    plan: Plan
+    figures: Figures
+    others: Punctuality
+    cpu_ms: float
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Spent:
+    """From when to when something was measured, and the CPU seconds of the local AWS in that time."""
+
+    from_at: int
+    until_at: int
+    cpu_s: float
+
+
+def measure(place: Place, events: int) -> Report:
+    """Start a stack of its own, send the batches one after the other, and end it.
+
+    The time is bounded, also if events are lost.
+    """
+    loads = [os.getloadavg()[0]]
+    described = stack.up(place, say=_show)
+    try:
+        settings.run_at_once(place, "FlowQueueUrl", _FUNCTIONS)
+        with ExitStack() as entered:
+            client = entered.enter_context(Client.of(described))
+            others = entered.enter_context(Consumer())
+            every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
+            write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
+            plans = plans_of(events, now() + _LEAD_MS)
+            consumers = [entered.enter_context(Consumer(_ANSWER_S)) for _ in plans]
+            for plan, consumer in zip(plans, consumers, strict=True):
+                _write(client, plan, consumer.url)
+            ends_at = rfc3339(_given_up_at(plans[-1]))
+            _show(f"the first batch is due {rfc3339(plans[0].due_at)}; all is over by {ends_at}")
+            sleep_until(plans[0].due_at - _WARM_MS - _BEFORE_MS)
+            before = _spent(place, lambda: sleep_until(plans[0].due_at - _WARM_MS))
+            spent = []
+            for plan, consumer in zip(plans, consumers, strict=True):
+                _warm(place, plan)
+                sleep_until(plan.due_at - SECOND_MS)
+                spent.append(_spent(place, lambda: _wait(consumer, plan)))  # noqa: B023 - called at once
+                loads.append(os.getloadavg()[0])
+                _show(f"{plan.name}: {consumer.count()} of {plan.events} came")
+            time.sleep(_AFTER_S)
+            other_arrivals = others.arrivals()
+            measured = [
+                _measured(*each, before, other_arrivals) for each in zip(plans, consumers, spent, strict=True)
+            ]
+    finally:
+        stack.down(place)
+    return flow_report.report(measured, _others(before, other_arrivals), loads)
+
+
+def plans_of(events: int, due_at: int) -> Sequence[Plan]:
+    """The batches, the first of them due then.
+
+    Each other one is due after the bench has stopped waiting for the one before.
+    """
+    window_ms = max(SECOND_MS, _SPREAD_MS * events // EVENTS)
+    alone = Plan("spread-alone", events, window_ms, None, due_at)
+    spread = Plan("spread", events, window_ms, _SPREAD_LIMIT, _due_after(alone))
+    return (
+        alone,
+        spread,
+        Plan("at-once", events * 5 // 2, _AT_ONCE_MS, _AT_ONCE_LIMIT, _due_after(spread)),
+    )
+
+
+def _due_after(plan: Plan) -> int:
+    return _given_up_at(plan) + _WARM_MS
+
+
+def _given_up_at(plan: Plan) -> int:
+    return plan.due_at + plan.window_ms + _PATIENCE_MS + _PATIENCE_OF_EVENT_MS * plan.events
+
+
+def _write(client: Client, plan: Plan, url: str) -> None:
+    """Write the job of a batch, and its policy."""
+    written: dict[str, Any] = {
+        **job(plan.name, {"dueTime": rfc3339(plan.due_at)}, url),
+        "batch": {"count": plan.events, "window": f"{plan.window_ms}ms"},
+        "history": "failures",
+    }
+    if plan.limit is not None:
+        client.ask("PUT", f"/v1/namespaces/batches/policies/{plan.name}", {"maxConcurrent": plan.limit})
+        written["policy"] = plan.name
+    write_jobs(client, "batches", [written])
+
+
+def _warm(place: Place, plan: Plan) -> None:
+    """Start as many flow functions as the limit needs. ministack ends functions that had nothing to do."""
+    count = -(-(plan.limit or 0) // _PERMITS_OF_FUNCTION)
+    if count:
+        with ThreadPoolExecutor(count) as threads:
+            list(threads.map(lambda _: invoke(place, "Flow", {"Records": []}), range(count)))
+
+
+def _wait(consumer: Consumer, plan: Plan) -> None:
+    """Wait until as many requests have come as the batch has events, but not for ever."""
+    while consumer.count() < plan.events and now() < _given_up_at(plan):
+        time.sleep(0.5)
+
+
+def _spent(place: Place, wait: Callable[[], None]) -> _Spent:
+    from_at, before_s = now(), cpu_s(place.pid_file)
+    wait()
+    return _Spent(from_at, now(), cpu_s(place.pid_file) - before_s)
+
+
+def _measured(
+    plan: Plan, consumer: Consumer, spent: _Spent, before: _Spent, others: Sequence[Arrival]
+) -> Measured:
+    # The order matters: requests that come meanwhile are left out of both.
+    arrivals = consumer.arrivals()
+    opened = consumer.opened()[: len(arrivals)]
+    share = (spent.until_at - spent.from_at) / (before.until_at - before.from_at)
+    return Measured(
+        plan=plan,
+        figures=judge(plan, arrivals, opened),
+        others=_others(spent, others),
+        cpu_ms=(spent.cpu_s - before.cpu_s * share) * SECOND_MS / plan.events,
+        cut=spent.until_at >= _given_up_at(plan),
+    )
+
+
+def _others(spent: _Spent, arrivals: Sequence[Arrival]) -> Punctuality:
+    """The punctuality of what the other jobs owed in that time."""
+    owed = series_owed(arrivals, _PERIOD_MS, after=spent.from_at, until=spent.until_at)
+    return judge_others(owed, arrivals)
+
+
+def _show(text: str) -> None:
+    print(f"  {text}", flush=True)

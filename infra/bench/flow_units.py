@@ -1,0 +1,215 @@
+"""What an event of a batch uses under a flow policy and without one: DynamoDB units and SQS requests.
+
+Production's delivery and flow functions run as threads of this process, on DynamoDB Local, with the
+machine's clock. Time matters here: a worker looks at its line again and again while its requests are open.
+
+The batch goes by the wheel. So the clock is moved ahead once, from the creation of its job to five seconds
+before it is due.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event, Thread
+from typing import Any, Final, TypeVar
+
+from infra import dynamodb_local
+from infra.bench.clock import AheadClock
+from infra.bench.meter import Usage
+from infra.bench.prices import requests_per_million
+from infra.bench.report import Report
+from infra.bench.sqs import CountedSqs
+from infra.bench.wheelhouse import Wheelhouse
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
+from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.policy import PolicyKey
+from sweephand.runs.received import Received
+
+_Result = TypeVar("_Result")
+
+#: More than that would show the same units.
+EVENTS: Final = 2_000
+
+_ANSWER_S: Final = 0.1
+
+#: The limit of each batch (None: no policy) and its events a second (None: all at once), as in the aim.
+_KINDS: Final = ((None, 167), (50, 167), (200, None))
+
+_DELIVERY_FUNCTIONS: Final = 2
+_PERMITS_OF_FUNCTION: Final = 10
+
+#: The job is written so long before its batch is due, and the sweep comes so long before.
+_AHEAD_MS: Final = 7 * MINUTE_MS
+_SWEPT_MS: Final = 5 * SECOND_MS
+
+#: What Lambda gives a function, and how long this bench waits for an event after which none came.
+_TIME_LIMIT_MS: Final = 90 * SECOND_MS
+_PATIENCE_S: Final = 60
+
+#: A worker leaves its line within this time after the last event.
+_LEAVING_S: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """A batch under a limit (None: no policy), and what it used from its job's creation to its end."""
+
+    limit: int | None
+    events: int
+    usage: Usage
+    seconds: float
+
+
+def measure(events: int) -> Report:
+    """Send a batch without a policy, spread over a time, and one under each limit."""
+    with dynamodb_local.running() as url:
+        counted = [_count(url, limit, rate, events) for limit, rate in _KINDS]
+    return Report(
+        title=f"Cost of an event of a batch of {events}, on DynamoDB Local",
+        columns=("limit", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
+        rows=[_row(each) for each in counted],
+        figures={
+            "limits": {
+                str(each.limit): {
+                    "writes": round(each.usage.writes / events, 4),
+                    "reads": round(each.usage.reads / events, 4),
+                    "sqs": round(each.usage.sqs / events, 4),
+                    "invocations": round(each.usage.invocations / events, 4),
+                    "seconds": round(each.seconds, 1),
+                    "unitsByCall": {
+                        call: round(units / events, 4) for call, units in each.usage.by_call.items()
+                    },
+                }
+                for each in counted
+            }
+        },
+        is_within=True,
+        notes=(
+            "From the creation of the batch's job to its end, with `history: failures` and a tick. Dollars:",
+            "units, SQS requests and Lambda calls at list price, without functions' time and empty receives.",
+        ),
+    )
+
+
+class _House(Wheelhouse):
+    """A stack whose functions are threads: they receive, work and delete until they are stopped."""
+
+    def __init__(self, url: str, name: str, clock: AheadClock, flow_functions: int) -> None:
+        super().__init__(
+            url,
+            name,
+            shards=1,
+            clock=clock,
+            answer_s=_ANSWER_S,
+            concurrently=_in_threads,
+            flow_functions=flow_functions,
+        )
+        self._flow_functions = flow_functions
+        self._stopped = Event()
+        self._threads: list[Thread] = []
+        self._failed: list[Any] = []
+
+    def create_policy(self, limit: int) -> None:
+        """Create the policy `limit` of the namespace of all jobs."""
+        self._app.policies.policy_writer.put(
+            PolicyKey("bench", "limit"),
+            PolicyLimits(limit, None),
+            who="bench",
+            requested_at=self.clock.now(),
+        )
+
+    def start(self) -> None:
+        """Start the functions."""
+        functions = [(self._sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
+        functions += [(self._work, 1, self._walk)] * self._flow_functions
+        self._threads = [Thread(target=self._poll, args=each) for each in functions]
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Stop the functions after their present calls. AssertionError if one of them failed."""
+        self._stopped.set()
+        for thread in self._threads:
+            thread.join()
+        assert not self._failed, self._failed
+
+    def _poll(self, queue: CountedSqs, at_most: int, handle: Callable[[list[Received]], None]) -> None:
+        while not self._stopped.is_set():
+            next_at = queue.next_at()
+            batch = [] if next_at is None or next_at > self.clock.now() else queue.receive(at_most)
+            if batch:
+                self.meter.invocation()
+                handle(batch)
+                queue.delete()
+            else:
+                time.sleep(0.01)
+
+    def _deliver_some(self, batch: list[Received]) -> None:
+        handled = self._app.intake.handle(batch, deadline=self.clock.now() + _TIME_LIMIT_MS)
+        self._failed += [each for each in handled if not each.is_done or each.error is not None]
+
+    def _walk(self, batch: list[Received]) -> None:
+        [message] = batch
+        worked = self._app.flow.work_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
+        self._failed += [*worked.errors, *([] if worked.error is None else [worked.error])]
+
+
+def _count(url: str, limit: int | None, rate: int | None, events: int) -> _Counted:
+    window_ms = SECOND_MS if rate is None else events * SECOND_MS // rate
+    clock = AheadClock()
+    house = _House(url, f"flow-{limit}", clock, -(-(limit or 0) // _PERMITS_OF_FUNCTION))
+    job: dict[str, Any] = {
+        "batch": {"count": events, "window": f"{window_ms}ms"},
+        "history": "failures",
+    }
+    if limit is not None:
+        house.create_policy(limit)
+        job["policy"] = "limit"
+    house.start()
+    try:
+        # The creation of the policy has sent work messages, which are not the batch's.
+        time.sleep(_LEAVING_S)
+        house.tick()
+        house.meter.reset()
+        due_at = clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
+        house.create([{**job, "dueTime": rfc3339(due_at)}])
+        clock.move_to(due_at - _SWEPT_MS)
+        house.tick()
+        _wait(house, events)
+        seconds = (clock.now() - due_at) / SECOND_MS
+        time.sleep(_LEAVING_S)
+    finally:
+        house.stop()
+    assert house.delivered == events, f"{house.delivered} of {events} were delivered"
+    return _Counted(limit, events, house.meter.usage, seconds)
+
+
+def _wait(house: Wheelhouse, events: int) -> None:
+    """Wait until all events were delivered, or none for a while."""
+    delivered, came_at = -1, time.monotonic()
+    while house.delivered < events and time.monotonic() < came_at + _PATIENCE_S:
+        if house.delivered > delivered:
+            delivered, came_at = house.delivered, time.monotonic()
+        time.sleep(0.1)
+
+
+def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
+    """Run each task in a thread of its own. A function has its own threads, and here many share a process."""
+    with ThreadPoolExecutor(max(1, len(tasks))) as threads:
+        futures = [threads.submit(task) for task in tasks]
+    return [future.result() for future in futures]
+
+
+def _row(counted: _Counted) -> Sequence[str]:
+    usage, events = counted.usage, counted.events
+    return (
+        "none" if counted.limit is None else str(counted.limit),
+        f"{usage.writes / events:.3f}",
+        f"{usage.reads / events:.3f}",
+        f"{usage.sqs / events:.3f}",
+        f"{usage.invocations / events:.4f}",
+        f"{requests_per_million(usage, events):.2f}",
+        f"{counted.seconds:.1f}",
+    )
