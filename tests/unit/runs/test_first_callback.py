@@ -160,6 +160,22 @@ def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_it
     assert len(world.consumers.attempts) == 1
 
 
+def test_a_run_that_was_completed_is_not_attempted_by_a_copy_though_its_job_claims_no_more() -> None:
+    world = World()
+    message = due(world, completion="async", history="failures", retry={"maxAttempts": 1})
+    world.consumers.answering = lambda _: ACCEPTED
+    world.deliver([Received("1", "1", 1, encode(message))])
+    (attempt,) = world.consumers.attempts
+    world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
+    world.patch(completion="sync")
+    world.consumers.answering = lambda _: Answer(succeeded=False, error="No answer in time.")
+    # A sweeper sent the trigger, crashed before its commit, and the next one sends it again.
+    (handled,) = world.deliver([Received("2", "2", 1, encode(message))])
+    assert handled.outcome.name == "repeated"
+    assert (run_of(world).state, world.queue.buried) == ("succeeded", [])
+    assert len(world.consumers.attempts) == 1
+
+
 def test_a_completion_that_meets_its_deadline_is_refused_or_keeps_the_run_from_being_given_up() -> None:
     taken_of: dict[int, bool] = {}
 

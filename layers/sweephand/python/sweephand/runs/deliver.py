@@ -273,10 +273,10 @@ class Deliverer:
             return self._postponed(message) if permit is None else Outcome("kept")
         is_async = definition.is_async
         must_be_claimed = is_async or definition.overlap.is_limited or definition.records_first_attempts
-        # A function that crashed may have left a claim, made under an older definition of the job. A trigger
-        # that waited may have a second copy. The claim shows both.
+        # A crashed function, or another copy of the trigger, may have claimed the attempt under an older
+        # definition. A trigger that waited may have a copy, and so may one that two sweepers sent.
         is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
-        is_claimed = is_claimed or self._is_left_by_a_fault(message)
+        is_claimed = is_claimed or message.trigger.rev != job.rev or self._is_left_by_a_fault(message)
         expires_at = self._clock.now() + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
