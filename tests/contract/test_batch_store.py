@@ -10,15 +10,8 @@ from tests.fakes.engines import Stores
 from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import Counts
-from sweephand.model.batch_progress import (
-    PAGE_SIZE,
-    BatchHead,
-    BatchName,
-    BatchSize,
-    PageName,
-    ProgressPage,
-    RunEnd,
-)
+from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
+from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 

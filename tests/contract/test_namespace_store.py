@@ -1,7 +1,6 @@
 """What every NamespaceStore promises (flow_ports.py)."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, job
@@ -33,10 +32,10 @@ def settings(
         settings(limits=NamespaceLimits()),
         settings(limits=NamespaceLimits(jobs_max=100_000)),
         settings(namespace=EVERY_CHARACTER),
-        replace(
-            settings(), defaults=NamespaceDefaults({"type": "http", "headers": {"X-é": "1"}}, {"a": 1.5})
+        settings()._replace(
+            defaults=NamespaceDefaults({"type": "http", "headers": {"X-é": "1"}}, {"a": 1.5})
         ),
-        replace(settings(), defaults=NamespaceDefaults(retry={"maxAttempts": 3})),
+        settings()._replace(defaults=NamespaceDefaults(retry={"maxAttempts": 3})),
     ],
 )
 def test_settings_read_back_as_they_were_written(

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_progress import BatchHead, BatchName, PageName, ProgressPage
+from sweephand.model.batch_mark import BatchName
+from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import AFTER_UIDS, Demand, batch_position
 from sweephand.ports import Page

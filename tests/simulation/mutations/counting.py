@@ -8,7 +8,8 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.world.faults import FIRST_BATCHED
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, Mark, ProgressPage, RunEnd, mark_of
+from sweephand.model.batch_mark import Mark, RunEnd, mark_of
+from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.run import Run
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.received import Handled

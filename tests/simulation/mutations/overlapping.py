@@ -11,7 +11,7 @@ from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
 from sweephand.model.definition import OverlapRule
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Holder, Line, StoredLine
-from sweephand.model.run import Run
+from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow import overlap, overlap_queue
@@ -19,7 +19,6 @@ from sweephand.runs.flow.overlap import (
     ArrivalDecision,
     decide_arrival,
     gives_up_at,
-    is_over,
 )
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.handlers import Handlers

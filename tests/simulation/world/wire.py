@@ -25,7 +25,8 @@ from tests.simulation.world.stores import Ports, flow_stores
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
-from sweephand.model.batch_progress import BatchName, PageName, ProgressPage
+from sweephand.model.batch_mark import BatchName
+from sweephand.model.batch_progress import PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.storage import (

@@ -1,7 +1,11 @@
 """How a function imports its modules."""
 
 import gc
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
 
 import pytest
 from tests.fakes.functions import FUNCTIONS, function
@@ -40,3 +44,58 @@ def test_the_collector_works_again_after_a_start_that_failed() -> None:
 def test_every_function_starts_without_the_collector(name: str) -> None:
     function(name)
     assert gc.get_freeze_count() > 0
+
+
+#: What few deliveries need: overlap, policies, batches, asynchronous runs, notifications, misfires, secrets
+#: by name, and the counts of a namespace's jobs.
+_RARE = (
+    "access.named_secrets",
+    "delivery.http.secret_values",
+    "flow_ports",
+    "jobs.quotas",
+    "model.batch_progress",
+    "model.policy",
+    "model.policy_line",
+    "model.policy_rate",
+    "model.secret",
+    "runs.batch_progress",
+    "runs.deadlines",
+    "runs.flow.overlap",
+    "runs.flow.overlap_queue",
+    "runs.flow.permit",
+    "runs.notify",
+    "runs.trigger_ranges",
+    "wheel.arm",
+    "wheel.catchup",
+    "wheel.line_up",
+)
+
+
+def test_the_delivery_function_starts_without_what_few_deliveries_need() -> None:
+    imported = modules_of("delivery")
+    assert [each for each in _RARE if f"sweephand.{each}" in imported] == []
+
+
+@pytest.mark.parametrize("module", _RARE)
+def test_what_few_deliveries_need_exists(module: str) -> None:
+    """Otherwise the test above would pass for a module that was renamed."""
+    assert find_spec(f"sweephand.{module}") is not None
+
+
+#: Importing a module takes 0.1 ms of CPU, and each of its classes 0.1 to 1 ms. `python -m infra.bench start`
+#: measures the whole start against its bound.
+@pytest.mark.parametrize(("function", "modules_max"), [("delivery", 155), ("wheel", 111)])
+def test_a_function_imports_no_more_modules_at_its_start_than_its_bound_allows(
+    function: str, modules_max: int
+) -> None:
+    own = [each for each in modules_of(function) if each.partition(".")[0] == "sweephand"]
+    assert len(own) <= modules_max, "import what most calls do not need when it is first needed"
+
+
+@cache
+def modules_of(function: str) -> frozenset[str]:
+    """What a process has imported after the start of that function."""
+    program = f"import sys, sweephand.runtime.{function}; print(*sys.modules)"
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; {program}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - our own program
+    return frozenset(done.stdout.split())

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_progress import BatchHead, BatchName, PageName, ProgressPage
+from sweephand.model.batch_mark import BatchName
+from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
 from sweephand.model.run_id import Demand

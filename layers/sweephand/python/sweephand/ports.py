@@ -19,7 +19,7 @@ from sweephand.model.attempt import always as always  # noqa: PLC0414
 from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: PLC0414
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, State
 from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 from sweephand.model.trigger import DeadLetter, Sendable, Trigger

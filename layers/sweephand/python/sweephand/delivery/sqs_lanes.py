@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from sweephand.model.policy import Priority
+from sweephand.model.policy_names import Priority
 
 #: Stands between a lane and the receipt of a message of that lane. No receipt has it.
 _SEPARATOR: Final = " "

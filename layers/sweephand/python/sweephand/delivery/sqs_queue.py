@@ -14,7 +14,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_lanes import Lanes
-from sweephand.model.policy import PRIORITY_DEFAULT
+from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of, priority_of
 from sweephand.model.wire import encode, encode_letter
 from sweephand.targets.queue_url import FIFO_SUFFIX, group_id, read_queue_url

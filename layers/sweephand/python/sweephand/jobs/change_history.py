@@ -4,7 +4,7 @@ from sweephand.base.errors import NotFoundError
 from sweephand.flow_ports import PolicyStore
 from sweephand.model.change import Change
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import ChangeStore, JobStore, Page
 
 

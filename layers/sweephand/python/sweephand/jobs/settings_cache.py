@@ -2,19 +2,23 @@
 
 from contextlib import suppress
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
-from sweephand.flow_ports import NamespaceStore
 from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.ports import Clock
+
+if TYPE_CHECKING:
+    # Every delivery reads settings. It starts without the values of the other ports of flow.
+    from sweephand.flow_ports import NamespaceStore
 
 
 class CachedSettings:
     """The settings of namespaces. A process reads each once a minute at most. Threads may share an object."""
 
-    def __init__(self, *, namespaces: NamespaceStore, clock: Clock) -> None:
+    def __init__(self, *, namespaces: "NamespaceStore", clock: Clock) -> None:
         self._namespaces = namespaces
         self._clock = clock
         self._known: dict[str, tuple[Instant, NamespaceSettings | None]] = {}

@@ -13,7 +13,7 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
-from sweephand.model.policy import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Batch, ScheduleInput, parse_duration_ms
 
 #: What happens to a trigger that is due while another run of its job is not over.

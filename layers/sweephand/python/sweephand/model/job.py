@@ -6,7 +6,7 @@ from typing import NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
-from sweephand.model.policy import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Series
 
 #: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed

@@ -6,7 +6,6 @@ then the jobs are counted anew (`is_countable`).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant
@@ -40,8 +39,7 @@ class NamespaceDefaults(NamedTuple):
 NO_DEFAULTS: Final = NamespaceDefaults()
 
 
-@dataclass(frozen=True, slots=True)
-class NamespaceSettings:
+class NamespaceSettings(NamedTuple):
     """The stored settings of a namespace. `version` changes with every write; `owner` made the last one."""
 
     namespace: str
@@ -52,8 +50,7 @@ class NamespaceSettings:
     defaults: NamespaceDefaults = NO_DEFAULTS
 
 
-@dataclass(frozen=True, slots=True)
-class JobCount:
+class JobCount(NamedTuple):
     """How many jobs of a namespace are counted. `version` changes with every write.
 
     `used` is at least the number of stored jobs. A new count begins with a mark, and ends a while after it:
@@ -71,15 +68,15 @@ class JobCount:
 
     def with_more(self, count: int, version: str) -> "JobCount":
         """The count with so many more jobs."""
-        return replace(self, version=version, used=self.used + count, since_mark=self.since_mark + count)
+        return self._replace(version=version, used=self.used + count, since_mark=self.since_mark + count)
 
     def without(self, count: int, version: str) -> "JobCount":
         """The count with so many fewer jobs."""
-        return replace(self, version=version, used=max(0, self.used - count))
+        return self._replace(version=version, used=max(0, self.used - count))
 
     def marked(self, now: Instant, version: str) -> "JobCount":
         """The count with the mark of a new one."""
-        return replace(self, version=version, since_mark=0, marked_at=now, epoch=self.epoch + 1)
+        return self._replace(version=version, since_mark=0, marked_at=now, epoch=self.epoch + 1)
 
     def begun(self, stored: int, now: Instant, version: str) -> "JobCount":
         """The count for a new limit. It is marked, because some processes do not know the limit yet."""

@@ -7,23 +7,15 @@ holder as a whole, for longer than its function can run (decision 043).
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
-
-if TYPE_CHECKING:
-    # A change names fields of a job's definition, and a definition has a priority.
-    from sweephand.model.change import Change
-
-#: Which triggers of a policy's line go first. Each priority has partitions of its own.
-Priority = Literal["high", "normal", "low"]
-
-#: The priorities in the order in which a worker looks for work.
-PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
-
-#: The priority of a job whose user gave none.
-PRIORITY_DEFAULT: Final[Priority] = "normal"
+from sweephand.model.change import Change
+from sweephand.model.policy_names import PRIORITIES as PRIORITIES  # noqa: PLC0414 - users of Policy need these
+from sweephand.model.policy_names import PermitName as PermitName  # noqa: PLC0414 - same
+from sweephand.model.policy_names import PolicyKey as PolicyKey  # noqa: PLC0414 - same
+from sweephand.model.policy_names import Priority as Priority  # noqa: PLC0414 - same
 
 #: A holder has at most this many permits. So many permits at most stand idle after a crash.
 HOLDER_SIZE_MAX: Final = 10
@@ -37,13 +29,6 @@ GROUP_SIZE: Final = 16
 #: The bounds of the partitions of a priority. A worker reads each before it leaves.
 PARTITIONS_MIN: Final = 4
 PARTITIONS_MAX: Final = 256
-
-
-class PolicyKey(NamedTuple):
-    """The namespace of a policy and its name in it."""
-
-    namespace: str
-    name: str
 
 
 class Rate(NamedTuple):
@@ -72,7 +57,7 @@ class Policy:
     created_at: Instant
     updated_at: Instant
     deleted_at: Instant | None = None
-    change: "Change | None" = None
+    change: Change | None = None
 
     @property
     def permits(self) -> int:
@@ -94,14 +79,6 @@ class Policy:
         if self.deleted_at is not None:
             return 0
         return max(0, min(self.holder_size, self.permits - slot * self.holder_size))
-
-
-class PermitName(NamedTuple):
-    """The permit of one request: the name of its policy, the number of its holder, and an id of its own."""
-
-    policy: str
-    slot: int
-    id: str
 
 
 def holder_size_of(permits: int) -> int:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_AHEAD_MS
-from sweephand.model.policy import PolicyKey, Priority
+from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import encode
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName
+from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.run_states import OVER_STATES
 from sweephand.model.run_states import State as State  # noqa: PLC0414 - users of Run import it from here
@@ -140,3 +140,12 @@ def latest_attempt_of(run: Run) -> TriggerMessage:
         payload=run.payload,
         last_failure=run.last_failure,
     )
+
+
+def is_over(message: TriggerMessage, run: Run | None) -> bool:
+    """Whether a trigger's run is over. `run` is the stored run of the trigger."""
+    if run is None or not run.is_over:
+        return False
+    # A redrive follows a run that is `failed`. Until the redrive is claimed, the run looks as if it were
+    # over.
+    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_redrive

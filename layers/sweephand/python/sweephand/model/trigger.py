@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.batch_end import BatchEnd
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, RunName, batch_id
 from sweephand.schedules import Batch, Occurrence, Series
 

@@ -10,7 +10,7 @@ from sweephand.base.limits import REDRIVES_KEPT, RESULT_BYTES_MAX
 from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PRIORITIES, PRIORITY_DEFAULT, PermitName, Priority
+from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 from sweephand.model.wire_parts import batch_from_json

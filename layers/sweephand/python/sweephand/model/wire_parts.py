@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from sweephand.model.definition import Payload
-from sweephand.model.policy import PRIORITY_DEFAULT, PermitName, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
 

@@ -13,15 +13,8 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import BatchEnd, Counts
-from sweephand.model.batch_progress import (
-    PAGE_SIZE,
-    BatchHead,
-    BatchName,
-    Mark,
-    PageName,
-    ProgressPage,
-    RunEnd,
-)
+from sweephand.model.batch_mark import BatchName, Mark, RunEnd
+from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.trigger import BatchPlace, NotifyMessage, Trigger
 from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.received import Handled

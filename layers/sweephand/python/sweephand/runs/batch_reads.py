@@ -8,7 +8,8 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import Counts
-from sweephand.model.batch_progress import BatchHead, BatchName, BatchSize
+from sweephand.model.batch_mark import BatchName, BatchSize
+from sweephand.model.batch_progress import BatchHead
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause
 from sweephand.ports import JobStore, Page

@@ -14,7 +14,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_progress import mark_of
+from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Failure, FailureMessage

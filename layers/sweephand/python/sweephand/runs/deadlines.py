@@ -6,7 +6,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_progress import mark_of
+from sweephand.model.batch_mark import mark_of
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
 from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore

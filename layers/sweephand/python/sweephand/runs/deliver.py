@@ -1,6 +1,6 @@
 """Delivering a trigger: from its message, through an attempt, to the record of its run."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -15,17 +15,15 @@ from sweephand.base.timing import (
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.model.batch_progress import mark_of
+from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
-from sweephand.model.policy import PolicyKey
-from sweephand.model.run import Run
+from sweephand.model.policy_names import PolicyKey
+from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids, RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
 from sweephand.runs.claims import Claims
-from sweephand.runs.flow.overlap import AdmissionOutcome, is_over
-from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
@@ -35,11 +33,13 @@ from sweephand.runs.retention import Retention
 from sweephand.runs.valve import Limited
 
 if TYPE_CHECKING:
-    # Only triggers of jobs with a policy have permits.
+    # Many jobs do not limit overlap, and only triggers of jobs with a policy have permits.
+    from sweephand.runs.flow.overlap import AdmissionOutcome
+    from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
 
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
-NOT_ADMITTED: Final[Mapping[AdmissionOutcome, OutcomeName]] = {
+NOT_ADMITTED: Final[Mapping["AdmissionOutcome", OutcomeName]] = {
     "skip": "skipped",
     "over": "repeated",
     "gone": "dropped",
@@ -68,7 +68,7 @@ class Deliverer:
         attempts: Attempts,
         claims: Claims,
         follow_up: FollowUp,
-        overlap_queue: OverlapQueue,
+        overlap_queue: "Callable[[], OverlapQueue]",
         requeue: Requeue,
         retention: Retention,
         expiry: JobExpiry,
@@ -115,7 +115,7 @@ class Deliverer:
             return self._into_line(message, read.job, policy)
         overlap_is_limited = read.job.definition.overlap.is_limited
         if message.is_owed and not overlap_is_limited:
-            self._overlap_queue.remove(message.trigger)
+            self._overlap_queue().remove(message.trigger)
         outcome = (self._through_overlap_queue if overlap_is_limited else self._attempt)(
             message, read, read.job, deadline, permit
         )
@@ -176,7 +176,7 @@ class Deliverer:
             self._runs.record(failed)
             with suppress(Exception):
                 self._expiry.ended(job)
-        self._overlap_queue.advance(message.trigger)
+        self._overlap_queue().advance(message.trigger)
         return ended
 
     def _put_back(self, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
@@ -225,11 +225,11 @@ class Deliverer:
         overlap_is_limited = job.definition.overlap.is_limited
         if is_over(message, run):
             if overlap_is_limited:
-                self._overlap_queue.remove_ended(message.trigger)
+                self._overlap_queue().remove_ended(message.trigger)
             return run
         self._retention.keep_run(run)
         if overlap_is_limited and lasted_ms >= DAY_MS:
-            self._overlap_queue.extend(message.trigger)
+            self._overlap_queue().extend(message.trigger)
         return None
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:
@@ -240,7 +240,7 @@ class Deliverer:
             if until is not None:
                 return self._put_back(message, until, "claimed")
         elif job.definition.overlap.is_limited:
-            until = self._overlap_queue.withdraw(message, job)
+            until = self._overlap_queue().withdraw(message, job)
             if until is not None:
                 return self._put_back(message, until, "leaving")
         # A function may have ended the run, and crashed before its batch showed that.
@@ -251,7 +251,7 @@ class Deliverer:
         self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
     ) -> Outcome:
         """Deliver a trigger of a job that limits overlap, if the overlap queue admits it now."""
-        admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
+        admission = self._overlap_queue().arrive(message, job, lambda: self._job_reads.reread(job.key).job)
         if admission.outcome == "wait":
             self._retention.keep_job(job, admission.recheck_at + job.definition.run_time_max_ms)
             return self._put_back(message.waiting(), admission.recheck_at, "waiting")
@@ -262,7 +262,7 @@ class Deliverer:
         if outcome.name in ENDED:
             # The line must advance before the message is acknowledged. After a crash the message comes again,
             # its claim is refused, and it advances the line.
-            self._overlap_queue.advance(message.trigger)
+            self._overlap_queue().advance(message.trigger)
         return outcome
 
     def _attempt(

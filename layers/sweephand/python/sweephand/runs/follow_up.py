@@ -7,9 +7,9 @@ from typing import Final
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
-from sweephand.model.batch_progress import mark_of
+from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job
-from sweephand.model.policy import Priority
+from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import (
     DeadLetter,

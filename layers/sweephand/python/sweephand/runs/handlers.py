@@ -1,5 +1,6 @@
 """Which handler handles a message: there is one for each kind of message."""
 
+from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
 from sweephand.base.instants import INSTANT_MAX, Instant
@@ -28,21 +29,21 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.auto_pause import AutoPause
 from sweephand.runs.claims import Claims
-from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.job_reads import JobRead, JobReads
-from sweephand.runs.notify import Notifier
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
-from sweephand.runs.trigger_ranges import TriggerRanges
 
 if TYPE_CHECKING:
-    # Only triggers of jobs with a policy have permits.
+    # Most invocations only deliver triggers, of jobs that neither limit overlap nor have a policy.
+    from sweephand.runs.deadlines import Deadlines
+    from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
+    from sweephand.runs.notify import Notifier
+    from sweephand.runs.trigger_ranges import TriggerRanges
 
 
 class Handlers:
@@ -50,6 +51,9 @@ class Handlers:
 
     A message that has to wait is sent again, or becomes a timer if it has to wait for long, before the old
     message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
+
+    What most invocations do not need is imported and made when it is first needed. Two threads may then make
+    one each, which differ in nothing.
     """
 
     def __init__(
@@ -71,7 +75,6 @@ class Handlers:
         self._clock = clock
         self._job_reads = JobReads(jobs=jobs, clock=clock)
         self._requeue = Requeue(queue=queue, timers=timers, clock=clock)
-        overlap_queue = OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
         expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
         follow_up = FollowUp(
@@ -84,6 +87,59 @@ class Handlers:
             clock=clock,
             ids=ids,
         )
+
+        @cache
+        def overlap_queue() -> "OverlapQueue":
+            from sweephand.runs.flow.overlap_queue import OverlapQueue
+
+            return OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
+
+        @cache
+        def notifier() -> "Notifier":
+            from sweephand.runs.notify import Notifier
+
+            return Notifier(
+                runs=runs,
+                queue=queue,
+                job_reads=self._job_reads,
+                requeue=self._requeue,
+                payloads=payloads,
+                targets=targets,
+                namespaces=namespaces,
+                clock=clock,
+                ids=ids,
+            )
+
+        @cache
+        def ranges() -> "TriggerRanges":
+            from sweephand.runs.trigger_ranges import TriggerRanges
+
+            return TriggerRanges(
+                job_reads=self._job_reads,
+                runs=runs,
+                timers=timers,
+                queue=queue,
+                requeue=self._requeue,
+                expiry=expiry,
+                clock=clock,
+            )
+
+        @cache
+        def deadlines() -> "Deadlines":
+            from sweephand.runs.deadlines import Deadlines
+
+            return Deadlines(
+                jobs=jobs,
+                runs=runs,
+                requeue=self._requeue,
+                follow_up=follow_up,
+                expiry=expiry,
+                overlap_queue=overlap_queue(),
+                flow=flow,
+                clock=clock,
+                ids=ids,
+            )
+
         self.triggers = Deliverer(
             runs=runs,
             job_reads=self._job_reads,
@@ -104,37 +160,9 @@ class Handlers:
             flow=flow,
             clock=clock,
         )
-        self._notifier = Notifier(
-            runs=runs,
-            queue=queue,
-            job_reads=self._job_reads,
-            requeue=self._requeue,
-            payloads=payloads,
-            targets=targets,
-            namespaces=namespaces,
-            clock=clock,
-            ids=ids,
-        )
-        self._ranges = TriggerRanges(
-            job_reads=self._job_reads,
-            runs=runs,
-            timers=timers,
-            queue=queue,
-            requeue=self._requeue,
-            expiry=expiry,
-            clock=clock,
-        )
-        self._deadlines = Deadlines(
-            jobs=jobs,
-            runs=runs,
-            requeue=self._requeue,
-            follow_up=follow_up,
-            expiry=expiry,
-            overlap_queue=overlap_queue,
-            flow=flow,
-            clock=clock,
-            ids=ids,
-        )
+        self._notifier = notifier
+        self._ranges = ranges
+        self._deadlines = deadlines
 
     def handle(
         self,
@@ -150,7 +178,7 @@ class Handlers:
         come again.
         """
         if isinstance(message, RangeMessage):
-            return self._ranges.handle(message)
+            return self._ranges().handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             self._requeue.put_back(message, message.not_before)
             return Outcome("early")
@@ -161,10 +189,10 @@ class Handlers:
                 fresh = self._job_reads.fresh(message.trigger.key, read)
                 return self.triggers.deliver(message, fresh, deadline, permit)
             case DeadlineMessage():
-                return self._deadlines.check(message)
+                return self._deadlines().check(message)
             case FailureMessage():
-                return self._deadlines.fail(message)
+                return self._deadlines().fail(message)
             case NotifyMessage():
-                return self._notifier.notify(message, read, deadline)
+                return self._notifier().notify(message, read, deadline)
             case _:
                 assert_never(message)

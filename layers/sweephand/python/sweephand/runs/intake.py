@@ -1,6 +1,6 @@
 """Handling received messages separately, so that a failure of one message does not affect the others."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
@@ -17,7 +17,7 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
-from sweephand.model.batch_progress import mark_of, mark_of_failure
+from sweephand.model.batch_mark import mark_of, mark_of_failure
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import (
@@ -33,7 +33,6 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Clock, JobStore, Queue
-from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
@@ -44,7 +43,8 @@ from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.work_queue import WorkQueue
 
 if TYPE_CHECKING:
-    # Only workers of a policy's line have permits.
+    # Few triggers belong to a batch, and only workers of a policy's line have permits.
+    from sweephand.runs.batch_progress import BatchProgress
     from sweephand.runs.flow.permit import Permit
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
@@ -98,7 +98,7 @@ class Intake:
         self,
         *,
         handlers: Handlers,
-        progress: BatchProgress,
+        progress: Callable[[], "BatchProgress"],
         jobs: JobStore,
         queue: Queue,
         decode: Decoder,
@@ -141,7 +141,7 @@ class Intake:
         if together and any(each.outcome.name == "split" for each in handled):
             # One of the others may crash the function. The bundle would come again and be split again.
             self._acknowledge(handled)
-        handled += self._progress.shows(self._handle_together(together, deadline))
+        handled += self._shown(self._handle_together(together, deadline))
         if alone:
             # The next message may crash the function. So acknowledge first what is done.
             self._acknowledge(handled)
@@ -241,10 +241,16 @@ class Intake:
     def _handle_alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._resend(received, message, Outcome("postponed"), SECOND_MS, None)
-        [handled] = self._progress.shows([self._handle_one(received, message, UNREAD, deadline)])
+        [handled] = self._shown([self._handle_one(received, message, UNREAD, deadline)])
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled
+
+    def _shown(self, handled: Iterable[Handled]) -> list[Handled]:
+        """The same, after the progress of their batches shows the runs that are over."""
+        every = list(handled)
+        has_marks = any(each.outcome.ended is not None for each in every)
+        return self._progress().shows(every) if has_marks else every
 
     def _handle_one(
         self,

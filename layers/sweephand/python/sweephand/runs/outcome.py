@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
-from sweephand.model.batch_progress import Mark
+from sweephand.model.batch_mark import Mark
 from sweephand.model.run import State
 
 #: Everything that can become of a message. The states in which an attempt leaves its run are among them.

@@ -9,7 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX, REDRIVES_KEPT
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy import Priority
+from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports import Clock, JobStore, Queue, RunStore

@@ -3,15 +3,18 @@
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.flow_ports import AllowanceStore
 from sweephand.model.allowance import US_PER_MS, minute_us_of, slice_of, step_us_of
 from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
 from sweephand.ports import Clock
 from sweephand.runs.outcome import OutcomeName
+
+if TYPE_CHECKING:
+    # Every delivery has a valve. It starts without the values of the other ports of flow.
+    from sweephand.flow_ports import AllowanceStore
 
 #: The outcome of a trigger that waits, by the limit for which it waits.
 OUTCOMES: Final[dict[PassageLevel, OutcomeName]] = {
@@ -41,7 +44,7 @@ class Valve:
     def __init__(
         self,
         *,
-        allowances: AllowanceStore,
+        allowances: "AllowanceStore",
         clock: Clock,
         stack_limit: int,
         namespace_limit: Callable[[str], int],

@@ -290,7 +290,7 @@ class App:
         ports = self.ports
         return Intake(
             handlers=self.handlers,
-            progress=self.flow.batch_progress,
+            progress=lambda: self.flow.batch_progress,
             jobs=ports.jobs,
             queue=ports.queue,
             decode=self._decode or decode,

@@ -6,7 +6,7 @@ from typing import Any, Final
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
-import sweephand.jobs.quotas
+import sweephand.jobs.settings_cache
 import sweephand.runs.handlers
 import sweephand.runs.valve
 import sweephand.storage.allowances

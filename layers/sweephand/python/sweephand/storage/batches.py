@@ -14,7 +14,8 @@ from pynamodb.expressions.operand import Path
 
 from sweephand.base.instants import Instant
 from sweephand.model.batch_end import Counts
-from sweephand.model.batch_progress import WORDS, BatchHead, BatchName, BatchSize, PageName, ProgressPage
+from sweephand.model.batch_mark import BatchName, BatchSize
+from sweephand.model.batch_progress import WORDS, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
 from sweephand.model.run_id import AFTER_UIDS, Demand, batch_position

@@ -12,7 +12,7 @@ from sweephand.model.change import (
     fields_to_item,
 )
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import Page
 from sweephand.storage.item import Item, JsonAttribute, expiry
 from sweephand.storage.table import Table

@@ -12,7 +12,7 @@ from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
-from sweephand.model.policy import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.ports import Page, always
 from sweephand.schedules import Series
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry

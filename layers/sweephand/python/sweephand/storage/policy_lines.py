@@ -7,8 +7,8 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_RETENTION_MS
-from sweephand.model.policy import PRIORITIES
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_names import PRIORITIES
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.storage.item import IntegerAttribute, Item, expiry

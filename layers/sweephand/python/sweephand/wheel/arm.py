@@ -8,7 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import (

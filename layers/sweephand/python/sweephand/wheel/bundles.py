@@ -6,7 +6,7 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
-from sweephand.model.policy import Priority
+from sweephand.model.policy_names import Priority
 from sweephand.model.trigger import BundleMessage, Message, Readable, TriggerMessage
 from sweephand.model.wire_bundles import fits_bundle
 

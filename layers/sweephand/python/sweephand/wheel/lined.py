@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey
-from sweephand.model.policy import PRIORITY_DEFAULT, PolicyKey, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, PolicyKey, Priority
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 
 #: Triggers by the policy and the priority of their jobs.

@@ -6,7 +6,7 @@ from threading import Lock
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.model.batch_progress import Mark
+from sweephand.model.batch_mark import Mark
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.batch_progress import BatchProgress

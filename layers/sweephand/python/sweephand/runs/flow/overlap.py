@@ -83,15 +83,6 @@ def decide_arrival(
     return ArrivalDecision("skip", line, new_holder)
 
 
-def is_over(message: TriggerMessage, run: Run | None) -> bool:
-    """Whether a trigger's run is over. `run` is the stored run of the trigger."""
-    if run is None or not run.is_over:
-        return False
-    # A redrive follows a run that is `failed`. Until the redrive is claimed, the run looks as if it were
-    # over.
-    return run.state != "failed" or run.attempts >= message.attempt or not message.begins_redrive
-
-
 def is_superseded(message: TriggerMessage, run: Run | None) -> bool:
     """Whether a later attempt than the message's has begun or is to come; that attempt has its own message.
 

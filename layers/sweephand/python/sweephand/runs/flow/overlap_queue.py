@@ -8,7 +8,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line, StoredLine
-from sweephand.model.run import Run
+from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.ports import (
     Clock,
@@ -23,7 +23,6 @@ from sweephand.runs.flow.overlap import (
     ArrivalDecision,
     decide_arrival,
     gives_up_at,
-    is_over,
     is_superseded,
     leaves_at,
     yields_at,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.instants import Instant
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.jobs.policy_rules import limits_of, policy_violations
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,

@@ -20,7 +20,7 @@ from sweephand.model.definition import (
     CatchUpMode,
     OverlapMode,
 )
-from sweephand.model.policy import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.targets.registry import either, end_target_types, target_types
 from sweephand.web.schemas.formats import (
     DescriptionText,
