@@ -330,7 +330,7 @@ class MemoryAudits:
 
 
 class MemoryPayloads:
-    """ports.PayloadStore.
+    """ports.PayloadPlace.
 
     A discarded payload stays readable until `expire` acts as the bucket's lifecycle.
     """
@@ -349,8 +349,9 @@ class MemoryPayloads:
     def get(self, uid: str, ref: str) -> str | None:
         return self._payloads.get((uid, ref))
 
-    def discard(self, uid: str, ref: str) -> None:
+    def discard(self, uid: str, ref: str) -> bool:
         self.discarded.add((uid, ref))
+        return (uid, ref) in self._payloads
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         return (uid, ref) in self.discarded and (uid, ref) in self._payloads

@@ -1,5 +1,6 @@
 """A set of ports for an App (sweephand.runtime.app_ports.Ports)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -22,6 +23,7 @@ from sweephand.ports import (
     JobStore,
     LeaseStore,
     LineStore,
+    PayloadPlace,
     PayloadStore,
     Queue,
     RunStore,
@@ -55,6 +57,7 @@ class FakePorts:
     timers: TimerStore = MISSING
     leases: LeaseStore = MISSING
     payloads: PayloadStore = MISSING
+    payload_places: Sequence[PayloadPlace] = ()
     audits: AuditStore = MISSING
     secrets: SecretStore = MISSING
     keys: KeyStore = MISSING

@@ -62,6 +62,7 @@ from sweephand.runs.intake import Handled, Intake, Received
 from sweephand.runs.received import finished
 from sweephand.runs.redrive import Redriver
 from sweephand.runtime.app import App, Options
+from sweephand.storage.payload_places import PayloadsInPlaces
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 
@@ -89,6 +90,8 @@ class World:
         self.batches = MemoryBatches()
         self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
+        #: Where payloads may lie that were written before the parameters of the stack changed.
+        self.other_payloads: Sequence[MemoryPayloads] = ()
         self.audits = MemoryAudits()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
@@ -145,6 +148,7 @@ class World:
 
     def ports(self, clock: Clock) -> FakePorts:
         """The ports of a function of the stack, with the function's clock."""
+        places = [self._port(each, "payloads") for each in (self.payloads, *self.other_payloads)]
         return FakePorts(
             clock=clock,
             ids=self.ids,
@@ -155,7 +159,8 @@ class World:
             lines=self._port(self.lines, "lines"),
             timers=self._port(self.timers, "timers"),
             leases=self._port(self.leases, "leases"),
-            payloads=self._port(self.payloads, "payloads"),
+            payloads=PayloadsInPlaces(places) if self.other_payloads else places[0],
+            payload_places=places,
             audits=self._port(self.audits, "audits"),
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),

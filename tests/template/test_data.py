@@ -131,3 +131,40 @@ def test_the_log_group_of_the_gateway_needs_no_entry_in_the_resource_policy_of_t
 def test_every_log_group_has_the_retention_that_the_operator_sets(stack: Stack) -> None:
     groups = stack.named("AWS::Logs::LogGroup")
     assert {told(group["RetentionInDays"]) for group in groups.values()} == {"LogRetentionDays"}
+
+
+def test_payloads_lie_in_the_bucket_unless_the_operator_names_a_table(stack: Stack) -> None:
+    for name in ("PayloadTable", "FormerPayloadTable", "PayloadTableKeyArns"):
+        assert stack.parameter(name)["Default"] == ""
+    for policy in ("PayloadTablesPolicy", "PayloadTablesAuditPolicy"):
+        assert stack.resource(policy)["Condition"] == "UsesPayloadTables"
+    tables = [{"Condition": "HasPayloadTable"}, {"Condition": "HasFormerPayloadTable"}]
+    assert stack.condition("UsesPayloadTables") == {"Fn::Or": tables}
+    made = stack.named("AWS::DynamoDB::Table")
+    assert set(made) == {"JobsTable", "TimersTable"}, "the operator makes the payload table"
+
+
+@pytest.mark.parametrize("policy", ["PayloadTablesPolicy", "PayloadTablesAuditPolicy"])
+def test_a_stack_reaches_its_own_payloads_only_in_a_table_that_others_may_share(
+    stack: Stack, policy: str
+) -> None:
+    [statement, *others] = stack.properties(policy)["PolicyDocument"]["Statement"]
+    own = {"dynamodb:LeadingKeys": [{"Fn::Sub": "${PayloadBucket}#*"}]}
+    assert statement["Condition"] == {"ForAllValues:StringLike": own}
+    for each in others:
+        [condition, keys, _] = each["Fn::If"]
+        assert condition == "HasPayloadTableKeys"
+        [(variable, service)] = keys["Condition"]["StringEquals"].items()
+        assert (variable, told(service)) == ("kms:ViaService", "dynamodb.${AWS::Region}.${AWS::URLSuffix}")
+
+
+def test_what_reads_payloads_gets_a_new_table_before_what_writes_them(stack: Stack) -> None:
+    # The API and the delivery function write payloads, and both functions of deliveries read them.
+    assert "FlowFunctionAliaslive" in stack.resource("DeliverFunction")["DependsOn"]
+    assert "DeliverFunctionAliaslive" in stack.resource("ApiFunction")["DependsOn"]
+
+
+def test_other_payload_tables_replace_their_policy_and_so_publish_versions(stack: Stack) -> None:
+    policy = stack.properties("PayloadTablesPolicy")
+    assert "ManagedPolicyName" not in policy, "a policy with a name could not be replaced"
+    assert stack.parameters_in(policy["Description"]) == {"PayloadTable", "FormerPayloadTable"}

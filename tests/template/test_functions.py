@@ -207,6 +207,7 @@ SHARED = {
     "POWERTOOLS_SERVICE_NAME",
 }
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
+PAYLOADS = {"PAYLOAD_BUCKET", "PAYLOAD_TABLE", "FORMER_PAYLOAD_TABLE"}
 QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LANES"}
 
 #: The lists of what jobs may reach. The policies of these lists stand for them where they are too long.
@@ -228,7 +229,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
             "Api",
             {
                 *TABLES,
-                "PAYLOAD_BUCKET",
+                *PAYLOADS,
                 *QUEUES,
                 "DEAD_LETTER_QUEUE_URL",
                 "FLOW_QUEUE_URL",
@@ -246,7 +247,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
             "Tick",
             {
                 *TABLES,
-                "PAYLOAD_BUCKET",
+                *PAYLOADS,
                 *QUEUES,
                 "FLOW_QUEUE_URL",
                 "SWEEP_FUNCTION",
@@ -265,7 +266,7 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
                 function,
                 {
                     *TABLES,
-                    "PAYLOAD_BUCKET",
+                    *PAYLOADS,
                     *QUEUES,
                     "DEAD_LETTER_QUEUE_URL",
                     "FLOW_QUEUE_URL",
@@ -295,7 +296,8 @@ def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it
     # The policy gets another name with another list of what jobs may reach.
     lists = stack.parameters_in([stack.properties(each)["Description"] for each in POLICIES])
     network = stack.parameters_in(stack.properties("NetworkPolicy")["Description"])
-    stands_for = {"TargetQueuesPolicy": lists, "NetworkPolicy": network}
+    data = stack.parameters_in(stack.properties("PayloadTablesPolicy")["Description"])
+    stands_for = {"TargetQueuesPolicy": lists, "NetworkPolicy": network, "PayloadTables": data}
     meant = [each for name in named for each in stands_for.get(name, [name])]
     published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
     assert sorted(meant) == sorted(stack.parameters_in(published))
@@ -324,7 +326,7 @@ def test_deliveries_run_in_the_subnets_that_the_operator_names(stack: Stack, fun
         "SubnetIds": {"Ref": "VpcSubnetIds"},
         "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"},
     }
-    assert stack.resource(f"{function}Function")["DependsOn"] == "NetworkPolicy"
+    assert "NetworkPolicy" in stack.resource(f"{function}Function")["DependsOn"]
     policy = stack.properties("NetworkPolicy")
     assert "ManagedPolicyName" not in policy, "a policy with a name could not be replaced"
     assert policy["Roles"] == [{"Ref": "DeliverRole"}]

@@ -33,6 +33,25 @@ KEY = {
 }
 
 
+#: The keys that encrypt payload tables. Only a stack with such keys has these rights.
+TABLE_KEYS = {"if HasPayloadTableKeys: PayloadTableKeyArns else nothing": KEY["KmsKeyArn"]}
+
+_TABLE_ARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%s}"
+
+#: The payload tables of the operator. Only a stack with such tables has rights to them.
+PAYLOAD_TABLES = [
+    f"if Has{name}: {_TABLE_ARN % name} else AWS::NoValue" for name in ("PayloadTable", "FormerPayloadTable")
+]
+PAYLOAD_RIGHTS = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
+PAYLOADS = dict.fromkeys(PAYLOAD_TABLES, PAYLOAD_RIGHTS)
+AUDITED = {table: {*PAYLOAD_RIGHTS, "dynamodb:Query", "dynamodb:DeleteItem"} for table in PAYLOAD_TABLES}
+OF_PAYLOADS = {
+    "Api": PAYLOADS | TABLE_KEYS,
+    "Deliver": PAYLOADS | TABLE_KEYS,
+    "Tick": AUDITED | TABLE_KEYS,
+}
+
+
 #: The queues that jobs may name where the operator names none.
 DEFAULT_QUEUES = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:sweephand-*"
 
@@ -151,7 +170,8 @@ def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, funct
     assert told(stack.properties(f"{function}Function")["Role"]) == f"{of}Role.Arn"
     sharing = {of, *(each for each, other in ROLES.items() if other == of)}
     network = {"*": NETWORK} if of == "Deliver" else {}
-    expected = RIGHTS[of] | network | KEY | {f"{each}LogGroup.Arn": LOGS for each in sharing}
+    logs = {f"{each}LogGroup.Arn": LOGS for each in sharing}
+    expected = RIGHTS[of] | network | KEY | OF_PAYLOADS.get(of, {}) | logs
     assert stack.grants(f"{of}Role") == expected
 
 

@@ -30,7 +30,7 @@ class Bucket:
         self.audited_at: Instant = 0
 
     def store(self) -> MemoryPayloads:
-        """ports.PayloadStore over these objects."""
+        """ports.PayloadPlace over these objects."""
         store = MemoryPayloads(self._now)
         store._payloads, store.discarded, store.written_at = self.objects, self.discarded, self.written_at
         return store

@@ -188,6 +188,7 @@ class Fleet:
                 timers=ports.timers,
                 leases=ports.leases,
                 payloads=ports.payloads,
+                payload_places=(ports.payloads,),
                 audits=ports.audits,
                 allowances=ports.allowances,
                 queue=ports.queue,

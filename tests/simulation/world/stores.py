@@ -39,7 +39,7 @@ from sweephand.ports import (
     JobStore,
     LeaseStore,
     LineStore,
-    PayloadStore,
+    PayloadPlace,
     Queue,
     RunStore,
     TimerStore,
@@ -66,7 +66,7 @@ class Ports:
     runs: RunStore
     lines: LineStore
     batches: BatchStore
-    payloads: PayloadStore
+    payloads: PayloadPlace
     audits: AuditStore
     allowances: AllowanceStore
     queue: Queue

@@ -320,9 +320,16 @@ class PayloadStore(Protocol):
         """The payload, or None if it is not there (any more)."""
         ...
 
-    def discard(self, uid: str, ref: str) -> None:
-        """Let it expire in two weeks. Until then it can be read, because a delivery may need it."""
+    def discard(self, uid: str, ref: str) -> bool:
+        """Let it expire in two weeks; return whether it was there.
+
+        Until then it can be read, because a delivery may need it.
+        """
         ...
+
+
+class PayloadPlace(PayloadStore, Protocol):
+    """A store that holds payloads itself, and lists them for the audit."""
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         """Whether the payload is about to expire; False if it is not there."""

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.http_events import JOB, READER, TARGET, Client
 
-from sweephand.base.errors import StoreError
+from sweephand.base.errors import ParameterError, StoreError
 
 NAMES = ["a", "a.b", "~x", "a+b", "a=b", "a@b", "a:b", "a-b", "...", "A_0", "x" * 128, ".a", "=", "+", "@"]
 
@@ -270,6 +270,18 @@ def test_a_store_that_fails_is_503_and_says_that_asking_again_is_safe(
     assert refused.status == 503
     assert "10.1.2.3" not in str(refused.text)
     assert refused.headers["retry-after"] == "5"
+
+
+def test_a_parameter_of_the_stack_that_is_wrong_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+
+    def fail(*_: object) -> None:
+        raise ParameterError("PayloadTable must name a table.")
+
+    monkeypatch.setattr(client.world.payloads, "put", fail)
+    refused = client.put(job={**JOB, "data": "x" * 3_000})
+    assert refused.status == 503
+    assert refused.json["detail"] == "PayloadTable must name a table."
 
 
 def test_an_unexpected_error_is_500_without_its_details(monkeypatch: pytest.MonkeyPatch) -> None:

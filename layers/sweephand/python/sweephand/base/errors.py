@@ -16,6 +16,7 @@ SweephandError
 ├── OffTooLongError           the stack is switched off, and what waits will soon expire
 ├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
 └── StoreError                a store or queue failed, after the retries of the SDK
+    ├── ParameterError        a parameter of the stack names something that is not as it must be: 503
     └── NewerError            a newer version wrote the item or message; it waits for that version
 
 Rooms above add their own errors to the tree. Below BadRequestError, schedules has ScheduleError, and web has
@@ -106,6 +107,13 @@ class PoisonError(SweephandError):
 
 class StoreError(SweephandError):
     """A store or queue failed; the write may or may not have been applied."""
+
+
+class ParameterError(StoreError):
+    """A parameter of the stack names something that is not as it must be; nothing was written.
+
+    The message names the parameter and says what would be right.
+    """
 
 
 class NewerError(StoreError):

@@ -1,21 +1,26 @@
-"""The payload audit: finds payloads to which no job refers, one page of the store at a time."""
+"""The payload audit: finds payloads to which no job refers, one page of a store at a time."""
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Clock, JobStore, PayloadStore
+from sweephand.ports import Clock, JobStore, Page, PayloadPlace, StoredPayload
 
-#: Payloads that one step examines.
+#: Payloads that one step examines in the place to which new payloads are written.
 AUDITED_MAX: Final = 1_000
+
+#: Payloads that one step examines in another place. It may have to move all of them, in a part of a minute.
+MOVED_MAX: Final = 100
 
 
 class Audited(NamedTuple):
-    """The result of a step of the audit: the payloads that it examined, and those that it discarded."""
+    """The result of a step of the audit: how many payloads it examined, discarded, and moved."""
 
     examined: int
     discarded: int
+    moved: int = 0
 
 
 class AuditStore(Protocol):
@@ -34,11 +39,16 @@ class PayloadAudit:
     """Discards the data of jobs that DynamoDB removed and of writes that failed. No other function does this.
 
     DynamoDB removes expired jobs by their time to live, and calls no function when it does.
+
+    The audit also moves payloads that lie elsewhere to the place to which new payloads are written (decision
+    058). That is the first of `places`.
     """
 
-    def __init__(self, *, jobs: JobStore, payloads: PayloadStore, audits: AuditStore, clock: Clock) -> None:
+    def __init__(
+        self, *, jobs: JobStore, places: Sequence[PayloadPlace], audits: AuditStore, clock: Clock
+    ) -> None:
         self._jobs = jobs
-        self._payloads = payloads
+        self._places = places
         self._audits = audits
         self._clock = clock
 
@@ -48,21 +58,64 @@ class PayloadAudit:
         Two steps at once do the same, so they do no harm. After a StoreError, the next step repeats this
         page.
         """
-        page = self._payloads.page(self._audits.position(), limit)
+        number, after = _read_position(self._audits.position(), len(self._places))
+        place = self._places[number]
+        page = place.page(after, limit if number == 0 else min(limit, MOVED_MAX))
         old_enough_at = self._clock.now() - PAYLOAD_GRACE_MS
         old_enough = [each for each in page.items if each.written_at < old_enough_at]
         owners = {owner for each in old_enough if (owner := owner_of(each.ref)) is not None}
         jobs = self._jobs.get_many(sorted(owners))
-        discarded = 0
+        discarded = moved = 0
         for each in old_enough:
             owner = owner_of(each.ref)
-            if owner is None or refers(jobs.get(owner), each.uid, each.ref):
+            if owner is None:
                 continue
-            if not self._payloads.is_discarded(each.uid, each.ref):
-                self._payloads.discard(each.uid, each.ref)
+            if refers(jobs.get(owner), each.uid, each.ref):
+                if number != 0 and self._move(place, each):
+                    moved += 1
+            elif not place.is_discarded(each.uid, each.ref):
+                place.discard(each.uid, each.ref)
                 discarded += 1
-        self._audits.save_position(page.next or "")
-        return Audited(len(page.items), discarded)
+        self._audits.save_position(self._position_after(number, page))
+        return Audited(len(page.items), discarded, moved)
+
+    def _move(self, place: PayloadPlace, payload: StoredPayload) -> bool:
+        """Copy a payload to the first place and discard it here; return whether that was needed.
+
+        A discarded payload was moved before. Another version of the stack may move it back at the same time.
+        Then both copies could end up discarded. So the first place is asked once more after the discarding.
+        """
+        uid, ref = payload.uid, payload.ref
+        if place.is_discarded(uid, ref):
+            return False
+        text = place.get(uid, ref)
+        if text is None:
+            return False
+        first = self._places[0]
+        first.put(uid, ref, text)
+        place.discard(uid, ref)
+        if first.is_discarded(uid, ref):
+            first.put(uid, ref, text)
+        return True
+
+    def _position_after(self, number: int, page: Page[StoredPayload]) -> str:
+        if page.next is not None:
+            return f"{number}:{page.next}" if number else page.next
+        following = number + 1
+        return f"{following}:" if following < len(self._places) else ""
+
+
+def _read_position(position: str, places: int) -> tuple[int, str]:
+    """The number of the place, and the position in it.
+
+    The first place has no number: its positions are as they were when there was no other. A position begins
+    with the uid of a job, whose second character is no colon. After a change of the parameters the number may
+    stand for another place. Then the round skips a part of that place, and the next round does not.
+    """
+    number, colon, after = position[:1], position[1:2], position[2:]
+    if colon != ":":
+        return 0, position
+    return (int(number), after) if int(number) < places else (0, "")
 
 
 def ref_of(digest: str, token: str, key: JobKey) -> str:

@@ -228,7 +228,9 @@ class App:
         from sweephand.jobs.payload_audit import PayloadAudit
 
         ports = self.ports
-        return PayloadAudit(jobs=ports.jobs, payloads=ports.payloads, audits=ports.audits, clock=ports.clock)
+        return PayloadAudit(
+            jobs=ports.jobs, places=ports.payload_places, audits=ports.audits, clock=ports.clock
+        )
 
     @cached_property
     def callbacks(self) -> "Callbacks":

@@ -1,5 +1,6 @@
 """What an App asks of the world: one implementation of each port."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from sweephand.jobs.payload_audit import AuditStore
@@ -11,6 +12,7 @@ from sweephand.ports import (
     JobStore,
     LeaseStore,
     LineStore,
+    PayloadPlace,
     PayloadStore,
     Queue,
     RunStore,
@@ -66,6 +68,11 @@ class Ports(Protocol):
 
     @property
     def payloads(self) -> PayloadStore: ...  # noqa: D102 - same
+
+    @property
+    def payload_places(self) -> Sequence[PayloadPlace]:
+        """Where payloads may lie. The first place is the one to which new payloads are written."""
+        ...
 
     @property
     def audits(self) -> AuditStore: ...  # noqa: D102 - same

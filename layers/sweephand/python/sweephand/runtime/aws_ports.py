@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.work_queue import SqsWorkQueue
+    from sweephand.ports import PayloadPlace, PayloadStore
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from sweephand.storage.named_secrets import DynamoNamedSecrets
     from sweephand.storage.namespaces import DynamoNamespaces
     from sweephand.storage.payload_audits import DynamoAudits
-    from sweephand.storage.payloads import S3Payloads
     from sweephand.storage.permits import DynamoPermits
     from sweephand.storage.policies import DynamoPolicies
     from sweephand.storage.policy_lines import DynamoPolicyLines
@@ -90,11 +90,33 @@ class AwsPorts:
         return DynamoLeases(tables.timers_table())
 
     @cached_property
-    def payloads(self) -> "S3Payloads":
+    def payloads(self) -> "PayloadStore":
         """ports.PayloadStore."""
+        places = self.payload_places
+        if len(places) == 1:
+            return places[0]
+        from sweephand.storage.payload_places import PayloadsInPlaces
+
+        return PayloadsInPlaces(places)
+
+    @cached_property
+    def payload_places(self) -> "Sequence[PayloadPlace]":
+        """The payload table if there is one, the bucket, and the former payload table if there is one."""
+        settings = tables.settings()
+        written = self._payload_tables("PayloadTable", settings.payload_table)
+        former = self._payload_tables("FormerPayloadTable", settings.former_payload_table)
         from sweephand.storage.payloads import S3Payloads
 
-        return S3Payloads(tables.settings().payload_bucket)
+        return (*written, S3Payloads(settings.payload_bucket), *former)
+
+    def _payload_tables(self, parameter: str, name: str) -> "Sequence[PayloadPlace]":
+        """The payload table that a parameter names, or nothing if it names none."""
+        if not name:
+            return ()
+        from sweephand.storage.payload_table import DynamoPayloads
+
+        bucket = tables.settings().payload_bucket
+        return (DynamoPayloads(tables.table(name), bucket, self.clock.now, parameter),)
 
     @cached_property
     def audits(self) -> "DynamoAudits":

@@ -24,6 +24,8 @@ class Settings(NamedTuple):
     jobs_table: str
     timers_table: str
     payload_bucket: str
+    payload_table: str
+    former_payload_table: str
     delivery_queue_url: str
     high_queue_url: str
     low_queue_url: str
@@ -69,6 +71,8 @@ class Settings(NamedTuple):
             jobs_table=environment.get("JOBS_TABLE", ""),
             timers_table=environment.get("TIMERS_TABLE", ""),
             payload_bucket=environment.get("PAYLOAD_BUCKET", ""),
+            payload_table=environment.get("PAYLOAD_TABLE", ""),
+            former_payload_table=environment.get("FORMER_PAYLOAD_TABLE", ""),
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
             high_queue_url=environment.get("HIGH_QUEUE_URL", ""),
             low_queue_url=environment.get("LOW_QUEUE_URL", ""),

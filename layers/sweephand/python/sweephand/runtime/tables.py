@@ -21,13 +21,18 @@ def wait_ms(duration_ms: int) -> None:
     clock().wait_until(clock().now() + duration_ms)
 
 
+def table(name: str) -> Table:
+    """The table of that name."""
+    return Table(_dynamodb(), name, wait_ms)
+
+
 @cache
 def jobs_table() -> Table:
     """The table of jobs, runs and everything else but the wheel."""
-    return Table(_dynamodb(), settings().jobs_table, wait_ms)
+    return table(settings().jobs_table)
 
 
 @cache
 def timers_table() -> Table:
     """The table of the wheel: timers and leases."""
-    return Table(_dynamodb(), settings().timers_table, wait_ms)
+    return table(settings().timers_table)

@@ -22,7 +22,7 @@ _CONTENT_TYPE: Final = "application/json"
 
 
 class S3Payloads:
-    """ports.PayloadStore on a bucket.
+    """ports.PayloadPlace on a bucket.
 
     The client is made when first needed, and most functions never need it.
     """
@@ -51,8 +51,8 @@ class S3Payloads:
         except self._client.exceptions.NoSuchKey:
             return None
 
-    def discard(self, uid: str, ref: str) -> None:
-        """Copy the object onto itself, with the tag.
+    def discard(self, uid: str, ref: str) -> bool:
+        """Copy the object onto itself, with the tag; return whether there is such an object.
 
         S3 counts the days of a lifecycle rule from when the object was written. If the tag were only added,
         an object older than the rule's 14 days would be removed in the same night.
@@ -70,7 +70,8 @@ class S3Payloads:
                     Tagging=DEAD_TAG,
                 )
         except self._client.exceptions.NoSuchKey:
-            return
+            return False
+        return True
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         """Whether the object has the tag."""

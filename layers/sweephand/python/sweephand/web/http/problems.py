@@ -13,6 +13,7 @@ from sweephand.base.errors import (
     InvalidError,
     MalformedError,
     NotFoundError,
+    ParameterError,
     PreconditionError,
     QuotaError,
     StoreError,
@@ -103,7 +104,10 @@ def status_of(error: Exception) -> int:
 
 
 def problem_of(error: Exception) -> ProblemResponse:
-    """The problem document of an error. It hides the message of a StoreError and of an unexpected error."""
+    """The problem document of an error. It hides the message of an unexpected error and of a StoreError.
+
+    A ParameterError is shown: its message is for the operator, and nothing was written.
+    """
     status = status_of(error)
     if isinstance(error, InvalidError):
         count = len(error.violations)
@@ -113,7 +117,8 @@ def problem_of(error: Exception) -> ProblemResponse:
         return build_problem(status, detail, error.violations)
     if isinstance(error, DataTooLargeError):
         return build_problem(status, str(error), [error.violation])
-    shows_message = isinstance(error, SweephandError) and not isinstance(error, StoreError)
+    is_hidden = isinstance(error, StoreError) and not isinstance(error, ParameterError)
+    shows_message = isinstance(error, SweephandError) and not is_hidden
     return build_problem(
         status,
         str(error)
