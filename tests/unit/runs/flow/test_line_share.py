@@ -12,6 +12,7 @@ from sweephand.model.policy import Policy
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.line_walk import LineWalk
+from sweephand.runs.flow.pace import Pace
 from sweephand.wheel.line_up import LineUp
 
 #: Four holders of three permits.
@@ -32,7 +33,7 @@ class Scene:
         line_up = LineUp(policies=MemoryPolicies(), lines=self.lines, work=work, clock=clock)
         self.walk = LineWalk(
             POLICY.key, lines=self.lines, line_up=line_up, clock=clock, ids=CountingIds(),
-            concurrently=one_by_one,
+            concurrently=one_by_one, pace=Pace(clock),
         )  # fmt: skip
         assert self.walk.read_ahead(POLICY, wanted)
 

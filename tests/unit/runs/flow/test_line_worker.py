@@ -11,7 +11,7 @@ from tests.fakes.doubles import CountingIds, HandClock, Interrupted
 from tests.fakes.faults import Killed
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
 
-from sweephand.base.concurrency import one_by_one
+from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import HOLDER_MS
@@ -66,7 +66,7 @@ class Flow:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def worker(self) -> LineWorker:
+    def worker(self, read_concurrently: Concurrently = one_by_one) -> LineWorker:
         return LineWorker(
             policies=self._port(self.policies, "policies"),
             permits=self._port(self.permits, "permits"),
@@ -76,7 +76,7 @@ class Flow:
             clock=self.clock,
             ids=self.ids,
             concurrently=one_by_one,
-            read_concurrently=one_by_one,
+            read_concurrently=read_concurrently,
         )
 
     def work(self, message: WorkMessage = WORK, receives: int = 1) -> WorkOutcome:

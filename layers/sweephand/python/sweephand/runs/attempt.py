@@ -172,11 +172,12 @@ class Attempts:
             )
             sent = self._send(attempt, message, read, job.version, permit)
             answer, latest = sent.answer, sent.latest
-            if answer.was_withdrawn:
+            is_refused = permit is not None and permit.was_refused
+            if answer.was_withdrawn and not is_refused:
                 was_withdrawn_before = True
-            elif was_withdrawn_before and not sent.was_connected:
-                # An earlier connection used up time. So a failure to connect in the rest of it is no failed
-                # attempt.
+            elif answer.was_withdrawn or (was_withdrawn_before and not sent.was_connected):
+                # No more reads of the job: the permit was refused, and reads can take seconds. Or an earlier
+                # connection used up time. So a failure to connect in the rest of it is no failed attempt.
                 return Postponed()
             else:
                 return AttemptMade(job, attempt.sent_at, answer)

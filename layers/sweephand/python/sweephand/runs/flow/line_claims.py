@@ -10,6 +10,7 @@ from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineClaim, LinePlace, LineTop
 from sweephand.ports import Clock, Ids
+from sweephand.runs.flow.pace import Pace
 
 #: Partitions that a worker reads at once.
 READS_AT_ONCE: Final = 16
@@ -29,17 +30,30 @@ class LineClaims:
     """The claims of one worker. One thread at a time may use them."""
 
     def __init__(
-        self, key: PolicyKey, *, lines: PolicyLines, clock: Clock, ids: Ids, concurrently: Concurrently
+        self,
+        key: PolicyKey,
+        *,
+        lines: PolicyLines,
+        clock: Clock,
+        ids: Ids,
+        concurrently: Concurrently,
+        pace: Pace,
     ) -> None:
         self._key = key
         self._lines = lines
         self._clock = clock
         self._ids = ids
         self._concurrently = concurrently
+        self._pace = pace
         self._owner = ids.token()
         self._claims: dict[LinePlace, LineClaim] = {}
         #: The partition that is walked now. Of the others that are claimed, some entries are open.
         self.current: LinePlace | None = None
+
+    @property
+    def count(self) -> int:
+        """How many partitions this worker has claimed."""
+        return len(self._claims)
 
     def find(self, policy: Policy, priorities: Sequence[Priority], count: int) -> Sequence[Found]:
         """Partitions of the highest of these priorities that have due work and are claimed by nobody.
@@ -115,7 +129,7 @@ class LineClaims:
         """The claim and the first entry before that instant of each of those partitions."""
 
         def read(place: LinePlace) -> tuple[LinePlace, LineTop]:
-            return place, self._lines.top(place, before, 1)
+            return place, self._pace.timed(lambda: self._lines.top(place, before, 1))
 
         for some in parts(places, READS_AT_ONCE):
             yield from self._concurrently([lambda place=place: read(place) for place in some])  # type: ignore[misc]

@@ -1,8 +1,10 @@
 """Walking the line of a policy: reading entries ahead, and deleting what is settled."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
+from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
@@ -14,7 +16,11 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
+from sweephand.runs.flow.pace import Pace
 from sweephand.wheel.line_up import LineUp
+
+#: Calls in which a leaving worker replaces an entry of which something has begun. Several go side by side.
+_SPLIT_CALLS: Final = 4
 
 
 class TakenEntry:
@@ -54,14 +60,18 @@ class LineWalk:
 
     def __init__(
         self, key: PolicyKey, *, lines: PolicyLines, line_up: LineUp, clock: Clock, ids: Ids,
-        concurrently: Concurrently, before_delete: Callable[[], None] = nothing,
+        concurrently: Concurrently, pace: Pace, before_delete: Callable[[], None] = nothing,
     ) -> None:  # fmt: skip
         self._lines = lines
         self._before_delete = before_delete
         self._line_up = line_up
         self._clock = clock
+        self._concurrently = concurrently
         self._line_share = LineShare(lines=lines, clock=clock, concurrently=concurrently)
-        self._claims = LineClaims(key, lines=lines, clock=clock, ids=ids, concurrently=concurrently)
+        self._pace = pace
+        self._claims = LineClaims(
+            key, lines=lines, clock=clock, ids=ids, concurrently=concurrently, pace=pace
+        )
         self._entries: dict[tuple[LinePlace, str], TakenEntry] = {}
         self._settled: set[tuple[LinePlace, str, str]] = set()
         self._waiting: deque[TakenTrigger] = deque()
@@ -85,6 +95,14 @@ class LineWalk:
         """When the first trigger that was read may begin; None if there is none."""
         first = next(iter(tuple(self._waiting)), None)
         return None if first is None else first.message.not_before
+
+    @property
+    def calls_to_leave(self) -> int:
+        """How many calls of stores leave() makes one after the other, about."""
+        unbegun = Counter(id(each.taken) for each in tuple(self._waiting))
+        entries = tuple(self._entries.values())
+        begun = sum(unbegun[id(each)] < len(each.entry.messages) for each in entries)
+        return _SPLIT_CALLS * -(-begun // READS_AT_ONCE) + 2 * self.unclean + self._claims.count
 
     def take(self, admit: Callable[[], bool]) -> TakenTrigger | None:
         """The next trigger, if it is due and `admit` lets it begin; else None."""
@@ -226,9 +244,13 @@ class LineWalk:
                  {n: m for n, m in taken.left.items() if (taken, n) not in unbegun})
                 for taken in self._entries.values()
             ]  # fmt: skip
-        for taken, rest, still_open in split:
-            if len(rest) < len(taken.entry.messages):
-                self._split(taken, rest, still_open, until)
+        splits = [
+            partial(self._split, taken, rest, still_open, until)
+            for taken, rest, still_open in split
+            if len(rest) < len(taken.entry.messages)
+        ]
+        for some in parts(splits, READS_AT_ONCE):
+            self._concurrently(some)
         self._claims.release_all_but(())
         return bool(unbegun)
 
@@ -277,7 +299,7 @@ class LineWalk:
         # If the entry has got another content meanwhile, it stays, and is read again.
         entry = taken.entry
         self._before_delete()
-        self._lines.delete(taken.place, entry)
+        self._pace.timed(lambda: self._lines.delete(taken.place, entry))
         with self._lock:
             self._settled.add((taken.place, entry.sort_key, entry.token))
             self._entries.pop((taken.place, entry.sort_key), None)
@@ -293,7 +315,7 @@ class LineWalk:
         taken_here = sum(each == place for each, _ in self._entries)
         # One more shows whether another worker could help.
         limit = taken_here + max(1, wanted - self.waiting) + 1
-        top = self._lines.top(place, now + LINE_AHEAD_MS, limit)
+        top = self._pace.timed(lambda: self._lines.top(place, now + LINE_AHEAD_MS, limit))
         for entry in top.entries:
             if (place, entry.sort_key, entry.token) in self._settled:
                 # It was read before it was deleted, or its writer has repeated itself.

@@ -24,6 +24,7 @@ from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger, nothing
+from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits, take_permits
 from sweephand.wheel.line_up import LineUp
@@ -44,6 +45,18 @@ AHEAD_MAX: Final = 16
 
 #: A worker begins no trigger with less time left than this.
 _RESERVE_MS: Final = SETTLING_MS + SECOND_MS
+
+#: Calls of stores, one after the other, in which a worker reads ahead. It seldom needs more.
+_READ_CALLS: Final = 10
+
+#: A worker with more time left than this reads on, however slow a call was. A single slow call says little.
+_LEFT_MAX_MS: Final = 55 * SECOND_MS
+
+#: Calls after the last request: its record, its permit and its entry, and those of _look_back().
+_LAST_CALLS: Final = 6
+
+#: Calls with which a worker releases its holder and has the next one called, and those of _look_back().
+_RELEASE_CALLS: Final = 6
 
 
 def threads_of(permits: int) -> int:
@@ -120,6 +133,7 @@ class LineWorker:
             return self._drop(message, "missing")
         if policy.rate is not None and not is_waker and self._permits.bucket(key).is_marked(now):
             return self._drop(message, "marked")
+        pace = Pace(self._clock)
         permits = take_permits(
             policy,
             permits_until,
@@ -137,12 +151,13 @@ class LineWorker:
             clock=self._clock,
             ids=self._ids,
             concurrently=self._read_concurrently,
+            pace=pace,
             before_delete=self._before_delete,
         )
-        shift = _Shift(self, policy, permits, walk, deadline)
+        shift = _Shift(self, policy, permits, walk, pace=pace, deadline=deadline)
         shift.run()
         if shift.dry_until is None:
-            self._look_back(policy, walk, deadline)
+            self._look_back(policy, walk, deadline - max(_RESERVE_MS, 3 * pace.slowest_ms))
         return "walked"
 
     def _drop(self, message: WorkMessage, why: WorkOutcome) -> WorkOutcome:
@@ -159,13 +174,13 @@ class LineWorker:
             self._permits.cover(key, covered_until)
         return why
 
-    def _look_back(self, policy: Policy, walk: LineWalk, deadline: Instant) -> None:
+    def _look_back(self, policy: Policy, walk: LineWalk, ends_at: Instant) -> None:
         """Have the line looked after from now on: another worker may have found every permit taken.
 
         What is due later has its own message, and whoever drops that before its time sends it again.
         """
         before = self._clock.now() + LINE_AHEAD_MS
-        at = walk.unclaimed_from(policy, before, deadline - _RESERVE_MS)
+        at = walk.unclaimed_from(policy, before, ends_at)
         if at is not None:
             self._line_up.wake(policy.key, at)
 
@@ -217,9 +232,17 @@ class _Shift:
     """The time in which a worker holds permits. Every thread delivers, and one at a time reads ahead."""
 
     def __init__(
-        self, worker: LineWorker, policy: Policy, permits: Permits, walk: LineWalk, deadline: Instant
+        self,
+        worker: LineWorker,
+        policy: Policy,
+        permits: Permits,
+        walk: LineWalk,
+        *,
+        pace: Pace,
+        deadline: Instant,
     ) -> None:
         self._worker = worker
+        self._pace = pace
         self._permits = permits
         self._walk = walk
         self._deadline = deadline
@@ -263,7 +286,9 @@ class _Shift:
     def _deliver(self, taken: TakenTrigger, request: str) -> None:
         permit = Permit(self._permits, request)
         try:
-            is_done = self._worker.deliver(taken.message, permit, self._deadline)
+            # While stores are slow, what follows the last request takes more than is kept for it.
+            late_ms = max(0, _LAST_CALLS * self._pace.slowest_ms - _RESERVE_MS)
+            is_done = self._worker.deliver(taken.message, permit, self._deadline - late_ms)
         finally:
             self._permits.end_away(request)
         if is_done:
@@ -288,11 +313,9 @@ class _Shift:
             self._reading.release()
 
     def _read(self) -> bool:
-        has_looked = self._permits.look()
+        has_looked = self._pace.timed(self._permits.look)
         now, policy = self._worker.now(), self._permits.policy
-        # Leaving takes about as many requests as reading ahead. While stores are slow, it takes seconds.
-        needed_ms = _RESERVE_MS + 2 * self._slowest_ms
-        has_time = self._deadline - now >= needed_ms and not self._must_leave
+        has_time = self._has_time(now) and not self._must_leave
         if policy is None or self._permits.are_lost or not has_time:
             self._leave()
             return False
@@ -317,6 +340,20 @@ class _Shift:
         if self.dry_until is not None or not (self._walk.waiting or self._permits.is_busy):
             self._leave()
         return was_read or has_looked
+
+    def _has_time(self, now: Instant) -> bool:
+        """Whether the worker can read ahead once more and leave after that.
+
+        Leaving takes about as many calls as reading ahead. While stores are slow, either takes seconds, and
+        more than before if the walk has more in hand.
+        """
+        left_ms = self._deadline - now
+        if left_ms < _RESERVE_MS + 2 * self._slowest_ms:
+            return False
+        if left_ms >= _LEFT_MAX_MS:
+            return True
+        calls = _READ_CALLS + self._walk.calls_to_leave + _RELEASE_CALLS
+        return left_ms >= calls * self._pace.slowest_ms
 
     def _leave(self) -> None:
         """Give back what has not begun, and release the holder. The caller is the one thread that reads."""
