@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from tests.simulation.oracle.lives import Life, lives_of
 from tests.simulation.traces.batch_events import BatchEnded, Marked
@@ -43,7 +43,18 @@ class Tale:
 
     def of(self, kind: type[Kind]) -> list[Kind]:
         """Return the events of one kind, in order."""
-        return [event for event in self.events if isinstance(event, kind)]
+        kinds = [each for each in self._by_type if issubclass(each, kind)]
+        if len(kinds) == 1:
+            return cast("list[Kind]", list(self._by_type[kinds[0]]))
+        return [event for event in self.events if isinstance(event, kind)] if kinds else []
+
+    @cached_property
+    def _by_type(self) -> dict[type[Event], list[Event]]:
+        # About 60 rules ask for a kind each, and a trace has thousands of events.
+        by_type: dict[type[Event], list[Event]] = {}
+        for event in self.events:
+            by_type.setdefault(type(event), []).append(event)
+        return by_type
 
     @property
     def echo_ends_at(self) -> int | None:
