@@ -1,7 +1,7 @@
 """Batches under flow policies on a local stack, and what they do to other jobs meanwhile.
 
-The same batch goes once without a policy, for comparison. Each batch has a consumer of its own, which counts
-what is open at once.
+The batch that is spread goes once without a policy, for comparison. Each batch has a consumer of its own,
+which counts what is open at once.
 """
 
 import os
@@ -36,8 +36,9 @@ _SPREAD_LIMIT: Final = 50
 _AT_ONCE_MS: Final = SECOND_MS
 _AT_ONCE_LIMIT: Final = 200
 
-#: What a consumer of a batch takes for an answer.
-_ANSWER_S: Final = 0.1
+#: So many events at once go to a consumer that takes so long for an answer. Two cores bear that rate.
+_SLOW_EVENTS: Final = 1_000
+_SLOW_ANSWER_MS: Final = 2 * SECOND_MS
 
 #: A flow function has up to so many permits. Some functions more than the limit needs may run.
 _PERMITS_OF_FUNCTION: Final = 10
@@ -103,7 +104,7 @@ def measure(place: Place, events: int) -> Report:
             every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
             write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
             plans = plans_of(events, now() + _LEAD_MS)
-            consumers = [entered.enter_context(Consumer(_ANSWER_S)) for _ in plans]
+            consumers = [entered.enter_context(Consumer(plan.answer_ms / SECOND_MS)) for plan in plans]
             for plan, consumer in zip(plans, consumers, strict=True):
                 _write(client, plan, consumer.url)
             ends_at = rfc3339(_given_up_at(plans[-1]))
@@ -133,13 +134,11 @@ def plans_of(events: int, due_at: int) -> Sequence[Plan]:
     Each other one is due after the bench has stopped waiting for the one before.
     """
     window_ms = max(SECOND_MS, _SPREAD_MS * events // EVENTS)
-    alone = Plan("spread-alone", events, window_ms, None, due_at)
+    slow = Plan("slow-consumer", _SLOW_EVENTS, _AT_ONCE_MS, _SPREAD_LIMIT, due_at, _SLOW_ANSWER_MS)
+    alone = Plan("spread-alone", events, window_ms, None, _due_after(slow))
     spread = Plan("spread", events, window_ms, _SPREAD_LIMIT, _due_after(alone))
-    return (
-        alone,
-        spread,
-        Plan("at-once", events * 5 // 2, _AT_ONCE_MS, _AT_ONCE_LIMIT, _due_after(spread)),
-    )
+    at_once = Plan("at-once", events * 5 // 2, _AT_ONCE_MS, _AT_ONCE_LIMIT, _due_after(spread))
+    return slow, alone, spread, at_once
 
 
 def _due_after(plan: Plan) -> int:
@@ -147,7 +146,8 @@ def _due_after(plan: Plan) -> int:
 
 
 def _given_up_at(plan: Plan) -> int:
-    return plan.due_at + plan.window_ms + _PATIENCE_MS + _PATIENCE_OF_EVENT_MS * plan.events
+    work_ms = plan.events * plan.answer_ms // (plan.limit or plan.events)
+    return plan.due_at + plan.window_ms + work_ms + _PATIENCE_MS + _PATIENCE_OF_EVENT_MS * plan.events
 
 
 def _write(client: Client, plan: Plan, url: str) -> None:

@@ -18,13 +18,17 @@ _WAITING_PER_PERMIT: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A batch of so many events: its name, its limit (None: no policy), and when it is due, in epoch ms."""
+    """A batch of so many events: its name, its limit (None: no policy), and when it is due, in epoch ms.
+
+    Its consumer takes `answer_ms` for an answer.
+    """
 
     name: str
     events: int
     window_ms: int
     limit: int | None
     due_at: int
+    answer_ms: int = 100
 
     def planned_at(self) -> Sequence[int]:
         """When each event is due, in the order of their indexes. docs/guide.md has the rule."""
