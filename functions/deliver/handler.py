@@ -4,23 +4,25 @@ from sweephand.runtime.start import starting
 
 with starting():
     from collections import Counter
-    from typing import Any
+    from typing import TYPE_CHECKING, Any
 
     from aws_lambda_powertools import Logger, Metrics
     from aws_lambda_powertools.metrics import MetricUnit
-    from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runs.outcome import METRICS
     from sweephand.runs.received import unfinished
     from sweephand.runtime.aws_ports import make_clients
     from sweephand.runtime.delivery import deliver, wake_up
 
+    if TYPE_CHECKING:
+        from aws_lambda_powertools.utilities.typing import LambdaContext
+
     logger = Logger()
     metrics = Metrics()
     make_clients()
 
 
-def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dict[str, str]]]:
+def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, list[dict[str, str]]]:
     """Handle each message by itself. The response names the messages that SQS must deliver again.
 
     Tick also invokes this function, to wake it. A wake-up has no messages and counts nothing.

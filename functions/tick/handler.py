@@ -3,19 +3,21 @@
 from sweephand.runtime.start import starting
 
 with starting():
-    from typing import Any
+    from typing import TYPE_CHECKING, Any
 
     from aws_lambda_powertools import Logger
-    from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runtime import wheel
     from sweephand.runtime.aws_ports import make_clients
+
+    if TYPE_CHECKING:
+        from aws_lambda_powertools.utilities.typing import LambdaContext
 
     logger = Logger()
     make_clients()
 
 
-def handler(_event: dict[str, Any], context: LambdaContext) -> None:
+def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
     """Have all due timers swept, and log in one line how many sweepers that took and what they found.
 
     What failed is raised in the end, when all other duties are done. Lambda then counts an error.

@@ -6,11 +6,20 @@ from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from importlib import import_module
+from pkgutil import walk_packages
 from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
 from greenlet import getcurrent, greenlet
 from tests.simulation.world.stores import MakePorts
+
+import sweephand.runs
+
+# Production imports some modules when it first needs them. A module that was imported within a mutation would
+# keep what everywhere() replaces.
+for _each in walk_packages(sweephand.runs.__path__, "sweephand.runs."):
+    import_module(_each.name)
 
 #: The ports of a use case, by the names of its arguments.
 Ports: TypeAlias = MutableMapping[str, Any]

@@ -21,13 +21,13 @@ from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, State
-from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 from sweephand.model.trigger import DeadLetter, Sendable, Trigger
 
 if TYPE_CHECKING:
-    # Only some functions store these values. Tick and sweep start without them.
+    # Only some functions store these values. The others start without them.
     from sweephand.model.change import Change
     from sweephand.model.line import StoredLine
+    from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 
 
 class Clock(Protocol):
@@ -137,14 +137,14 @@ class ChangeStore(Protocol):
 class TimerStore(Protocol):
     """The wheel's timers. None is changed or removed here: cursors pass them, and they expire."""
 
-    def put(self, timers: Sequence[StoredTimer]) -> None:
+    def put(self, timers: "Sequence[StoredTimer]") -> None:
         """Write any number of timers with distinct (shard, sort key). A timer that exists is written again.
 
         Returns when all are written. After a StoreError, any of them may be written.
         """
         ...
 
-    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
+    def page(self, shard: int, cursor: "Cursor", before: Instant, limit: int) -> "Sequence[StoredTimer]":
         """The next timers of a shard at the cursor, sorted by key, all of one bucket, up to `limit`.
 
         They lie after the cursor, in a bucket that begins before `before`. If the item at `cursor.key` is
@@ -158,7 +158,7 @@ class TimerStore(Protocol):
 class LeaseStore(Protocol):
     """The shards' leases, their number, and tick's heartbeat. `fence` and `owner` are the token."""
 
-    def state(self) -> WheelState:
+    def state(self) -> "WheelState":
         """All of it, from one read."""
         ...
 
@@ -174,7 +174,7 @@ class LeaseStore(Protocol):
         """
         ...
 
-    def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
+    def claim(self, lease: "Lease", owner: str, now: Instant, until: Instant) -> "Lease | None":
         """Claim the shard for `owner` if it is free: it has no owner, or its lease ended before `now`.
 
         Returns the lease as it then is, cursor included, with a fence that is one higher; None if it is held.
@@ -183,8 +183,8 @@ class LeaseStore(Protocol):
         ...
 
     def commit(
-        self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
-    ) -> Lease | None:
+        self, lease: "Lease", cursor: "Cursor", until: Instant, judged_at: Instant | None = None
+    ) -> "Lease | None":
         """Move the cursor and renew the lease if its fence is unchanged; None if another owner took over.
 
         `judged_at` is stored; None keeps the stored one. A cursor that moves sets `tries` to 0.
@@ -193,14 +193,14 @@ class LeaseStore(Protocol):
 
     def release(
         self,
-        lease: Lease,
+        lease: "Lease",
         found: int,
         now: Instant,
         *,
-        cursor: Cursor | None = None,
+        cursor: "Cursor | None" = None,
         left_at: Instant | None = None,
         peak: int = 0,
-    ) -> Lease | None:
+    ) -> "Lease | None":
         """Release the shard if its fence is unchanged; None if another owner took over.
 
         The same write moves the cursor, if there is one, and stores how much was found, and when. `left_at`

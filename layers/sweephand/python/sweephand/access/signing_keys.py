@@ -3,16 +3,18 @@
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sweephand.access_ports import SecretStore
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
-from sweephand.model.secret import public_key_of
 from sweephand.model.signing_secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
 from sweephand.ports import Clock, Ids
+
+if TYPE_CHECKING:
+    # Every delivery is signed. It starts without the values of the other ports of access.
+    from sweephand.access_ports import SecretStore
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
@@ -40,7 +42,7 @@ class SigningKeys:
     return what that caller wrote, so two rotations at one moment have the effect of one.
     """
 
-    def __init__(self, *, secrets: SecretStore, ids: Ids, clock: Clock) -> None:
+    def __init__(self, *, secrets: "SecretStore", ids: Ids, clock: Clock) -> None:
         self._secrets = secrets
         self._ids = ids
         self._clock = clock
@@ -95,6 +97,8 @@ class SigningKeys:
         self._remembered.pop(namespace, None)
 
     def _public(self, secrets: SigningSecrets) -> tuple[PublicKey, ...]:
+        from sweephand.model.secret import public_key_of  # noqa: PLC0415 - deliveries show no public keys
+
         return tuple(
             PublicKey(public_key_of(each.secret), each.created_at, each.expires_at)
             for each in secrets.active(self._clock.now())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
@@ -19,12 +19,15 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
-from sweephand.runs.auto_pause import AutoPause
 from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 from sweephand.runs.retry import GiveUp, after_failure, failure_text
+
+if TYPE_CHECKING:
+    # Few failures pause a job.
+    from sweephand.runs.auto_pause import AutoPause
 
 #: 202 Accepted (RFC 9110, 15.3.3). A queue has no status: a consumer always takes its work later.
 _ACCEPTED: Final = (202, None)
@@ -42,7 +45,7 @@ class FollowUp:
         runs: RunStore,
         queue: Queue,
         requeue: Requeue,
-        auto_pause: AutoPause,
+        auto_pause: "Callable[[], AutoPause]",
         expiry: JobExpiry,
         retention: Retention,
         clock: Clock,
@@ -201,7 +204,7 @@ class FollowUp:
             # 410 says that this consumer is gone. A caller may have given the job another target in the
             # meantime, so only a job with this target is paused.
             target = None if job.definition.pauses_on_error else job.definition.target
-            self._auto_pause.pause(job.key, uid=job.uid, reason=reason, target=target)
+            self._auto_pause().pause(job.key, uid=job.uid, reason=reason, target=target)
         self._notify(failed, job)
 
     def _notify(self, run: Run, job: Job) -> None:

@@ -1,5 +1,6 @@
 """Which handler handles a message: there is one for each kind of message."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, assert_never
 
@@ -27,7 +28,6 @@ from sweephand.ports import (
     TimerStore,
 )
 from sweephand.runs.attempt import Attempts, NamespaceParts
-from sweephand.runs.auto_pause import AutoPause
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.policy_flow import PolicyFlow
@@ -39,6 +39,7 @@ from sweephand.runs.retention import Retention
 
 if TYPE_CHECKING:
     # Most invocations only deliver triggers, of jobs that neither limit overlap nor have a policy.
+    from sweephand.runs.auto_pause import AutoPause
     from sweephand.runs.deadlines import Deadlines
     from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
@@ -60,10 +61,10 @@ class Handlers:
         self,
         *,
         jobs: JobStore,
-        changes: ChangeStore,
+        changes: Callable[[], ChangeStore],
         runs: RunStore,
         lines: LineStore,
-        timers: TimerStore,
+        timers: Callable[[], TimerStore],
         queue: Queue,
         payloads: PayloadStore,
         targets: Targets,
@@ -77,11 +78,18 @@ class Handlers:
         self._requeue = Requeue(queue=queue, timers=timers, clock=clock)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
         expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
+
+        @cache
+        def auto_pause() -> "AutoPause":
+            from sweephand.runs.auto_pause import AutoPause
+
+            return AutoPause(jobs=jobs, changes=changes(), clock=clock, ids=ids)
+
         follow_up = FollowUp(
             runs=runs,
             queue=queue,
             requeue=self._requeue,
-            auto_pause=AutoPause(jobs=jobs, changes=changes, clock=clock, ids=ids),
+            auto_pause=auto_pause,
             expiry=expiry,
             retention=retention,
             clock=clock,
@@ -117,7 +125,7 @@ class Handlers:
             return TriggerRanges(
                 job_reads=self._job_reads,
                 runs=runs,
-                timers=timers,
+                timers=timers(),
                 queue=queue,
                 requeue=self._requeue,
                 expiry=expiry,

@@ -1,8 +1,9 @@
 """Where a message waits: in the queue for up to 15 minutes, and as a timer in the wheel for longer."""
 
+from collections.abc import Callable
+
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import API_LIMIT_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
-from sweephand.model.timer import DeadlineTimer, RetryTimer
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
@@ -15,7 +16,7 @@ from sweephand.ports import Clock, Queue, TimerStore
 class Requeue:
     """Sends messages that wait. When a method returns, the message that it replaces may be acknowledged."""
 
-    def __init__(self, *, queue: Queue, timers: TimerStore, clock: Clock) -> None:
+    def __init__(self, *, queue: Queue, timers: Callable[[], TimerStore], clock: Clock) -> None:
         self._queue = queue
         self._timers = timers
         self._clock = clock
@@ -46,7 +47,10 @@ class Requeue:
         delay_ms = message.not_before - self._clock.now()
         if delay_ms <= QUEUE_DELAY_MAX_MS:
             self._queue.send([(message, max(0, delay_ms))])
-        elif isinstance(message, DeadlineMessage):
-            self._timers.put([DeadlineTimer(shard, message)])
+            return
+        from sweephand.model.timer import DeadlineTimer, RetryTimer  # noqa: PLC0415 - few messages wait so long
+
+        if isinstance(message, DeadlineMessage):
+            self._timers().put([DeadlineTimer(shard, message)])
         else:
-            self._timers.put([RetryTimer(shard, message)])
+            self._timers().put([RetryTimer(shard, message)])

@@ -270,10 +270,10 @@ class App:
         ports = self.ports
         return Handlers(
             jobs=ports.jobs,
-            changes=ports.changes,
+            changes=lambda: ports.changes,
             runs=ports.runs,
             lines=ports.lines,
-            timers=ports.timers,
+            timers=lambda: ports.timers,
             queue=ports.queue,
             payloads=ports.payloads,
             targets=ports.targets,

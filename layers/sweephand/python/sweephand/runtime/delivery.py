@@ -4,20 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
+import sweephand.access.signing_keys
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
 import sweephand.jobs.settings_cache
 import sweephand.runs.handlers
 import sweephand.runs.valve
+import sweephand.runtime.app_flow
+import sweephand.runtime.app_namespaces
+import sweephand.runtime.app_secrets
 import sweephand.storage.allowances
-import sweephand.storage.changes
 import sweephand.storage.jobs
 import sweephand.storage.lines
 import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.runs
-import sweephand.storage.signing_secrets
-import sweephand.storage.timers  # noqa: F401
+import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.intake import Handled, Received
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.tables import settings

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
+import sweephand.access.signing_keys
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
 import sweephand.delivery.work_queue
-import sweephand.jobs.quotas
+import sweephand.jobs.settings_cache
 import sweephand.runs.handlers
 import sweephand.runs.valve
 import sweephand.storage.allowances
-import sweephand.storage.changes
 import sweephand.storage.jobs
 import sweephand.storage.lines
 import sweephand.storage.namespaces
@@ -20,8 +20,7 @@ import sweephand.storage.permits
 import sweephand.storage.policies
 import sweephand.storage.policy_lines
 import sweephand.storage.runs
-import sweephand.storage.signing_secrets
-import sweephand.storage.timers  # noqa: F401
+import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.delivery import received_of
