@@ -32,13 +32,13 @@ _Result = TypeVar("_Result")
 #: More than that would show the same units.
 EVENTS: Final = 2_000
 
-_ANSWER_S: Final = 0.1
+ANSWER_S: Final = 0.1
 
 #: The limit of each batch (None: no policy) and its events a second (None: all at once), as in the aim.
 _KINDS: Final = ((None, 167), (50, 167), (200, None))
 
 _DELIVERY_FUNCTIONS: Final = 2
-_PERMITS_OF_FUNCTION: Final = 10
+PERMITS_OF_FUNCTION: Final = 10
 
 #: The job is written so long before its batch is due, and the sweep comes so long before.
 _AHEAD_MS: Final = 7 * MINUTE_MS
@@ -53,10 +53,14 @@ _LEAVING_S: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Counted:
-    """A batch under a limit (None: no policy), and what it used from its job's creation to its end."""
+class Counted:
+    """A batch under a limit (None: no policy), and what it used from its job's creation to its end.
+
+    `rate` is its events a second, or None if all are due at once.
+    """
 
     limit: int | None
+    rate: int | None
     events: int
     usage: Usage
     seconds: float
@@ -64,8 +68,7 @@ class _Counted:
 
 def measure(events: int) -> Report:
     """Send a batch without a policy, spread over a time, and one under each limit."""
-    with dynamodb_local.running() as url:
-        counted = [_count(url, limit, rate, events) for limit, rate in _KINDS]
+    counted = count(events)
     return Report(
         title=f"Cost of an event of a batch of {events}, on DynamoDB Local",
         columns=("limit", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
@@ -93,6 +96,12 @@ def measure(events: int) -> Report:
     )
 
 
+def count(events: int) -> list[Counted]:
+    """The same batches, each with what it used."""
+    with dynamodb_local.running() as url:
+        return [_count(url, limit, rate, events) for limit, rate in _KINDS]
+
+
 class _House(Wheelhouse):
     """A stack whose functions are threads: they receive, work and delete until they are stopped."""
 
@@ -102,7 +111,7 @@ class _House(Wheelhouse):
             name,
             shards=1,
             clock=clock,
-            answer_s=_ANSWER_S,
+            answer_s=ANSWER_S,
             concurrently=_in_threads,
             flow_functions=flow_functions,
         )
@@ -156,10 +165,10 @@ class _House(Wheelhouse):
         self._failed += [*worked.errors, *([] if worked.error is None else [worked.error])]
 
 
-def _count(url: str, limit: int | None, rate: int | None, events: int) -> _Counted:
+def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counted:
     window_ms = SECOND_MS if rate is None else events * SECOND_MS // rate
     clock = AheadClock()
-    house = _House(url, f"flow-{limit}", clock, -(-(limit or 0) // _PERMITS_OF_FUNCTION))
+    house = _House(url, f"flow-{limit}", clock, -(-(limit or 0) // PERMITS_OF_FUNCTION))
     job: dict[str, Any] = {
         "batch": {"count": events, "window": f"{window_ms}ms"},
         "history": "failures",
@@ -183,7 +192,7 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> _Count
     finally:
         house.stop()
     assert house.delivered == events, f"{house.delivered} of {events} were delivered"
-    return _Counted(limit, events, house.meter.usage, seconds)
+    return Counted(limit, rate, events, house.meter.usage, seconds)
 
 
 def _wait(house: Wheelhouse, events: int) -> None:
@@ -202,7 +211,7 @@ def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
     return [future.result() for future in futures]
 
 
-def _row(counted: _Counted) -> Sequence[str]:
+def _row(counted: Counted) -> Sequence[str]:
     usage, events = counted.usage, counted.events
     return (
         "none" if counted.limit is None else str(counted.limit),

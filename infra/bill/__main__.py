@@ -2,7 +2,7 @@
 
 python -m infra.bill                      # seconds
 python -m infra.bill --check              # fails if the page is not what it would write
-python -m infra.bill --measure counts handling fills
+python -m infra.bill --measure counts handling fills batches
 """
 
 import argparse
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bill import counting, fill, handling, measured, page, tables
+from infra.bill import batches, counting, fill, handling, measured, page, tables
 from infra.bill.template import template
 from infra.bill.triggers import Bill
 from infra.local.places import Place
@@ -20,7 +20,7 @@ from infra.local.places import Place
 #: Not the port of `make up`, so that both can run.
 _PORT: Final = 4790
 
-_PARTS: Final = ("counts", "handling", "fills")
+_PARTS: Final = ("counts", "handling", "fills", "batches")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -67,6 +67,10 @@ def _measure(part: str) -> str | None:
                 return why
             counts, idle = counting.count()
             found = {"counts": counts, "idle": idle}
+        case "batches":
+            if (why := dynamodb_local.available()) is not None:
+                return why
+            found = {"batches": batches.measure()}
         case "handling":
             found = {"handling": handling.measure()}
         case _:

@@ -77,6 +77,23 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class BatchCount:
+    """What an event of a batch uses under a limit (None: no policy), from its job's creation to its end.
+
+    The events are due at `rate` a second, or all at once if it is None. `sqs` and `invocations` are requests
+    and calls as AWS bills them.
+    """
+
+    limit: int | None
+    rate: int | None
+    events: int
+    writes: float
+    reads: float
+    sqs: float
+    invocations: float
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """All measured points. `when` says on what day each part was measured, and how busy the machine was."""
 
@@ -85,6 +102,7 @@ class Measured:
     idle: IdleMinute
     handling: Handling
     fills: Sequence[Fill]
+    batches: Sequence[BatchCount]
 
     def count(self, kind: str, rate: float | None, per_minute: int | None = None) -> Count:
         """The count of that kind at that rate; of a herd, with that many triggers a minute."""
@@ -105,6 +123,7 @@ def load(path: Path = FILE) -> Measured:
         idle=IdleMinute(**held["idle"]),
         handling=Handling(**held["handling"]),
         fills=[Fill(**each) for each in held["fills"]],
+        batches=[BatchCount(**each) for each in held["batches"]],
     )
 
 

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Final
 
+from infra.bench.flow_units import ANSWER_S, EVENTS, PERMITS_OF_FUNCTION
 from infra.bench.prices import CHECKED
-from infra.bill import comparison, evidence, tables
+from infra.bill import batches, comparison, evidence, tables
 from infra.bill.lines import total
 from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge
 
@@ -25,6 +26,13 @@ def text(bill: Bill) -> str:
         "aims": tables.aims(bill),
         "answers": tables.answers(bill),
         "months": tables.months(bill),
+        "batches": batches.dollars_table(bill),
+        "batch_events": f"{EVENTS:,}",
+        "batch_answer_s": f"{ANSWER_S:g}",
+        "permits_of_function": str(PERMITS_OF_FUNCTION),
+        "flow_time": tables.dollars(batches.flow_time(bill)),
+        "memory_flow": str(bill.template.memory_mb("Flow")),
+        "batches_on": bill.measured.when["batches"],
         "idle": tables.idle_table(bill),
         "idle_parameters": tables.idle_parameters(bill),
         "fill": evidence.fill(bill),

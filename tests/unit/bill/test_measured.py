@@ -9,17 +9,19 @@ from tests.unit.bill.test_triggers import COUNTS, MEASURED, counted
 
 def written(path: Path) -> None:
     parts = {"idle": MEASURED.idle, "handling": MEASURED.handling, "fills": list(MEASURED.fills)}
+    parts |= {"batches": list(MEASURED.batches)}
     measured.update({"counts": COUNTS, **parts}, "2026-11-22", path)
 
 
 def test_measured_points_read_back_as_they_were_written(tmp_path: Path) -> None:
     written(path := tmp_path / "measured.json")
     found = measured.load(path)
-    assert (found.counts, found.idle, found.handling, found.fills) == (
+    assert (found.counts, found.idle, found.handling, found.fills, found.batches) == (
         COUNTS,
         MEASURED.idle,
         MEASURED.handling,
         list(MEASURED.fills),
+        list(MEASURED.batches),
     )
 
 
@@ -50,3 +52,11 @@ def test_the_committed_file_has_every_count_that_the_page_shows() -> None:
     }
     assert all(each.triggers > 0 and each.writes >= 0 and each.reads >= 1 for each in found.counts)
     assert (found.idle.writes, found.idle.reads, found.idle.invocations) == (1, 2, 1)
+
+
+def test_the_committed_file_has_a_batch_without_a_policy_and_batches_under_one() -> None:
+    found = measured.load()
+    without, *under = found.batches
+    assert without.limit is None
+    assert {each.limit for each in under} == {50, 200}
+    assert all(each.writes > without.writes and each.reads > without.reads for each in under)

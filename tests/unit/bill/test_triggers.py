@@ -7,7 +7,7 @@ import pytest
 from infra.bench import prices
 from infra.bill import comparison, tables
 from infra.bill.lines import MILLION, Line, by_part, total
-from infra.bill.measured import Count, Fill, Handling, IdleMinute, Measured
+from infra.bill.measured import BatchCount, Count, Fill, Handling, IdleMinute, Measured
 from infra.bill.template import template
 from infra.bill.triggers import DELIVERY, PARTS, Bill, Case, eventbridge
 
@@ -55,6 +55,10 @@ MEASURED = Measured(
         metrics=2,
     ),
     fills=[Fill(1.0, 60, 30, 20.0, 1, 10)],
+    batches=[
+        BatchCount(None, 100, 1_000, writes=0.004, reads=0.05, sqs=0.1, invocations=0.05),
+        BatchCount(20, None, 1_000, writes=0.2, reads=3.0, sqs=0.2, invocations=0.05),
+    ],
 )
 
 
