@@ -56,6 +56,27 @@ class Stack:
                 return {name for each in value for name in self.parameters_in(each)}
         return set()
 
+    def dependencies(self) -> dict[str, set[str]]:
+        """The resources on which each resource depends, whatever the conditions of the template are."""
+        return {
+            name: self._named_in(resource) | set(_listed(resource.get("DependsOn", [])))
+            for name, resource in self._resources.items()
+        }
+
+    def _named_in(self, value: Any) -> set[str]:
+        match value:
+            case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
+                return {name} & set(self._resources)
+            case {"Fn::Sub": str(text)}:
+                return set(re.findall(r"\$\{(\w+)", text)) & set(self._resources)
+            case {"Fn::Sub": [str(text), dict(values)]}:
+                return self._named_in({"Fn::Sub": text}) | self._named_in(values)
+            case dict():
+                return {name for each in value.values() for name in self._named_in(each)}
+            case list():
+                return {name for each in value for name in self._named_in(each)}
+        return set()
+
     def condition(self, name: str) -> Any:
         """What a condition says."""
         return self._template["Conditions"][name]
