@@ -1,0 +1,112 @@
+"""Data over 2 KB goes from the bucket to a table of the operator's and back, while triggers need it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pytest
+from infra.local.deploy import session
+from infra.local.places import STACK_NAME
+from infra.local.receiver import Receiver
+from tests.e2e.schedule import Schedule, eventually
+from tests.e2e.test_delivery import queue_reader
+
+TABLE: Final = "my-payloads"
+
+
+def large(letter: str) -> dict[str, str]:
+    """Data over 2 KB with characters that encodings differ in."""
+    return {"text": letter * 3_000, "odd": 'ü\U0001f600 \\ " \n'}
+
+
+@dataclass
+class Parameters:
+    """The parameters of the deployed stack, which a test may change."""
+
+    stack: Mapping[str, Any]
+
+    def client(self, service: str) -> Any:
+        make: Any = session().client
+        return make(service, endpoint_url=self.stack["awsEndpointUrl"])
+
+    def set(self, **values: str) -> None:
+        """Update the stack, whose other parameters keep their values."""
+        client = self.client("cloudformation")
+        [found] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
+        kept = [each["ParameterKey"] for each in found["Parameters"] if each["ParameterKey"] not in values]
+        client.update_stack(
+            StackName=STACK_NAME,
+            UsePreviousTemplate=True,
+            Parameters=[
+                *({"ParameterKey": name, "UsePreviousValue": True} for name in kept),
+                *({"ParameterKey": name, "ParameterValue": value} for name, value in values.items()),
+            ],
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        )
+        eventually(
+            lambda: client.describe_stacks(StackName=STACK_NAME)["Stacks"],
+            lambda each: each["StackStatus"] == "UPDATE_COMPLETE",
+            within_s=60,
+        )
+
+    def stored(self) -> list[str]:
+        """The data in the table that does not expire."""
+        items = self.client("dynamodb").scan(TableName=TABLE)["Items"]
+        return [each["data"]["S"] for each in items if "expires_at" not in each]
+
+
+@pytest.fixture
+def parameters(stack: Mapping[str, Any]) -> Iterator[Parameters]:
+    changed = Parameters(stack)
+    keys = {"pk": "HASH", "sk": "RANGE"}
+    changed.client("dynamodb").create_table(
+        TableName=TABLE,
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
+        KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    yield changed
+    changed.set(PayloadTable="", FormerPayloadTable="")
+    changed.client("dynamodb").delete_table(TableName=TABLE)
+
+
+def test_data_from_the_bucket_and_from_a_table_is_the_same_through_each_target(
+    parameters: Parameters, schedule: Schedule, receiver: Receiver
+) -> None:
+    url = parameters.client("sqs").create_queue(QueueName=f"sweephand-{schedule.namespace}")["QueueUrl"]
+    targets = {
+        "http": {"type": "http", "url": receiver.url("/http")},
+        "sqs": {"type": "sqs", "queueUrl": url},
+    }
+    read = queue_reader(parameters.stack, url)
+
+    def arrived(number: int) -> list[str]:
+        """What each target received last."""
+        receiver.wait("/http", number, within_s=60)
+        received: str = eventually(read, lambda _: True)["Body"]
+        return [receiver.deliveries("/http")[-1].body.decode(), received]
+
+    def put(letter: str) -> None:
+        for name, target in targets.items():
+            schedule.put(f"{name}-{letter}", target=target, data=large(letter))
+
+    def fire(letter: str) -> None:
+        for name in targets:
+            schedule.do(f"{name}-{letter}", "trigger")
+
+    put("a")
+    fire("a")
+    from_bucket = arrived(1)
+    assert [json.loads(text) for text in from_bucket] == [large("a")] * len(targets)
+    parameters.set(PayloadTable=TABLE)
+    put("b")
+    assert len(parameters.stored()) == len(targets)
+    fire("a")
+    assert arrived(2) == from_bucket
+    fire("b")
+    from_table = arrived(3)
+    assert from_table == [text.replace("a" * 3_000, "b" * 3_000) for text in from_bucket]
+    parameters.set(PayloadTable="", FormerPayloadTable=TABLE)
+    fire("b")
+    assert arrived(4) == from_table
