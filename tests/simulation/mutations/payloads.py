@@ -8,6 +8,8 @@ from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.jobs import commit, payload_audit
 from sweephand.jobs.payload_audit import Audited, PayloadAudit
+from sweephand.ports import PayloadPlace, StoredPayload
+from sweephand.storage.payload_places import PayloadsInPlaces
 
 
 @mutation("The audit confuses a job with another job of the same name")
@@ -41,4 +43,32 @@ def discards_without_looking() -> Iterator[None]:
         patch.object(commit, "refers", lambda *_: False),
         patch.object(commit, "may_come_back", lambda *_: False),
     ):
+        yield
+
+
+@mutation(
+    "The audit discards data before it has copied it to its new place",
+    shown_by="tests/unit/jobs/test_payload_places.py::test_a_move_that_fails_halfway_is_done_again_and_loses_nothing",
+)
+def moves_by_discarding_first() -> Iterator[None]:
+    move = PayloadAudit._move
+
+    def broken(self: PayloadAudit, place: PayloadPlace, payload: StoredPayload) -> bool:
+        first, text = self._places[0], place.get(payload.uid, payload.ref)
+        if text is None or place.is_discarded(payload.uid, payload.ref):
+            return move(self, place, payload)
+        place.discard(payload.uid, payload.ref)
+        first.put(payload.uid, payload.ref, text)
+        return True
+
+    with patch.object(PayloadAudit, "_move", broken):
+        yield
+
+
+@mutation(
+    "A delivery looks for data only where new data is written",
+    shown_by="tests/unit/jobs/test_payload_places.py::test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight",
+)
+def reads_one_place() -> Iterator[None]:
+    with patch.object(PayloadsInPlaces, "get", lambda self, *name: self._places[0].get(*name)):
         yield
