@@ -41,6 +41,7 @@ def test_payloads_lie_in_the_bucket_if_no_parameter_names_a_table() -> None:
         ("mine", "", [DynamoPayloads, S3Payloads]),
         ("", "mine", [S3Payloads, DynamoPayloads]),
         ("new", "old", [DynamoPayloads, S3Payloads, DynamoPayloads]),
+        ("same", "same", [DynamoPayloads, S3Payloads]),
     ],
 )
 def test_payloads_are_written_to_the_table_if_there_is_one_and_read_from_all_places(

@@ -104,10 +104,13 @@ class AwsPorts:
         """The payload table if there is one, the bucket, and the former payload table if there is one."""
         settings = tables.settings()
         written = self._payload_tables("PayloadTable", settings.payload_table)
-        former = self._payload_tables("FormerPayloadTable", settings.former_payload_table)
+        # One table must not be two places: the audit discards the copy in the former one.
+        is_another = settings.former_payload_table != settings.payload_table
+        former = settings.former_payload_table if is_another else ""
         from sweephand.storage.payloads import S3Payloads
 
-        return (*written, S3Payloads(settings.payload_bucket), *former)
+        bucket = S3Payloads(settings.payload_bucket)
+        return (*written, bucket, *self._payload_tables("FormerPayloadTable", former))
 
     def _payload_tables(self, parameter: str, name: str) -> "Sequence[PayloadPlace]":
         """The payload table that a parameter names, or nothing if it names none."""
