@@ -20,13 +20,13 @@ from sweephand.model.definition import StoredPayload as StoredPayload  # noqa: P
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
 from sweephand.model.page import Page as Page  # noqa: PLC0414
 from sweephand.model.policy_names import PolicyKey
-from sweephand.model.run import Run, State
 from sweephand.model.trigger import DeadLetter, Sendable, Trigger
 
 if TYPE_CHECKING:
     # Only some functions store these values. The others start without them.
     from sweephand.model.change import Change
     from sweephand.model.line import StoredLine
+    from sweephand.model.run import Run, State
     from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
 
 
@@ -217,7 +217,7 @@ class RunStore(Protocol):
     a move.
     """
 
-    def claim(self, run: Run, now: Instant) -> Run | None:
+    def claim(self, run: "Run", now: Instant) -> "Run | None":
         """Write a `claimed` run if it is granted. Returns None if so, or else the stored run that refuses it.
 
         It is granted in each of these cases:
@@ -231,7 +231,7 @@ class RunStore(Protocol):
         """
         ...
 
-    def record(self, run: Run) -> bool:
+    def record(self, run: "Run") -> bool:
         """Write the outcome of an attempt; return whether it was written.
 
         It is written if no run is stored, or if `run.owner` has claimed this attempt. If `run` has no
@@ -241,7 +241,7 @@ class RunStore(Protocol):
         """
         ...
 
-    def move(self, run: Run, seen: Run) -> bool:
+    def move(self, run: "Run", seen: "Run") -> bool:
         """Change a run that was read: after a consumer's callback, a passed deadline or a user's request.
 
         It is written if the stored run has the state, attempt, owner and version of `seen`. Returns whether
@@ -249,7 +249,7 @@ class RunStore(Protocol):
         """
         ...
 
-    def release(self, run: Run) -> bool:
+    def release(self, run: "Run") -> bool:
         """Remove the record of a first attempt that was claimed and not made; return whether it is gone.
 
         It is removed if the stored run is `claimed` by `run.owner` at this attempt, in the version of `run`.
@@ -257,15 +257,15 @@ class RunStore(Protocol):
         """
         ...
 
-    def of(self, trigger: Trigger) -> Run | None:
+    def of(self, trigger: Trigger) -> "Run | None":
         """The run of that trigger, or None."""
         ...
 
-    def get(self, key: JobKey, run_id: str) -> Run | None:
+    def get(self, key: JobKey, run_id: str) -> "Run | None":
         """The newest run of that name, of this job or an earlier job of its key; None if there is none."""
         ...
 
-    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
+    def page(self, key: JobKey, state: "State | None", before: str, limit: int) -> "Page[Run]":
         """Up to `limit` runs of a key, newest due time first, after `before` ("": from the newest).
 
         With `state`, the store examines `limit` runs and returns those in that state.

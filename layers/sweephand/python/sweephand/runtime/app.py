@@ -324,7 +324,7 @@ class App:
             jobs=ports.jobs,
             timers=ports.timers,
             leases=ports.leases,
-            runs=ports.runs,
+            runs=lambda: ports.runs,
             queue=ports.queue,
             line_up=lambda: self.flow.line_up,
             clock=ports.clock,

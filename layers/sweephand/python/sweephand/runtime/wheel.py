@@ -8,7 +8,6 @@ import sweephand.delivery.sqs_queue
 import sweephand.schedules.timelines
 import sweephand.storage.jobs
 import sweephand.storage.leases
-import sweephand.storage.runs
 import sweephand.storage.timers  # noqa: F401
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE

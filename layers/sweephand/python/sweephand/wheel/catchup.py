@@ -1,14 +1,17 @@
 """Which misfires still fire; the time to decide this does not grow with their number."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.model.job import Job
-from sweephand.model.run import Run
 from sweephand.model.trigger import HasRevision
 from sweephand.schedules import Occurrence, Series
+
+if TYPE_CHECKING:
+    # Most sweeps record no misfires.
+    from sweephand.model.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,14 @@ def misfires_of_timer(
     return _decided(OccurrenceRange(first, series.last_through(through, first)), series, mode)
 
 
-def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> Run:
+def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided_at: Instant) -> "Run":
     """The record of a range of misfires that do not fire: one run, named after the first of them.
 
     A repetition of the decision at the same instant makes the same record. A store refuses the record if the
     first misfire was delivered after all, which can happen around a pause.
     """
+    from sweephand.model.run import Run  # noqa: PLC0415 - as above
+
     return Run(
         key=source.key,
         uid=source.uid,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, JobBrief, JobKey
-from sweephand.model.run import Run
 from sweephand.model.timer import (
     Chunk,
     Cursor,
@@ -34,6 +34,10 @@ from sweephand.wheel.packing import Successor, packed
 from sweephand.wheel.seen import Seen
 from sweephand.wheel.span import PUT_OFF_MS, Span, span_of
 
+if TYPE_CHECKING:
+    # Most sweeps record no misfires.
+    from sweephand.model.run import Run
+
 #: At most this many triggers and skipped ranges come between two commits. A crash repeats as many, and memory
 #: holds as many.
 TRIGGERS_MAX = 1_000
@@ -52,7 +56,7 @@ class Expansion:
     cursor: Cursor
     messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
     ranges: list[RangeMessage] = field(default_factory=list)
-    skipped: list[Run] = field(default_factory=list)
+    skipped: "list[Run]" = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     packs: list[TimerPack] = field(default_factory=list)
     copies: list[OccurrenceTimer | UnreadTimer] = field(default_factory=list)

@@ -97,7 +97,7 @@ class Sweeper:
         jobs: JobStore,
         timers: TimerStore,
         leases: LeaseStore,
-        runs: RunStore,
+        runs: Callable[[], RunStore],
         queue: Queue,
         line_up: Callable[[], LineUp],
         clock: Clock,
@@ -107,7 +107,8 @@ class Sweeper:
     ) -> None:
         """`packs_timers` says that successors of one bucket share an item. Packs are read in any case.
 
-        `line_up` is called when triggers of a job with a policy are due.
+        `line_up` is called when triggers of a job with a policy are due. `runs` is called when misfires are
+        skipped.
         """
         self._due_jobs = DueJobReads(jobs, concurrently)
         self._timers = timers
@@ -346,7 +347,7 @@ class Sweeper:
             *(partial(self._timers.put, some) for some in parts(timers, TIMERS_PER_WRITE)),
             *(partial(self._queue.send, some) for some in parts(sent, MESSAGES_PER_SEND)),
             # A store refuses a record that is there already, which happens when a page is repeated.
-            *(partial(self._runs.record, run) for run in expansion.skipped),
+            *(partial(self._runs().record, run) for run in expansion.skipped),
         ]
 
 
