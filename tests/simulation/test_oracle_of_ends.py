@@ -33,6 +33,7 @@ from tests.simulation.traces.stories_of_ends import (
     reported,
     silent,
     told_of,
+    within,
 )
 from tests.simulation.traces.trace import (
     Buried,
@@ -76,6 +77,11 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
 
 
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
+    # A report is refused after `maxRunTime`, also by a clock that is ahead.
+    (
+        reported,
+        lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
+    ),
     # An answer that was lost says nothing, and the action may have been done.
     (reported, without(of(RunAnswered))),
     # Heartbeats of an attempt that is over change nothing.

@@ -138,7 +138,17 @@ def ends_later_attempts() -> Iterator[None]:
 
 @mutation("A heartbeat also extends maxRunTime")
 def runs_for_ever() -> Iterator[None]:
-    with patch.object(Run, "deadline_at", property(lambda run: run.heartbeat_by)):
+    beats = patch.object(Run, "deadline_at", property(lambda run: run.heartbeat_by))
+    with beats, patch.object(callbacks, "_has_run_too_long", lambda *_: False):
+        yield
+
+
+@mutation(
+    "A report is taken after maxRunTime while the check of the deadline is late",
+    shown_by="tests/unit/runs/test_callbacks.py::test_a_callback_after_the_longest_run_time_is_refused_though_the_check_of_the_deadline_is_late",
+)
+def takes_reports_after_the_run_time() -> Iterator[None]:
+    with patch.object(callbacks, "_has_run_too_long", lambda *_: False):
         yield
 
 

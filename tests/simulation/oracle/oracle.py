@@ -107,6 +107,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     reports.acknowledged_reports_stand,
     reports.first_report_rules,
     reports.who_goes_on_is_not_refused,
+    reports.late_reports_are_refused,
     reports.tokens_are_of_one_attempt,
     queues.what_is_asked_for_again_arrives,
     ends.cancelled_runs_stay_cancelled,

@@ -205,9 +205,48 @@ def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
             each.state in GOING_ON and not each.is_ending and each.attempts == asked.attempt for each in stood
         )
         is_another = len(tale.namesakes[asked.name, asked.run_id]) > 1
-        if stood and goes_on and not is_another:
+        begun_at = _accepted_at(tale, answer)
+        shortest_ms = min(_run_times(tale, asked.uid), default=0)
+        # A clock that is ahead ends maxRunTime early.
+        is_late = begun_at is not None and answer.at - begun_at >= shortest_ms - SIMULATED_SKEW_MS
+        if stood and goes_on and not is_another and not is_late:
             what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
             yield f"{what} was refused at {told(answer.at)}, and attempt {asked.attempt} goes on"
+
+
+def late_reports_are_refused(tale: Tale) -> Iterator[str]:
+    """Nothing is taken from a consumer after `maxRunTime`, however late the check of its deadline is."""
+    for answer in tale.run_answers:
+        asked, begun_at = answer.asked, _accepted_at(tale, answer)
+        if answer.error is not None or asked.verb not in SAID or begun_at is None:
+            continue
+        longest_ms = max(_run_times(tale, asked.uid), default=0)
+        took_ms = asked.at - begun_at
+        if took_ms > longest_ms + GRACE_MS + SIMULATED_SKEW_MS and not _is_repetition(tale, asked):
+            what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
+            yield f"{what} was taken at {told(answer.at)}, and it runs since {told(begun_at)}"
+
+
+def _accepted_at(tale: Tale, answer: RunAnswered) -> int | None:
+    """When the attempt of a report was last recorded as running, up to the answer; None if it never was."""
+    stored = tale.runs_of.get((answer.asked.uid, answer.asked.run_id), [])
+    return max(
+        (
+            each.at
+            for each in stored
+            if each.state == "running" != each.before
+            and each.attempts == answer.asked.attempt
+            and each.at <= answer.at
+        ),
+        default=None,
+    )
+
+
+def _run_times(tale: Tale, uid: str) -> list[int]:
+    """The `maxRunTime` of each version of a job."""
+    life = tale.lives.get(uid)
+    writes = life.writes if life is not None else []
+    return [length_ms(write.definition.get("maxRunTime", RUN_TIME_DEFAULT)) for write in writes]
 
 
 def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:

@@ -30,6 +30,7 @@ from tests.simulation.traces.stories_of_ends import (
     silent,
     stored,
     told_of,
+    within,
 )
 from tests.simulation.traces.trace import (
     Dropped,
@@ -95,6 +96,8 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (silent, changed(_answer("complete", 306), error=None, state="succeeded"), "was taken from attempt 1"),
     # A consumer whose run goes on is not refused.
     (reported, changed(_answer("heartbeat", 240), error="GoneError"), "was refused"),
+    # After `maxRunTime` nothing is taken.
+    (reported, lambda events: within("5s", events), "was taken at"),
     # Tokens.
     (silent, changed(of(Requested, attempt=2), token="shr_1"), "one token is that of"),
     (silent, changed(of(Requested, attempt=2), attempt=1), "left with 2 tokens"),

@@ -1,7 +1,7 @@
 """Small traces made by hand of how runs end: by a report, in silence, cancelled, redriven, followed."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -59,6 +59,16 @@ def stored(
     """Return the write of the run."""
     at = NOON + round(at_s * 1_000)
     return RunStored(at, "job", UID, RUN, before, state, attempts, None, reason)
+
+
+def within(run_time: str, events: Iterable[Event]) -> list[Event]:
+    """Return these events, of a job with that `maxRunTime`."""
+    return [
+        replace(event, definition={**event.definition, "maxRunTime": run_time})
+        if isinstance(event, Written)
+        else event
+        for event in events
+    ]
 
 
 def _tried(attempt: int, at_s: float) -> Requested:

@@ -97,6 +97,39 @@ def test_another_schedule_begins_with_the_request_and_goes_on_counting() -> None
     assert len(fired(world, 400_000)) == 7
 
 
+@pytest.mark.parametrize("meanwhile", [{}, {"labels": {"team": "mail"}}, {"ttl": "30d"}])
+def test_a_job_goes_on_counting_though_it_fired_only_on_demand_for_a_while(meanwhile: dict[str, Any]) -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.run_until(NOON + 25_000)
+    assert world.patch(without=["schedule"]).job.series.is_on_demand
+    if meanwhile:
+        world.patch(**meanwhile)
+    world.run_until(NOON + 60_000)
+    world.patch(schedule="@every 3s", repeats=4)
+    assert fired(world, 300_000) == [10, 20, 63, 66]
+    assert sequences(world) == [1, 2, 3, 4]
+    world.patch(without=["schedule", "repeats"])
+    with pytest.raises(InvalidError) as refused:
+        world.patch(schedule="@every 3s", repeats=4)
+    assert [each.pointer for each in refused.value.violations] == ["/repeats"]
+    # A PUT counts anew.
+    world.put(schedule="@every 3s", repeats=1)
+    world.run_until(world.clock.time + 60_000)
+    assert sequences(world)[4:] == [1]
+
+
+def test_a_put_of_a_job_on_demand_forgets_what_was_counted() -> None:
+    world = World()
+    world.put(schedule="@every 10s")
+    world.run_until(NOON + 25_000)
+    world.patch(without=["schedule"])
+    world.put(labels={"team": "mail"})
+    world.patch(schedule="@every 3s")
+    world.run_until(NOON + 30_000)
+    assert sequences(world) == [1, 2, 1]
+
+
 def test_a_due_time_that_was_not_patched_keeps_its_first_instant() -> None:
     world = World()
     world.put(schedule="@every 10s", dueTime="100s", ttl="200s")

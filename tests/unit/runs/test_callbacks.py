@@ -12,7 +12,7 @@ from sweephand.base.errors import (
     NotFoundError,
     StoreError,
 )
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, CHECKS_SPREAD_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
 from sweephand.model.trigger import DeadlineMessage, FailureMessage
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.follow_up import deadline_of
@@ -231,6 +231,35 @@ def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
     worker.complete()
     world.run_until(NOON + 2 * HOUR)
     assert not world.queue.waiting
+
+
+def test_a_callback_after_the_longest_run_time_is_refused_though_the_check_of_the_deadline_is_late() -> None:
+    world = World()
+    worker = running(world, maxRunTime="20m", heartbeatTimeout="15m", retry={"maxAttempts": 1})
+    ends_at = run_of(world).run_until
+    assert ends_at is not None
+    world.clock.time += 10 * MINUTE
+    worker.heartbeat()
+    # The clock of the function that wrote the deadline may have been behind by five seconds.
+    world.clock.time = ends_at + DEADLINE_GRACE_MS - 1
+    assert worker.heartbeat().run_until == ends_at
+    world.clock.time += 1
+    for callback in (worker.heartbeat, worker.complete, worker.fail):
+        with pytest.raises(GoneError, match="maxRunTime is over"):
+            callback()
+    with pytest.raises(GoneError, match="maxRunTime is over"):
+        world.callbacks().complete(key_of(), RUN, None)
+    assert run_of(world).state == "running"
+    world.run_until(world.clock.time + MINUTE)
+    assert run_of(world).state == "failed"
+
+
+def test_a_repeated_completion_is_accepted_after_the_longest_run_time() -> None:
+    world = World()
+    worker = running(world, maxRunTime="20m", heartbeatTimeout="15m")
+    completed = worker.complete()
+    world.clock.time += HOUR
+    assert worker.complete() == completed
 
 
 def test_a_run_that_its_consumer_works_on_can_be_cancelled_and_the_consumer_learns_of_it() -> None:

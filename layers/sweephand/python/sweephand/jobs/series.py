@@ -88,7 +88,8 @@ def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
     ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
     series = _bounded(stored, definition, ttl_at)
     if series.is_on_demand:
-        return series
+        # A later patch may give the job a schedule, and its numbers follow those of before.
+        return replace(series, counted=former.counted)
     reached_at = _reached(stored, now)
     is_over_already = former.next_after(reached_at) is None
     if (series.dst, series.jitter_ms) == (former.dst, former.jitter_ms) and not is_over_already:
@@ -161,7 +162,8 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
     # The first occurrence may be due at the very instant of the request.
     series = replace(series, counted_at=now - 1, counted=_count(former, _reached(stored, now)))
     if series.is_on_demand:
-        return replace(series, counted_at=None, counted=0)
+        # A later patch may give the job a schedule again, and its numbers follow.
+        return replace(series, counted_at=None)
     series = _not_again(stored, series, now)
     if series.next_after(series.counted_at or now - 1) is None:
         raise _ended(series, is_same_ttl=True)

@@ -12,7 +12,8 @@ from sweephand.base.errors import (
     NotFoundError,
     UnavailableError,
 )
-from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.base.instants import Instant
+from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
@@ -39,8 +40,8 @@ class Callbacks:
     Each method returns the run as it is afterwards. Errors:
 
     - NotFoundError: there is no such run.
-    - GoneError: the token is not that of the latest attempt, or the run was cancelled. The consumer should
-      stop.
+    - GoneError: the token is not that of the latest attempt, the run was cancelled, or `maxRunTime` is over.
+      The consumer should stop.
     - ConflictError: the callback came too late, or the run takes no callbacks.
     - UnavailableError: nothing changed; the caller should ask again.
     """
@@ -213,6 +214,9 @@ class Callbacks:
                 "This run takes no callbacks, because the completion of its job is not async."
             )
         goes_on = run.state in _GOING_ON and not run.is_ending
+        if goes_on and _has_run_too_long(run, self._clock.now()):
+            # The check of its deadline is late. The attempt counts as failed all the same.
+            raise GoneError("maxRunTime is over, so the attempt counts as failed: stop.")
         if not goes_on and not is_repetition(run):
             _refuse(run, callback)
         return run
@@ -239,6 +243,11 @@ _GOING_ON: Final = ("claimed", "running")
 
 def _is_of(run: Run, token: str) -> bool:
     return run.token is not None and hmac.compare_digest(run.token, token)
+
+
+def _has_run_too_long(run: Run, now: Instant) -> bool:
+    """Whether `maxRunTime` is over by every clock that writes deadlines."""
+    return run.state == "running" and run.run_until is not None and now >= run.run_until + DEADLINE_GRACE_MS
 
 
 def _refuse(run: Run, callback: str) -> NoReturn:

@@ -95,8 +95,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Runs",
         access="callback",
         summary="Heartbeat: report that a run is still in progress",
-        description=f"{_TOKEN} If the answer is 410, the consumer has to stop: the run is cancelled, or "
-        "Sweephand has counted the attempt as failed.",
+        description=f"{_TOKEN} If the answer is 410, the consumer has to stop: the run is cancelled, "
+        "`maxRunTime` is over, or Sweephand has counted the attempt as failed.",
         run=heartbeat,
         returns={200: Returns("The deadlines of the next callback and of the run", CallbackResponse)},
         problems=_PROBLEMS,
@@ -109,8 +109,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="callback",
         summary="Complete a run",
         description=f"{_TOKEN} Sweephand keeps the `result` with the run and passes it to `onComplete`. "
-        "You can safely send the same callback again. 409 and 410 mean that the callback came too late, or "
-        "that another callback came first.",
+        "You can safely send the same callback again. 409 and 410 mean that the callback came too late "
+        "(410 after `maxRunTime`), or that another callback came first.",
         run=complete,
         accepts=Accepts(
             CompletionRequest,
@@ -130,7 +130,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Fail an attempt",
         description=f"{_TOKEN} Shortly afterwards the job's retry policy decides whether another attempt "
         "follows. You can safely send the same callback again. 409 and 410 mean that the callback came too "
-        "late, or that another callback came first.",
+        "late (410 after `maxRunTime`), or that another callback came first.",
         run=fail,
         accepts=Accepts(
             FailureRequest,
