@@ -10,6 +10,7 @@ from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.job_reads import JobRead
@@ -67,4 +68,14 @@ def puts_nothing_into_the_line() -> Iterator[None]:
         return {}
 
     with patch("sweephand.wheel.sweep.taken_out", dropped):
+        yield
+
+
+@mutation(
+    "A worker of a line does not see that stores are slow, and Lambda ends it",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/runs/flow/test_slow_stores.py::test_a_worker_ends_before_its_function_when_its_stores_become_slow",
+)
+def trusts_slow_stores() -> Iterator[None]:
+    with patch.object(Pace, "timed", lambda _, call: call()):
         yield
