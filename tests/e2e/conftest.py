@@ -29,13 +29,18 @@ from tests.e2e.wheel import FAR_S, timer_keys
 _numbers = itertools.count(1)
 
 
+#: These modules wait for nothing that takes minutes. If several processes run the tests, one process runs
+#: these on a stack, and another one runs the others on a second stack.
+_BRISK = frozenset({"test_described", "test_pages", "test_policies", "test_secrets", "test_targets"})
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this folder is an end-to-end one. They share a stack, so one process runs all of them."""
+    """Every test of this folder is an end-to-end one. Those of a group run in one process, on one stack."""
     here = Path(__file__).parent
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.e2e)
-            item.add_marker(pytest.mark.xdist_group("stack"))
+            item.add_marker(pytest.mark.xdist_group("brisk" if item.path.stem in _BRISK else "patient"))
 
 
 @pytest.fixture(scope="session")
@@ -85,12 +90,14 @@ def scene(client: Client) -> Iterator[Scene]:
         yield scene
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(autouse=True)
 def begun(request: pytest.FixtureRequest) -> None:
-    """Begin what takes minutes, as far as a chosen test waits for it, while the first test is set up.
+    """Begin what takes minutes, as far as a chosen test waits for it, before the first test of its process.
 
     If something cannot be begun, only the tests that wait for it fail: pytest keeps the error of a fixture.
     """
+    if request.path.stem in _BRISK:
+        return
     awaited = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     for name in ("outage", "far", "silent"):
         if name in awaited:
