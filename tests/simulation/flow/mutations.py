@@ -19,7 +19,8 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
 from sweephand.runs.flow.line_share import LineShare
-from sweephand.runs.flow.line_walk import LineWalk, TakenEntry, TakenTrigger
+from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger
+from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.line_worker import LineWorker, _Shift
 from sweephand.runs.flow.permits import Permits
 

@@ -10,10 +10,11 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire, wire_bundles
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, TriggerMessage
-from sweephand.runs.intake import Handled, Intake, Received, _Taken
+from sweephand.runs.intake import Handled, Intake, Received
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.shared_reads import ReadGroup
+from sweephand.runs.taken import Taken
 
 
 def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]) -> Any:
@@ -79,7 +80,7 @@ def reads_jobs_once_for_a_bundle() -> Iterator[None]:
         # To every check of its age the read is as young as the last trigger needs it.
         return {key: JobRead(read.job, max(read.at, last_at.get(group, 0))) for key, read in reads.items()}
 
-    def wait(handler: Intake, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
+    def wait(handler: Intake, taken: Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
         if group is not None and isinstance(taken.message, TriggerMessage):
             group.read_of(taken.message.trigger.key)
             handler._clock.wait_until(taken.message.not_before)

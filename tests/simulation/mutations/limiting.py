@@ -1,6 +1,6 @@
 """Errors of flow policies: permits that are not asked for, kept or freed, and lines that lose triggers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
@@ -10,10 +10,13 @@ from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.run_permits import RunPermits
+from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead
+from sweephand.runs.received import Handled
 from sweephand.wheel import lined
 
 #: A limit that no seed reaches.
@@ -78,4 +81,25 @@ def puts_nothing_into_the_line() -> Iterator[None]:
 )
 def trusts_slow_stores() -> Iterator[None]:
     with patch.object(Pace, "timed", lambda _, call: call()):
+        yield
+
+
+@mutation("A message is acknowledged before the line of a policy holds its triggers", first=FIRST_WITH_POLICY)
+def acknowledges_before_the_line_has_it() -> Iterator[None]:
+    put = Intake._put_into_lines
+
+    def acknowledged(handler: Intake, handled: Sequence[Handled]) -> list[Handled]:
+        lined = [each for each in handled if each.outcome.into is not None]
+        handler._queue.acknowledge([each.received.receipt for each in lined])
+        return put(handler, handled)
+
+    with patch.object(Intake, "_put_into_lines", acknowledged):
+        yield
+
+
+@mutation(
+    "A worker deletes an entry and does not write its triggers that have to wait", first=FIRST_WITH_POLICY
+)
+def drops_what_a_pause_holds() -> Iterator[None]:
+    with patch.object(LineWalk, "_write_waits", lambda *_: None):
         yield

@@ -135,19 +135,14 @@ def test_a_job_that_leaves_its_policy_is_delivered_without_it() -> None:
     assert not waiting(world)
 
 
-@pytest.mark.parametrize("what", ["delete", "pause"])
-def test_a_deleted_or_paused_job_s_trigger_leaves_the_line(what: str) -> None:
+def test_a_deleted_job_s_trigger_leaves_the_line() -> None:
     world = world_with()
     world.put(dueTime="10m", policy="mailer")
     world.run_until(NOON + 9 * MINUTE)
-    world.delete() if what == "delete" else world.pause()
+    world.delete()
     world.run_until(NOON + 11 * MINUTE)
     assert not world.consumers.times
     assert not waiting(world)
-    if what == "pause":
-        world.resume(mode="all")
-        world.run_until(NOON + 20 * MINUTE)
-        assert len(world.consumers.times) == 1
 
 
 def test_a_request_whose_slot_has_passed_does_not_leave_and_the_trigger_is_the_next_one() -> None:

@@ -12,6 +12,7 @@ from sweephand.base.timing import (
     DEADLINE_GRACE_MS,
     OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
+    QUEUE_DELAY_MAX_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
@@ -21,13 +22,13 @@ from sweephand.model.job import Job
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, Ids, RunStore
+from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
 from sweephand.runs.claims import Claims
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
-from sweephand.runs.outcome import Outcome, OutcomeName
+from sweephand.runs.outcome import LineWait, Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 from sweephand.runs.valve import Limited
@@ -72,7 +73,6 @@ class Deliverer:
         requeue: Requeue,
         retention: Retention,
         expiry: JobExpiry,
-        ids: Ids,
         flow: PolicyFlow,
         clock: Clock,
     ) -> None:
@@ -85,7 +85,6 @@ class Deliverer:
         self._requeue = requeue
         self._retention = retention
         self._expiry = expiry
-        self._ids = ids
         self._flow = flow
         self._clock = clock
 
@@ -95,16 +94,16 @@ class Deliverer:
         """Deliver a trigger that is due, or find out that it must wait or needs no attempt.
 
         `read` is a fresh read of its job. At `deadline` the function's time is up. If the attempt could take
-        longer than that, the message is put back. A trigger of a job with a policy goes into the policy's
-        line, unless a worker of that line calls with a `permit`. If the trigger is `kept` then, no request
-        was sent, and nothing else keeps the trigger. StoreError: the message must come again.
+        longer than that, the message is put back. A trigger of a job with a policy has to go `into` a line,
+        unless a worker of that line calls with a `permit`. If the trigger is `kept` then, no request was
+        sent, and nothing else keeps the trigger. StoreError: the message must come again.
         """
         message = self._job_reads.mark_owed(message, read)
         if liveness_of(message, read) == "unknown" and self._is_just_armed(message):
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
             read = self._job_reads.reread(message.trigger.key)
         if read.job is None or liveness_of(message, read) != "alive":
-            return self._not_alive(message, read)
+            return self._not_alive(message, read, permit)
         if self._flow.valve is not None:
             admitted = self._flow.valve.admit(message)
             if isinstance(admitted, Limited):
@@ -124,16 +123,14 @@ class Deliverer:
         return outcome
 
     def _into_line(self, message: TriggerMessage, job: Job, policy: str | None) -> Outcome:
-        """Let a trigger wait in the line of its job's policy.
+        """The trigger waits in the line of its job's policy. If the job has none, the queue gets the trigger.
 
-        The worker of another line meets it if the job has named that other policy before. If the job has no
-        policy any more, the delivery function gets the trigger.
+        The worker of another line meets it if the job has named that other policy before.
         """
         if policy is None:
             return self._put_back(message, self._clock.now(), "postponed")
         key = PolicyKey(job.key.namespace, policy)
-        self._flow.line_up.put(key, job.definition.priority, [message], self._ids.token())
-        return Outcome("in_line")
+        return Outcome("in_line", into=LineWait(key, job.definition.priority, message))
 
     def _limited(self, limited: Limited, job: Job) -> Outcome:
         """Put back a trigger that waits for its slot in an allowance."""
@@ -184,13 +181,10 @@ class Deliverer:
         return Outcome(why)
 
     def _postponed(self, message: TriggerMessage) -> Outcome:
-        """Put back a trigger whose attempt could not begin.
-
-        That is not the trigger's fault, so nothing is counted.
-        """
+        """Put back a trigger whose attempt could not begin. It is not at fault, so nothing is counted."""
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
-    def _not_alive(self, message: TriggerMessage, read: JobRead) -> Outcome:
+    def _not_alive(self, message: TriggerMessage, read: JobRead, permit: "Permit | None") -> Outcome:
         message = self._job_reads.mark_owed(message, read)
         now, liveness = self._clock.now(), liveness_of(message, read)
         if liveness == "alive":
@@ -205,7 +199,11 @@ class Deliverer:
                 return Outcome("repeated", ended=mark_of(ended))
             # The resume decides about triggers that fall due during the pause.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
-            return self._put_back(waiting, now + max(lasted_ms, SECOND_MS), "held")
+            until = now + min(max(lasted_ms, SECOND_MS), QUEUE_DELAY_MAX_MS)
+            if permit is None:
+                return self._put_back(waiting, until, "held")
+            priority, waiting = read.job.definition.priority, waiting._replace(not_before=until)
+            return Outcome("held", into=LineWait(permit.key, priority, waiting))
         return self._dropped(message, read)
 
     def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
@@ -328,7 +326,7 @@ class Deliverer:
         if is_claimed:
             self._claims.release(run, message, is_cancelled=is_cancelled)
         if isinstance(attempted, Withdrawn):
-            return self._not_alive(message, attempted.read)
+            return self._not_alive(message, attempted.read, permit)
         if permit is not None and permit.was_refused:
             return Outcome("kept")
         return self._postponed(message)

@@ -32,7 +32,7 @@ from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
@@ -164,13 +164,19 @@ class Handlers:
             requeue=self._requeue,
             retention=retention,
             expiry=expiry,
-            ids=ids,
             flow=flow,
             clock=clock,
         )
         self._notifier = notifier
         self._ranges = ranges
         self._deadlines = deadlines
+
+    @staticmethod
+    def goes_into_line(message: Message, read: JobRead) -> bool:
+        """Whether by that read it is a trigger that goes into the line of a policy, if it has no permit."""
+        if not isinstance(message, TriggerMessage) or read.job is None:
+            return False
+        return read.job.definition.policy is not None and liveness_of(message, read) == "alive"
 
     def handle(
         self,
@@ -179,23 +185,21 @@ class Handlers:
         deadline: Instant = INSTANT_MAX,
         permit: "Permit | None" = None,
     ) -> Outcome:
-        """Handle a message. When this returns, the message may be acknowledged.
+        """Handle a message. When this returns, and its outcome was obeyed, it may be acknowledged.
 
         `read` is what the caller knows of the message's job. `deadline` is when the function's time is up. A
-        worker of a policy's line gives a trigger's `permit` (Deliverer.deliver). StoreError: the message must
-        come again.
+        worker of a policy's line gives a trigger's `permit` (Deliverer.deliver). Without a permit, a trigger
+        of a job with a policy is not waited for. StoreError: the message must come again.
         """
         if isinstance(message, RangeMessage):
             return self._ranges().handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             self._requeue.put_back(message, message.not_before)
             return Outcome("early")
-        while self._clock.now() < message.not_before:
-            self._clock.wait_until(message.not_before)
+        if isinstance(message, TriggerMessage):
+            return self._trigger(message, read, deadline, permit)
+        self._await(message.not_before)
         match message:
-            case TriggerMessage():
-                fresh = self._job_reads.fresh(message.trigger.key, read)
-                return self.triggers.deliver(message, fresh, deadline, permit)
             case DeadlineMessage():
                 return self._deadlines().check(message)
             case FailureMessage():
@@ -204,3 +208,19 @@ class Handlers:
                 return self._notifier().notify(message, read, deadline)
             case _:
                 assert_never(message)
+
+    def _trigger(
+        self, message: TriggerMessage, read: JobRead, deadline: Instant, permit: "Permit | None"
+    ) -> Outcome:
+        if permit is None and self.goes_into_line(message, read):
+            # The line keeps it until it is due.
+            read = self._job_reads.fresh(message.trigger.key, read)
+            if self.goes_into_line(message, read):
+                return self.triggers.deliver(message, read, deadline)
+        self._await(message.not_before)
+        fresh = self._job_reads.fresh(message.trigger.key, read)
+        return self.triggers.deliver(message, fresh, deadline, permit)
+
+    def _await(self, instant: Instant) -> None:
+        while self._clock.now() < instant:
+            self._clock.wait_until(instant)

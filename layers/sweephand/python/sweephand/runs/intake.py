@@ -1,10 +1,11 @@
 """Handling received messages separately, so that a failure of one message does not affect the others."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently
 from sweephand.base.errors import NewerError, PoisonError, StoreError
@@ -19,20 +20,20 @@ from sweephand.base.timing import (
 )
 from sweephand.model.batch_mark import mark_of, mark_of_failure
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
-from sweephand.model.job import JobKey
+from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
     DeadLetter,
     DeadlineMessage,
     Message,
     NewerMessage,
-    RangeMessage,
     Readable,
     Sendable,
     TriggerMessage,
 )
 from sweephand.model.wire import encode
-from sweephand.ports import Clock, JobStore, Queue
+from sweephand.ports import Clock, Ids, JobStore, Queue
+from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
@@ -40,6 +41,7 @@ from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Int
 from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
 from sweephand.runs.received import finished
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
+from sweephand.runs.taken import Entry, Taken, key_of, not_before, singles_of, with_crashes
 from sweephand.runs.work_queue import WorkQueue
 
 if TYPE_CHECKING:
@@ -76,21 +78,6 @@ class Decoder(Protocol):
         ...
 
 
-class _Taken(NamedTuple):
-    """A message that is to be handled in this invocation; of a bundle, one of its triggers.
-
-    If it may begin within `wait_max_ms`, the function waits for that. Otherwise the message is sent again.
-    """
-
-    received: Received
-    message: Message
-    wait_max_ms: int = EARLY_WAIT_MAX_MS
-
-    def is_awaited(self, now: Instant) -> bool:
-        """Whether it is a trigger that the function delivers, after it has waited if need be."""
-        return isinstance(self.message, TriggerMessage) and self.message.not_before - now < self.wait_max_ms
-
-
 class Intake:
     """Handles the messages of one invocation of the delivery function."""
 
@@ -99,18 +86,22 @@ class Intake:
         *,
         handlers: Handlers,
         progress: Callable[[], "BatchProgress"],
+        flow: PolicyFlow,
         jobs: JobStore,
         queue: Queue,
         decode: Decoder,
         clock: Clock,
+        ids: Ids,
         concurrently: Concurrently,
     ) -> None:
         self._handlers = handlers
         self._progress = progress
+        self._flow = flow
         self._jobs = jobs
         self._queue = queue
         self._decode = decode
         self._clock = clock
+        self._ids = ids
         self._concurrently = concurrently
 
     def handle(self, messages: Sequence[Received], *, deadline: Instant) -> list[Handled]:
@@ -120,7 +111,7 @@ class Intake:
         again.
         """
         handled: list[Handled] = []
-        readable: list[_Taken] = []
+        readable: list[Taken] = []
         for received in messages:
             try:
                 message = self._decode(received.body)
@@ -130,13 +121,13 @@ class Intake:
                 handled.append(self._bury_unreadable(received, error))
             else:
                 if not isinstance(message, BundleMessage):
-                    readable.append(_Taken(received, _with_crashes(message, received)))
+                    readable.append(Taken(received, with_crashes(message, received)))
                 elif (whole := self._whole(received, message)) is not None:
                     handled.append(whole)
                 else:
                     wait_max_ms = EARLY_WAIT_MAX_MS + BUNDLE_SPAN_MAX_MS
-                    readable += [_Taken(received, each, wait_max_ms) for each in message.triggers]
-        alone = [each for each in readable if _receives(each) >= ALONE_FROM_RECEIVES and len(messages) > 1]
+                    readable += [Taken(received, each, wait_max_ms) for each in message.triggers]
+        alone = [each for each in readable if each.receives >= ALONE_FROM_RECEIVES and len(messages) > 1]
         together = [each for each in readable if each not in alone]
         if together and any(each.outcome.name == "split" for each in handled):
             # One of the others may crash the function. The bundle would come again and be split again.
@@ -155,8 +146,8 @@ class Intake:
         """Handle a trigger for which a worker of a policy's line has a permit. Its failure does not raise.
 
         If it is not done, or its outcome is `kept`, the line must keep the trigger. If it has to wait for any
-        other reason, it was sent to the delivery queue. If its outcome has an `ended`, the progress of its
-        batch must show that before the line forgets the trigger.
+        other reason, it was sent to the delivery queue. Before its line forgets the trigger, the caller does
+        what its outcome asks for before an acknowledgement.
         """
         received = Received(id="", receipt="", receives=1, body=encode(message))
         return self._handle_one(received, message, read, deadline, permit)
@@ -182,7 +173,7 @@ class Intake:
             return None
         return self._resend(received, bundle, Outcome("early"), min(early_ms, QUEUE_DELAY_MAX_MS), None)
 
-    def _handle_together(self, taken: Sequence[_Taken], deadline: Instant) -> Iterable[Handled]:
+    def _handle_together(self, taken: Sequence[Taken], deadline: Instant) -> Iterable[Handled]:
         """Handle the messages, each in a thread of its own if there are enough, by their due times.
 
         If slow consumers hold all threads, a message that waits for one too long is sent alone to another
@@ -190,38 +181,76 @@ class Intake:
         """
         now = self._clock.now()
         # The other messages begin at once: each is only sent again, or has no due time.
-        others = [(now, (each, None)) for each in taken if not each.is_awaited(now)]
+        others = [(now, Entry(each)) for each in taken if not each.is_awaited(now)]
         entries = WorkQueue([*others, *self._awaited(taken, now)], self._clock)
 
         def work() -> list[Handled]:
-            return [self._handle_entry(each, group, deadline) for each, group in entries]
+            return [each for entry in entries for each in self._handle_due(entry, deadline)]
 
         def send_late() -> list[Handled]:
-            return [each for late in entries.late() for each in self._send_late([taken for taken, _ in late])]
+            every = ([entry.taken for entry in late if entry.begin()] for late in entries.late())
+            return [each for late in every for each in self._send_late(late)]
 
         tasks = [work] * min(len(taken), DELIVERIES_AT_ONCE)
         if len(taken) > DELIVERIES_AT_ONCE:
             tasks[-1] = send_late
         return chain.from_iterable(self._concurrently(tasks))
 
-    def _awaited(
-        self, taken: Iterable[_Taken], now: Instant
-    ) -> Iterable[tuple[Instant, tuple[_Taken, ReadGroup | None]]]:
+    def _awaited(self, taken: Iterable[Taken], now: Instant) -> Iterable[tuple[Instant, Entry]]:
         """The triggers that the function waits for, by their due times, each with the read of its job."""
-        due = [(max(now, _not_before(each.message, now)), each) for each in taken if each.is_awaited(now)]
+        due = [(max(now, not_before(each.message, now)), each) for each in taken if each.is_awaited(now)]
         due.sort(key=itemgetter(0))
-        triggers = ((due_at, _key(each.message)) for due_at, each in due)
+        triggers = ((due_at, key_of(each.message)) for due_at, each in due)
         # All triggers are in their groups before the first group is read.
         groups = list(read_groups(triggers, jobs=self._jobs, clock=self._clock))
         if groups:
             groups[0].read_if_due()
-        return [(due_at, (each, group)) for (due_at, each), group in zip(due, groups, strict=True)]
+        mates: dict[ReadGroup, list[Entry]] = defaultdict(list)
+        for (due_at, each), group in zip(due, groups, strict=True):
+            mates[group].append(Entry(each, group, mates[group]))
+            yield due_at, mates[group][-1]
 
-    def _handle_entry(self, taken: _Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
-        read = UNREAD if group is None else group.read_of(_key(taken.message))
+    def _handle_due(self, entry: Entry, deadline: Instant) -> list[Handled]:
+        """Handle a message. Triggers of its group that go into lines go together, in one of these calls."""
+        if not entry.begin():
+            return []
+        entries = [entry]
+        if self._goes_into_line(entry):
+            entries += [each for each in entry.mates if self._goes_into_line(each) and each.begin()]
+        return self._put_into_lines([
+            self._handle_entry(each.taken, each.group, deadline) for each in entries
+        ])  # fmt: skip
+
+    def _goes_into_line(self, entry: Entry) -> bool:
+        taken, group = entry.taken, entry.group
+        return group is not None and self._handlers.goes_into_line(
+            taken.message, group.read_of(key_of(taken.message))
+        )
+
+    def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
+        """The same, after the lines of policies hold the triggers that wait there, in few entries."""
+        done = [each for each in handled if each.outcome.into is None]
+        lined: dict[tuple[PolicyKey, Priority], list[tuple[Handled, TriggerMessage]]] = defaultdict(list)
+        for each in handled:
+            if (into := each.outcome.into) is not None:
+                lined[into.policy, into.priority].append((each, into.message))
+        for (policy, priority), some in lined.items():
+            messages = [message for _, message in some]
+            try:
+                self._flow.line_up.put(policy, priority, messages, self._ids.token())
+            except NewerError:
+                done += [self._put_back_newer(each.received, message) for each, message in some]
+            except Exception as error:  # noqa: BLE001 - the other messages of the invocation are unaffected
+                done += [self._put_back_faulty(each.received, message, error) for each, message in some]
+            else:
+                done += [each for each, _ in some]
+        return done
+
+    def _handle_entry(self, taken: Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
+        read = UNREAD if group is None else group.read_of(key_of(taken.message))
         return self._handle_one(taken.received, taken.message, read, deadline)
 
-    def _send_late(self, late: Sequence[_Taken]) -> list[Handled]:
+    def _send_late(self, late: Sequence[Taken]) -> list[Handled]:
         failure = self._send_singles([taken.message for taken in late])
         return [Handled(taken.received, Outcome("postponed"), failure is None, failure) for taken in late]
 
@@ -229,8 +258,7 @@ class Intake:
         """Send each message alone, to be received when it may be handled; return the error if that failed."""
         now = self._clock.now()
         delayed = [
-            (message, min(max(_not_before(message, now) - now, 0), QUEUE_DELAY_MAX_MS))
-            for message in messages
+            (message, min(max(not_before(message, now) - now, 0), QUEUE_DELAY_MAX_MS)) for message in messages
         ]
         try:
             self._queue.send(delayed)
@@ -241,7 +269,8 @@ class Intake:
     def _handle_alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._resend(received, message, Outcome("postponed"), SECOND_MS, None)
-        [handled] = self._shown([self._handle_one(received, message, UNREAD, deadline)])
+        one = self._put_into_lines([self._handle_one(received, message, UNREAD, deadline)])
+        [handled] = self._shown(one)
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled
@@ -362,33 +391,3 @@ class Intake:
         except Exception as worse:  # noqa: BLE001 - not buried, so the message must stay in the queue
             return Handled(received, Outcome("fault"), is_done=False, error=worse)
         return Handled(received, Outcome("buried"), error=error)
-
-
-def singles_of(bundle: BundleMessage, receives: int) -> list[TriggerMessage]:
-    """The triggers of a bundle that was received so often, each with the crashes that this may stand for."""
-    return [message._replace(crashes=message.crashes + receives - 1) for message in bundle.triggers]
-
-
-def _with_crashes(message: Message, received: Received) -> Message:
-    """The message with the crashes that SQS has counted, so that copies of the message carry them."""
-    if received.receives > 1 and isinstance(message, TriggerMessage):
-        return message._replace(crashes=message.crashes + received.receives - 1)
-    return message
-
-
-def _receives(taken: _Taken) -> int:
-    """How many functions have received the message, this one included.
-
-    All others ended without handling it.
-    """
-    message = taken.message
-    return message.crashes + 1 if isinstance(message, TriggerMessage) else taken.received.receives
-
-
-def _key(message: Message) -> JobKey:
-    return message.key if isinstance(message, RangeMessage) else message.trigger.key
-
-
-def _not_before(message: Message, now: Instant) -> Instant:
-    """When the message may be handled. A range may be split at any time."""
-    return now if isinstance(message, RangeMessage) else message.not_before

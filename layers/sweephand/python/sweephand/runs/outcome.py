@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
 from sweephand.model.batch_mark import Mark
+from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.run import State
+from sweephand.model.trigger import TriggerMessage
 
 #: Everything that can become of a message. The states in which an attempt leaves its run are among them.
 OutcomeName = Literal[
@@ -77,17 +79,27 @@ METRICS: Final[Mapping[OutcomeName, str]] = {
 }
 
 
+class LineWait(NamedTuple):
+    """A trigger that has to wait in the line of a policy, until its `not_before` at least."""
+
+    policy: PolicyKey
+    priority: Priority
+    message: TriggerMessage
+
+
 class Outcome(NamedTuple):
     """What became of a message.
 
     `lateness_ms` is the time from the due time to the first request of the run, in milliseconds. It is None
     if no attempt was made. It is also None for a redrive, because a redrive says nothing about Sweephand's
-    own lateness. `ended` is what the progress of a batch has to show before the message is acknowledged.
+    own lateness. Before the message is acknowledged, the progress of a batch has to show what has `ended`,
+    and a line has to hold the trigger that goes `into` it.
     """
 
     name: OutcomeName
     lateness_ms: int | None = None
     ended: Mark | None = None
+    into: LineWait | None = None
 
 
 def outcome_of_failure(state: State) -> OutcomeName:

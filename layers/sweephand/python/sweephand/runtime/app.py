@@ -293,10 +293,12 @@ class App:
         return Intake(
             handlers=self.handlers,
             progress=lambda: self.flow.batch_progress,
+            flow=self.flow.of_handlers,
             jobs=ports.jobs,
             queue=ports.queue,
             decode=self._decode or decode,
             clock=ports.clock,
+            ids=ports.ids,
             concurrently=self._deliver_concurrently,
         )
 

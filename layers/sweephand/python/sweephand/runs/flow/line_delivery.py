@@ -13,7 +13,7 @@ from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead, JobReads
-from sweephand.runs.outcome import OutcomeName
+from sweephand.runs.outcome import LineWait, OutcomeName
 from sweephand.runs.shared_reads import UNREAD
 
 
@@ -35,7 +35,7 @@ class LineDelivery:
         self.outcomes: Counter[OutcomeName] = Counter()
         self.errors: list[tuple[OutcomeName, Exception]] = []
 
-    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
         """As line_worker.Delivery promises. The triggers of one job share a read for a second."""
         key = message.trigger.key
         read = self._reads.get(key, UNREAD)
@@ -51,7 +51,7 @@ class LineDelivery:
                 self.errors.append((handled.outcome.name, handled.error))
         if not handled.is_done:
             raise StoreError(f"a trigger could not be taken out of its line: {handled.error}")
-        return handled.outcome.name != "kept"
+        return handled.outcome.into or handled.outcome.name != "kept"
 
     def flush(self) -> None:
         """Mark the runs that are over, also those of other threads.

@@ -1,7 +1,7 @@
 """Walking the line of a policy: reading entries ahead, and deleting what is settled."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -16,34 +16,14 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
+from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger
 from sweephand.runs.flow.pace import Pace
+from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: Calls in which a leaving worker replaces an entry of which something has begun. Several go side by side.
-_SPLIT_CALLS: Final = 4
-
-
-class TakenEntry:
-    """An entry that a worker has taken up, and which of its triggers are not settled yet."""
-
-    def __init__(self, place: LinePlace, entry: LineEntry, due: Sequence[TriggerMessage]) -> None:
-        self.place = place
-        self.entry = entry
-        #: The triggers that are not settled, by a number of their own.
-        self.left = dict(enumerate(due))
-
-
-class TakenTrigger:
-    """A trigger that a worker has taken up, of an entry."""
-
-    def __init__(self, taken: TakenEntry, number: int) -> None:
-        self.taken = taken
-        self.number = number
-
-    @property
-    def message(self) -> TriggerMessage:
-        """The trigger. It must not be settled yet."""
-        return self.taken.left[self.number]
+#: Three of them write triggers that have to wait, of which some entries have none.
+_SPLIT_CALLS: Final = 7
 
 
 def nothing() -> None:
@@ -121,12 +101,19 @@ class LineWalk:
         self._line_up.put_down(trigger.taken.place, entry_of([message], message.not_before, entry.token))
         self.settle(trigger)
 
-    def settle(self, trigger: TakenTrigger) -> None:
-        """A trigger needs nothing more from the line. After the last one, clean() deletes the entry."""
+    def settle(self, trigger: TakenTrigger, wait: LineWait | None = None) -> None:
+        """A trigger needs nothing more from its entry. After the last one, clean() deletes the entry.
+
+        The trigger may have to wait, in this line or another. Before the entry is deleted, its triggers that
+        wait are written together.
+        """
         taken = trigger.taken
         with self._lock:
-            if taken.left.pop(trigger.number, None) is not None and not taken.left:
-                self._over.append(taken)
+            if taken.left.pop(trigger.number, None) is not None:
+                if wait is not None:
+                    taken.waits.append(wait)
+                if not taken.left:
+                    self._over.append(taken)
 
     @property
     def unclean(self) -> int:
@@ -134,13 +121,23 @@ class LineWalk:
         return len(self._over)
 
     def clean(self) -> bool:
-        """Delete one entry that is settled. Returns whether there was one."""
+        """Delete one entry that is settled. Returns whether there was one.
+
+        If triggers of it have to wait, they are written first, together with those of other entries that are
+        settled. These entries are deleted too.
+        """
         with self._lock:
-            taken = self._over.popleft() if self._over else None
-        if taken is None:
-            return False
-        self._delete(taken)
-        return True
+            settled = [self._over.popleft()] if self._over else []
+            if settled and settled[0].waits:
+                settled += [each for each in self._over if each.waits]
+                self._over = deque(each for each in self._over if not each.waits)
+        waits = [wait for each in settled for wait in each.waits]
+        self._write_waits(waits, "+".join(each.entry.token for each in settled))
+        for taken in settled:
+            taken.waits.clear()
+        for taken in settled:
+            self._delete(taken)
+        return bool(settled)
 
     def renew(self) -> None:
         """Renew the claims of which half is over, and release what is not walked any more.
@@ -281,6 +278,9 @@ class LineWalk:
         if rest:
             # If this worker crashes before it calls the next one, its own work message comes again.
             self._lines.put(place, entry_of(rest, min(each.not_before for each in rest), old.token))
+        with self._lock:
+            waits, taken.waits = taken.waits, []
+        self._write_waits(waits, old.token)
         opened = entry_of(still_open.values(), until, old.token) if still_open else None
         if opened is not None:
             self._lines.put(place, opened)
@@ -294,6 +294,14 @@ class LineWalk:
             taken.entry = opened or old
             if opened is not None and not taken.left:
                 self._over.append(taken)
+
+    def _write_waits(self, waits: Iterable[LineWait], source: str) -> None:
+        """Write triggers that have to wait in a line, in few entries."""
+        lines: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
+        for policy, priority, message in waits:
+            lines[policy, priority].append(message)
+        for (policy, priority), messages in lines.items():
+            self._line_up.put(policy, priority, messages, source)
 
     def _delete(self, taken: TakenEntry) -> None:
         # If the entry has got another content meanwhile, it stays, and is read again.

@@ -23,10 +23,12 @@ from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock, Ids
-from sweephand.runs.flow.line_walk import LineWalk, TakenTrigger, nothing
+from sweephand.runs.flow.line_taken import TakenTrigger
+from sweephand.runs.flow.line_walk import LineWalk, nothing
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits, take_permits
+from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for
@@ -67,11 +69,12 @@ def threads_of(permits: int) -> int:
 class Delivery(Protocol):
     """Handles a trigger that has a permit."""
 
-    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
         """Deliver the trigger, or find that it must wait elsewhere or needs no attempt.
 
         Returns whether the line need not keep the trigger. If it must, no request was sent: the permit was
-        refused, or the longest attempt would not end before `deadline`. StoreError: the line must keep it.
+        refused, or the longest attempt would not end before `deadline`. If the trigger has to wait in a line,
+        this one or another, it is returned as it has to stand there. StoreError: the line must keep it.
         """
         ...
 
@@ -203,7 +206,7 @@ class LineWorker:
         """Send a work message at once."""
         self._line_up.wake(key, self._clock.now())
 
-    def deliver(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool:
+    def deliver(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
         """Deliver a trigger that has a permit."""
         return self._deliver(message, permit, deadline)
 
@@ -288,12 +291,12 @@ class _Shift:
         try:
             # While stores are slow, what follows the last request takes more than is kept for it.
             late_ms = max(0, _LAST_CALLS * self._pace.slowest_ms - _RESERVE_MS)
-            is_done = self._worker.deliver(taken.message, permit, self._deadline - late_ms)
+            became = self._worker.deliver(taken.message, permit, self._deadline - late_ms)
         finally:
             self._permits.end_away(request)
-        if is_done:
+        if became:
             # Threads without a permit delete what is settled, as far as they can keep up.
-            self._walk.settle(taken)
+            self._walk.settle(taken, became if isinstance(became, LineWait) else None)
             if self._walk.unclean > self._threads:
                 self._walk.clean()
             return

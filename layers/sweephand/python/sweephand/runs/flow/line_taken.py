@@ -1,0 +1,32 @@
+"""The entries of a line that one worker has taken up, and their triggers."""
+
+from collections.abc import Sequence
+
+from sweephand.model.policy_line import LineEntry, LinePlace
+from sweephand.model.trigger import TriggerMessage
+from sweephand.runs.outcome import LineWait
+
+
+class TakenEntry:
+    """An entry that a worker has taken up, and which of its triggers are not settled yet."""
+
+    def __init__(self, place: LinePlace, entry: LineEntry, due: Sequence[TriggerMessage]) -> None:
+        self.place = place
+        self.entry = entry
+        #: The triggers that are not settled, by a number of their own.
+        self.left = dict(enumerate(due))
+        #: Those that were settled and have to wait in a line, this one or another.
+        self.waits: list[LineWait] = []
+
+
+class TakenTrigger:
+    """A trigger that a worker has taken up, of an entry."""
+
+    def __init__(self, taken: TakenEntry, number: int) -> None:
+        self.taken = taken
+        self.number = number
+
+    @property
+    def message(self) -> TriggerMessage:
+        """The trigger. It must not be settled yet."""
+        return self.taken.left[self.number]
