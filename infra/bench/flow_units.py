@@ -1,10 +1,10 @@
-"""What an event of a batch uses under a flow policy and without one: DynamoDB units and SQS requests.
+"""What a trigger uses under a flow policy and without one: DynamoDB units and SQS requests.
 
 Production's delivery and flow functions run as threads of this process, on DynamoDB Local, with the
 machine's clock. Time matters here: a worker looks at its line again and again while its requests are open.
 
-The batch goes by the wheel. So the clock is moved ahead once, from the creation of its job to five seconds
-before it is due.
+A batch goes by the wheel. So the clock is moved ahead once, from the creation of its job to five seconds
+before it is due. Jobs that are due within five minutes go through the delivery queue instead.
 """
 
 import time
@@ -24,6 +24,7 @@ from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.runs.received import Received
 
@@ -36,6 +37,19 @@ ANSWER_S: Final = 0.1
 
 #: The limit of each batch (None: no policy) and its events a second (None: all at once), as in the aim.
 _KINDS: Final = ((None, 167), (50, 167), (200, None))
+
+#: The limit for jobs that go through the queue, and for the batch of a job that is paused.
+_LIMIT: Final = 50
+
+#: The jobs are due so long after the first of them is created.
+_CREATED_MS: Final = 2 * MINUTE_MS
+
+#: A pause that has lasted for so long has rounds of 15 minutes.
+_PAUSED_MS: Final = 20 * MINUTE_MS
+_ROUND_MS: Final = 15 * MINUTE_MS
+
+#: A round is over when nothing was used for so long.
+_SETTLED_S: Final = 4
 
 _DELIVERY_FUNCTIONS: Final = 2
 PERMITS_OF_FUNCTION: Final = 10
@@ -56,7 +70,7 @@ _LEAVING_S: Final = 3
 class Counted:
     """A batch under a limit (None: no policy), and what it used from its job's creation to its end.
 
-    `rate` is its events a second, or None if all are due at once.
+    `rate` is its events a second, or None if all are due at once. `others` names triggers of another kind.
     """
 
     limit: int | None
@@ -64,18 +78,28 @@ class Counted:
     events: int
     usage: Usage
     seconds: float
+    others: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The triggers, as the report names them."""
+        spread = "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
+        limit = "without a policy" if self.limit is None else f"under {self.limit}"
+        return f"{self.others or f'batch {spread}'}, {limit}"
 
 
 def measure(events: int) -> Report:
     """Send a batch without a policy, spread over a time, and one under each limit."""
     counted = count(events)
+    with dynamodb_local.running() as url:
+        counted += [_count_jobs(url, events), _count_held(url, events)]
     return Report(
-        title=f"Cost of an event of a batch of {events}, on DynamoDB Local",
-        columns=("limit", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
+        title=f"Cost of each of {events} triggers under a policy, on DynamoDB Local",
+        columns=("triggers", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
         rows=[_row(each) for each in counted],
         figures={
-            "limits": {
-                str(each.limit): {
+            "kinds": {
+                each.kind: {
                     "writes": round(each.usage.writes / events, 4),
                     "reads": round(each.usage.reads / events, 4),
                     "sqs": round(each.usage.sqs / events, 4),
@@ -90,8 +114,9 @@ def measure(events: int) -> Report:
         },
         is_within=True,
         notes=(
-            "From the creation of the batch's job to its end, with `history: failures` and a tick. Dollars:",
-            "units, SQS requests and Lambda calls at list price, without functions' time and empty receives.",
+            "A batch: from the creation of its job to its end, with `history: failures` and a tick. Jobs:",
+            "from after their creation. Held: one round of a pause. Dollars: units, SQS requests and Lambda",
+            "calls at list price, without functions' time and empty receives.",
         ),
     )
 
@@ -128,6 +153,20 @@ class _House(Wheelhouse):
             who="bench",
             requested_at=self.clock.now(),
         )
+
+    def pause(self) -> None:
+        """Pause the first job."""
+        key = JobKey("bench", "job-000000")
+        self._app.pauser.pause(key, reason=None, who="bench", requested_at=self.clock.now())
+
+    def settle(self) -> None:
+        """Return when nothing has been used for a while."""
+        before, used_at = None, time.monotonic()
+        while time.monotonic() < used_at + _SETTLED_S:
+            usage = self.meter.usage
+            if (usage.reads, usage.writes, usage.sqs) != before:
+                before, used_at = (usage.reads, usage.writes, usage.sqs), time.monotonic()
+            time.sleep(0.1)
 
     def start(self) -> None:
         """Start the functions."""
@@ -195,6 +234,54 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
     return Counted(limit, rate, events, house.meter.usage, seconds)
 
 
+def _count_jobs(url: str, count: int) -> Counted:
+    """Jobs that are due soon, so that their triggers go through the delivery queue."""
+    clock = AheadClock()
+    house = _House(url, "flow-jobs", clock, _LIMIT // PERMITS_OF_FUNCTION)
+    house.create_policy(_LIMIT)
+    due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
+    job = {"dueTime": rfc3339(due_at), "history": "failures", "policy": "limit"}
+    house.create_in_bulk([job] * count)
+    house.start()
+    try:
+        house.settle()
+        house.meter.reset()
+        clock.move_to(due_at - _SWEPT_MS)
+        _wait(house, count)
+        seconds = (clock.now() - due_at) / SECOND_MS
+        time.sleep(_LEAVING_S)
+    finally:
+        house.stop()
+    assert house.delivered == count, f"{house.delivered} of {count} were delivered"
+    return Counted(_LIMIT, None, count, house.meter.usage, seconds, "jobs at once")
+
+
+def _count_held(url: str, events: int) -> Counted:
+    """A batch whose job is paused just before it is due: one round in which all of it is held."""
+    clock = AheadClock()
+    house = _House(url, "flow-held", clock, _LIMIT // PERMITS_OF_FUNCTION)
+    house.create_policy(_LIMIT)
+    due_at = clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
+    batch = {"count": events, "window": "1s"}
+    house.create([{"batch": batch, "dueTime": rfc3339(due_at), "policy": "limit", "history": "failures"}])
+    clock.move_to(due_at - _SWEPT_MS)
+    house.tick()
+    house.pause()
+    clock.move_to(due_at + _PAUSED_MS)
+    house.start()
+    try:
+        house.settle()
+        house.meter.reset()
+        clock.move_to(clock.now() + _ROUND_MS)
+        began_at = clock.now()
+        house.settle()
+        seconds = (clock.now() - began_at) / SECOND_MS - _SETTLED_S
+    finally:
+        house.stop()
+    assert not house.delivered, "a trigger of a paused job was delivered"
+    return Counted(_LIMIT, None, events, house.meter.usage, seconds, "held for a round")
+
+
 def _wait(house: Wheelhouse, events: int) -> None:
     """Wait until all events were delivered, or none for a while."""
     delivered, came_at = -1, time.monotonic()
@@ -214,7 +301,7 @@ def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
 def _row(counted: Counted) -> Sequence[str]:
     usage, events = counted.usage, counted.events
     return (
-        "none" if counted.limit is None else str(counted.limit),
+        counted.kind,
         f"{usage.writes / events:.3f}",
         f"{usage.reads / events:.3f}",
         f"{usage.sqs / events:.3f}",
