@@ -16,10 +16,10 @@ from sweephand.base.instants import SECOND_MS
 CAUGHT: Final = {
     "a holder shorter than its worker": 0,
     "a remainder that is not written back": 0,
-    "a second receive without its delayed copy": 28,
+    "a second receive without its delayed copy": 1,
     "open requests of a leaving worker that count for nothing": 0,
     "work for a helper that is not written": 5,
-    "a wake mark that is never cleared": 12,
+    "a wake mark that is never cleared": 15,
     "a permit named after its trigger": 0,
     "a cursor instead of deletion": 0,
 }
