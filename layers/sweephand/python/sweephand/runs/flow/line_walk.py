@@ -279,8 +279,11 @@ class LineWalk:
             # If this worker crashes before it calls the next one, its own work message comes again.
             self._lines.put(place, entry_of(rest, min(each.not_before for each in rest), old.token))
         with self._lock:
-            waits, taken.waits = taken.waits, []
+            waits = tuple(taken.waits)
         self._write_waits(waits, old.token)
+        with self._lock:
+            # Not before, since nothing else keeps them if the write fails and the worker leaves once more.
+            del taken.waits[: len(waits)]
         opened = entry_of(still_open.values(), until, old.token) if still_open else None
         if opened is not None:
             self._lines.put(place, opened)
