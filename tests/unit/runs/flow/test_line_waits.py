@@ -12,6 +12,7 @@ from tests.unit.runs.flow.test_line_worker import KEY, Flow, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.policy import Rate
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.outcome import LineWait
@@ -74,3 +75,14 @@ def test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait(
     with suppress(StoreError, Killed):
         scene.work()
     assert not lost(scene, due)
+
+
+def test_triggers_that_are_held_use_no_tokens_of_the_rate() -> None:
+    due = triggers(61)
+    scene = Holding(held={each.trigger.id for each in due[:60]})
+    assert scene.policies.put(policy(None, rate=Rate(10, MINUTE_MS)), None)
+    scene.clock.time = NOON + SECOND_MS
+    scene.put(*due)
+    scene.run(30)
+    assert [each.trigger.id for each in scene.delivered] == [due[60].trigger.id]
+    assert len(scene.waiting()) == 60

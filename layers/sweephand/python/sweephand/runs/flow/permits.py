@@ -37,6 +37,8 @@ class Permits:
         self._read_at = clock.now()
         self._tokens = Tokens(policy.key, permits=permits, owner=owner, clock=clock)
         self._open: dict[str, Token | None] = {}
+        #: The tokens of open requests that have not left.
+        self._unused: dict[str, Token] = {}
         #: The asynchronous runs that this worker has entered as away, by their requests.
         self._kept: dict[str, Instant] = {}
         #: Those of them that are stored, so that a later read of the holder shows whether they go on.
@@ -110,6 +112,8 @@ class Permits:
             if policy.rate is not None and (token := self._tokens.take()) is None:
                 return False
             self._open[request] = token
+            if token is not None:
+                self._unused[request] = token
             return True
 
     def leaves_at(self, request: str) -> Instant:
@@ -128,7 +132,10 @@ class Permits:
         """
         now = self._clock.now()
         token = self._open.get(request)
-        return request in self._open and self.last and (token is None or token.is_open(now))
+        may_leave = request in self._open and self.last and (token is None or token.is_open(now))
+        if may_leave:
+            self._unused.pop(request, None)
+        return may_leave
 
     def name(self, request: str) -> PermitName:
         """The name of a request's permit, by which others can free it once it is kept."""
@@ -157,9 +164,14 @@ class Permits:
         self._permits.remove(self.key, self._holder.slot, [request])
 
     def end(self, request: str) -> None:
-        """A request is over, and its permit is free if it is not kept."""
+        """A request is over, and its permit is free if it is not kept.
+
+        If it never left, because its trigger has to wait or is not owed, the next request uses its token.
+        """
         with self._lock:
             self._open.pop(request, None)
+            if (token := self._unused.pop(request, None)) is not None:
+                self._tokens.give_back(token)
 
     def token_at(self) -> Instant | None:
         """When the next token that the worker has taken may be used; None if it has none."""

@@ -14,7 +14,7 @@ _TRIES_MAX: Final = 5
 
 
 class Tokens:
-    """Slots that a worker has taken and not used. The caller lets one thread at a time take tokens.
+    """Slots that a worker has taken and not used. The caller lets one thread at a time take or give back.
 
     A slot that has passed is lost.
     """
@@ -26,14 +26,23 @@ class Tokens:
         self._clock = clock
         self._slots: Slots | None = None
         self._next = 0
+        #: Tokens that were taken and not used.
+        self._unused: list[Token] = []
 
     def take(self) -> Token | None:
         """The next token whose slot begins soon and has not passed; None if there is none."""
         token = self._first()
         if token is None or token.opens_at - self._clock.now() > TOKEN_LEAD_MS:
             return None
-        self._next += 1
+        if token in self._unused:
+            self._unused.remove(token)
+        else:
+            self._next += 1
         return token
+
+    def give_back(self, token: Token) -> None:
+        """No request has left for a token, and none will. Another request may use it."""
+        self._unused = [each for each in (*self._unused, token) if not each.has_passed(self._clock.now())]
 
     def next_at(self) -> Instant | None:
         """When the next token may be taken; None if there is none."""
@@ -62,6 +71,9 @@ class Tokens:
 
     def _first(self) -> Token | None:
         slots, now = self._slots, self._clock.now()
+        for unused in tuple(self._unused):
+            if not unused.has_passed(now):
+                return unused
         while slots is not None and self._next < slots.size:
             token = slots.token(self._next)
             if not token.has_passed(now):
