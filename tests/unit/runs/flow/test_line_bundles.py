@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+import pytest
 from tests.contract.builders import policy
 from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World
@@ -205,3 +206,27 @@ def test_held_triggers_of_a_job_that_is_deleted_leave_the_line_without_a_message
     assert not waiting(world)
     assert not world.consumers.times
     assert calls["before policy_lines.put"] == calls["before queue.send"] == 0
+
+
+@pytest.mark.parametrize("other", [None, "other"])
+def test_held_triggers_do_not_wait_for_a_policy_that_their_job_has_left(other: str | None) -> None:
+    world = world_with()
+    assert world.policies.put(replace(policy(5), key=PolicyKey("ns", "other")), None)
+    free = close_all_permits(world, NOON + 20 * MINUTE)
+    world.put(dueTime="10m", batch={"count": 20}, policy="mailer")
+    world.run_until(NOON + 11 * MINUTE)
+    world.pause()
+    free()
+    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.run_until(NOON + 12 * MINUTE)
+    assert len(waiting(world)) == 20
+    world.patch(**({} if other is None else {"policy": other}), without=["policy"] if other is None else [])
+    world.run_until(NOON + 30 * MINUTE)
+    stored = world.policies.get(KEY)
+    assert stored is not None
+    again = replace(stored, deleted_at=world.clock.time, version="version000000002")
+    assert world.policies.put(again, stored.version)
+    world.resume(mode="all")
+    world.run_until(NOON + 60 * MINUTE)
+    assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 20
+    assert not waiting(world)

@@ -200,10 +200,12 @@ class Deliverer:
             # The resume decides about triggers that fall due during the pause.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
             until = now + min(max(lasted_ms, SECOND_MS), QUEUE_DELAY_MAX_MS)
-            if permit is None:
+            policy = read.job.definition.policy
+            if permit is None or policy is None:
                 return self._put_back(waiting, until, "held")
-            priority, waiting = read.job.definition.priority, waiting._replace(not_before=until)
-            return Outcome("held", into=LineWait(permit.key, priority, waiting))
+            # Not in the line of a policy that the job has left. Nobody may look after that one any more.
+            key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
+            return Outcome("held", into=LineWait(key, read.job.definition.priority, waiting))
         return self._dropped(message, read)
 
     def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
