@@ -230,3 +230,25 @@ def test_held_triggers_do_not_wait_for_a_policy_that_their_job_has_left(other: s
     world.run_until(NOON + 60 * MINUTE)
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 20
     assert not waiting(world)
+
+
+def test_triggers_that_one_thread_cannot_put_into_a_line_in_time_are_sent_to_other_functions() -> None:
+    world = world_with()
+    batch = bundle_of(world, 10)
+
+    def slow(call: str) -> None:
+        if call.startswith("before jobs.get"):
+            world.clock.time += 2_000
+
+    world.announce = slow
+    began_at = world.clock.time
+    handled = world.deliver(batch)
+    # One slow read of all jobs, and reads one by one for five seconds.
+    assert world.clock.time - began_at <= 9_000
+    assert all(each.is_done for each in handled)
+    assert len(handled) == 10
+    world.announce = lambda _: None
+    assert 0 < len(waiting(world)) < 10
+    world.run_until(NOON + 5 * MINUTE)
+    assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 10
+    assert not waiting(world)

@@ -42,7 +42,7 @@ from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
 from sweephand.runs.received import finished
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.taken import Entry, Taken, key_of, not_before, singles_of, with_crashes
-from sweephand.runs.work_queue import WorkQueue
+from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS, WorkQueue
 
 if TYPE_CHECKING:
     # Few triggers belong to a batch, and only workers of a policy's line have permits.
@@ -217,9 +217,16 @@ class Intake:
         entries = [entry]
         if self._goes_into_line(entry):
             entries += [each for each in entry.mates if self._goes_into_line(each) and each.begin()]
-        return self._put_into_lines([
-            self._handle_entry(each.taken, each.group, deadline) for each in entries
-        ])  # fmt: skip
+        handled: list[Handled] = []
+        late: list[Taken] = []
+        late_at = self._clock.now() + THREAD_WAIT_MAX_MS
+        for each in entries:
+            if self._clock.now() <= late_at:
+                handled.append(self._handle_entry(each.taken, each.group, deadline))
+            else:
+                # Each read of a job takes seconds, and these have no thread of their own.
+                late.append(each.taken)
+        return self._put_into_lines(handled) + (self._send_late(late) if late else [])
 
     def _goes_into_line(self, entry: Entry) -> bool:
         taken, group = entry.taken, entry.group
