@@ -82,6 +82,15 @@ EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
         reported,
         lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
     ),
+    # An operator completed the run in time. The consumer's own report comes late, and changes nothing.
+    (
+        reported,
+        lambda events: in_order(
+            within("3m", without(of(RunAsked, verb="complete"), of(RunAnswered, state="succeeded"))(events)),
+            asked("complete", 301, None, state="succeeded", attempts=1),
+            asked("complete", 900, state="succeeded", attempts=1),
+        ),
+    ),
     # An answer that was lost says nothing, and the action may have been done.
     (reported, without(of(RunAnswered))),
     # Heartbeats of an attempt that is over change nothing.
