@@ -9,7 +9,7 @@ from itertools import islice, takewhile
 from aws_croniter import AwsCroniter
 from croniter import croniter
 from cronsim import CronSim
-from hypothesis import assume, given, reject
+from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import unhurried
@@ -33,14 +33,26 @@ ZONES_OF_CRONSIM = (
 )
 
 
+def _exists(local: dt.datetime) -> bool:
+    """Whether clocks show that local time.
+
+    If a day field is given, cronsim names a midnight that does not exist, though its rule for hours that
+    start with `*` skips what does not exist.
+    """
+    shown = local.astimezone(dt.UTC).astimezone(local.tzinfo)
+    return shown.replace(tzinfo=None) == local.replace(tzinfo=None)
+
+
 @given(crons(), st.sampled_from(ZONES_OF_CRONSIM), starts)
+@example("0 */5 * * sun", "America/Santiago", 631_152_000_000)
 @unhurried
 def test_cronsim_and_sweephand_fire_at_the_same_instants(expression: str, zone: str, start_at: int) -> None:
     info = packaged(zone)
     start = to_datetime(start_at).replace(microsecond=0).astimezone(info)
     assume(start.fold == 0)  # it takes a start within the second showing for one within the first
     end_at = start_at + 300 * DAY_MS
-    theirs = takewhile(lambda each: each <= end_at, map(from_datetime, CronSim(expression, start)))
+    found = (each for each in CronSim(expression, start) if _exists(each))
+    theirs = takewhile(lambda each: each <= end_at, map(from_datetime, found))
     ours = Series(expression, zone, from_datetime(start), ttl_at=end_at).occurrences(from_datetime(start))
     assert list(islice((each.due_at for each in ours), 200)) == list(islice(theirs, 200))
 
