@@ -1,6 +1,7 @@
 from ipaddress import ip_address, ip_network
 
 import pytest
+from tests.fakes.egress_attempts import ADDRESSES
 
 from sweephand.targets.addresses import refusal
 
@@ -32,64 +33,11 @@ PUBLIC = (
     "64:ff9b::808:808",
 )
 
-SPECIAL = (
-    "0.0.0.0",  # noqa: S104 - looked at, not bound to
-    "0.255.255.255",
-    "10.0.0.0",
-    "10.255.255.255",
-    "100.64.0.0",
-    "100.100.100.200",
-    "100.127.255.255",
-    "168.63.129.16",
-    "169.254.0.0",
-    "169.254.169.254",
-    "169.254.170.2",
-    "172.16.0.0",
-    "172.31.255.255",
-    "192.0.0.192",
-    "192.0.2.1",
-    "192.88.99.1",
-    "192.168.0.1",
-    "192.168.255.255",
-    "198.18.0.0",
-    "198.19.255.255",
-    "198.51.100.7",
-    "203.0.113.7",
-    "224.0.0.1",
-    "239.255.255.255",
-    "240.0.0.0",
-    "255.255.255.255",
-    "::",
-    "::2",
-    "::127.0.0.1",
-    "::ffff:10.0.0.1",
-    "::ffff:169.254.169.254",
-    "::ffff:0.0.0.0",
-    "64:ff9b::a00:1",
-    "64:ff9b::7f00:1",
-    "64:ff9b::a9fe:a9fe",
-    "64:ff9b:1::1",
-    "100::1",
-    "2001::1",
-    "2001:0:7f00:1::",
-    "2001:2::1",
-    "2001:10::1",
-    "2001:db8::1",
-    "2002:7f00:1::1",
-    "2002:808:808::1",
-    "3fff::1",
-    "5f00::1",
-    "fc00::1",
-    "fd00:ec2::254",
-    "fdff:ffff::1",
-    "fe80::1",
-    "febf::1",
-    "fec0::1",
-    "ff02::1",
-    "ff0e::1",
-)
-
-LOOPBACK = ("127.0.0.1", "127.0.0.0", "127.255.255.254", "::1", "::ffff:127.0.0.1")
+#: A network without IPv4 never reaches the loopback of the machine.
+LOOPBACK = [
+    address for address, reason in ADDRESSES if reason == "loopback" and not address.startswith("64:ff9b")
+]
+SPECIAL = [(address, reason) for address, reason in ADDRESSES if address not in LOOPBACK]
 
 
 @pytest.mark.parametrize("address", PUBLIC)
@@ -98,13 +46,16 @@ def test_a_public_address_may_be_connected_to(address: str, allow_loopback: bool
     assert refusal(ip_address(address), allow_loopback=allow_loopback) is None
 
 
-@pytest.mark.parametrize("address", SPECIAL)
+@pytest.mark.parametrize(("address", "reason"), SPECIAL)
 @pytest.mark.parametrize("allow_loopback", [False, True])
 def test_a_special_address_may_not_even_where_loopback_may(
     address: str,
+    reason: str,
     allow_loopback: bool,  # noqa: FBT001
 ) -> None:
-    assert refusal(ip_address(address), allow_loopback=allow_loopback)
+    found = refusal(ip_address(address), allow_loopback=allow_loopback)
+    assert found is not None
+    assert found.startswith(reason)
 
 
 @pytest.mark.parametrize("address", LOOPBACK)
