@@ -15,6 +15,9 @@ from sweephand.targets.url import Url
 #: The bytes that a line of a request's head may contain (RFC 9110, 5.5): no control character but the tab.
 _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})
 
+#: The bytes of a method and of a header's name: a token (RFC 9110, 5.6.2).
+_TOKEN: Final = b"!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 #: How many interim answers a consumer may send before its answer. All of them are read within the target's
 #: time-out and count towards the limit of bytes.
 INTERIM_ANSWERS_MAX: Final = 32
@@ -31,9 +34,12 @@ class HttpRequest(NamedTuple):
     def encode(self) -> bytes:
         """The whole request as bytes. Head and body leave together, so that the consumer can answer sooner.
 
-        ValueError if a header contains a character that is not permitted.
+        ValueError if the method or a header contains a character that is not permitted. A server could read
+        such a request in another way than it was written.
         """
         url, body = self.url, self.body
+        if not _is_token(self.method):
+            raise ValueError(f"Invalid method: {self.method!r}")
         lines = [
             f"{self.method} {url.target} HTTP/1.1",
             f"host: {url.authority}",
@@ -43,6 +49,8 @@ class HttpRequest(NamedTuple):
             lines.append(f"content-length: {len(body)}")
         lines += [f"{name}: {value}" for name, value in self.headers.items()]
         head = "\r\n".join(lines).encode("latin-1")
+        if not all(map(_is_token, self.headers)):
+            raise ValueError("Invalid name of a header")
         if head.translate(None, _PERMITTED) != b"\r\n" * (len(lines) - 1):
             raise ValueError(f"Invalid header value: {', '.join(self._invalid_headers())}")
         return head + b"\r\n\r\n" + (body or b"")
@@ -54,6 +62,10 @@ class HttpRequest(NamedTuple):
             for name, value in self.headers.items()
             if f"{name}{value}".encode("latin-1").translate(None, _PERMITTED)
         ]
+
+
+def _is_token(text: str) -> bool:
+    return bool(text) and not text.encode().translate(None, _TOKEN)
 
 
 def read_answer(sock: socket.socket, method: str) -> HTTPResponse:
