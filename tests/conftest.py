@@ -37,6 +37,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.insert(0, first)
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fails if pytest-xdist cannot tell its scheduler which tests are a group.
+
+    It adds the group to the id of a test, and pytest 9.2 computes that id anew. Without groups, each process
+    starts stacks of its own.
+    """
+    if not session.config.getoption("loadgroup", default=False) or not hasattr(session.config, "workerinput"):
+        return
+    grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
+    if any("@" not in item.nodeid for item in grouped):
+        raise pytest.UsageError("pytest and pytest-xdist do not fit: the groups of tests have no effect")
+
+
 def _place(item: pytest.Item) -> int:
     return len(ROOMS) if _comes_last(item) else ROOMS.index(_room(item))
 
