@@ -43,6 +43,10 @@ class Stack:
         parameter: dict[str, Any] = self._template["Parameters"][name]
         return parameter
 
+    def has_parameter(self, name: str) -> bool:
+        """Whether the template has a parameter of this name."""
+        return name in self._template["Parameters"]
+
     def parameters_in(self, value: Any) -> set[str]:
         """The names of the parameters on which a value depends, however deep and whether by Ref or by Sub."""
         match value:

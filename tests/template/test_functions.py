@@ -221,6 +221,10 @@ LISTS = {
 }
 POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
 
+#: The characters of a version's description (AWS, PublishVersion), and of the end of a generated name.
+DESCRIPTION_LENGTH_MAX = 256
+GENERATED_LENGTH = 13
+
 
 @pytest.mark.parametrize(
     ("function", "own"),
@@ -297,10 +301,27 @@ def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it
     lists = stack.parameters_in([stack.properties(each)["Description"] for each in POLICIES])
     network = stack.parameters_in(stack.properties("NetworkPolicy")["Description"])
     data = stack.parameters_in(stack.properties("PayloadTablesPolicy")["Description"])
-    stands_for = {"TargetQueuesPolicy": lists, "NetworkPolicy": network, "PayloadTables": data}
+    stands_for = {"TargetQueues": lists, "NetworkPolicy": network, "PayloadTables": data}
     meant = [each for name in named for each in stands_for.get(name, [name])]
     published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
     assert sorted(meant) == sorted(stack.parameters_in(published))
+
+
+def test_the_description_of_a_version_fits_into_what_lambda_takes(stack: Stack) -> None:
+    for version in stack.named("AWS::Lambda::Version").values():
+        longest = re.sub(
+            r"\$\{(\w+)}", lambda name: "x" * _length_max(stack, name[1]), told(version["Description"])
+        )
+        assert len(longest) <= DESCRIPTION_LENGTH_MAX
+
+
+def _length_max(stack: Stack, name: str) -> int:
+    """The length of the longest value of a parameter, or of the end of a policy's name."""
+    if not stack.has_parameter(name):
+        return GENERATED_LENGTH
+    declared = stack.parameter(name)
+    values = declared.get("AllowedValues") or [declared["MaxValue"]]
+    return max(len(str(value)) for value in values)
 
 
 def test_a_new_list_replaces_the_policies_and_publishes_a_version_of_the_functions(stack: Stack) -> None:
