@@ -34,7 +34,7 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One delivery: which trigger of which job, when it was due and when it came, in epoch ms.
+    """One delivery. It names the job and the trigger, and says when it was due and when it came, in epoch ms.
 
     A trigger of a batch has its index, and `due_at` is that of its occurrence.
     """

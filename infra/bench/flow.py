@@ -131,7 +131,7 @@ def measure(place: Place, events: int) -> Report:
 def plans_of(events: int, due_at: int) -> Sequence[Plan]:
     """The batches, the first of them due then.
 
-    Each other one is due after the bench has stopped waiting for the one before.
+    Every other batch is due after the bench has stopped waiting for the batch before it.
     """
     window_ms = max(SECOND_MS, _SPREAD_MS * events // EVENTS)
     slow = Plan("slow-consumer", _SLOW_EVENTS, _AT_ONCE_MS, _SPREAD_LIMIT, due_at, _SLOW_ANSWER_MS)
