@@ -2,13 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
-from infra.local.deploy import session
-from infra.local.places import STACK_NAME
 from infra.local.receiver import Receiver
+from tests.e2e.parameters import Parameters
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
@@ -20,40 +18,10 @@ def large(letter: str) -> dict[str, str]:
     return {"text": letter * 3_000, "odd": 'ü\U0001f600 \\ " \n'}
 
 
-@dataclass
-class Parameters:
-    """The parameters of the deployed stack, which a test may change."""
-
-    stack: Mapping[str, Any]
-
-    def client(self, service: str) -> Any:
-        make: Any = session().client
-        return make(service, endpoint_url=self.stack["awsEndpointUrl"])
-
-    def set(self, **values: str) -> None:
-        """Update the stack, whose other parameters keep their values."""
-        client = self.client("cloudformation")
-        [found] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
-        kept = [each["ParameterKey"] for each in found["Parameters"] if each["ParameterKey"] not in values]
-        client.update_stack(
-            StackName=STACK_NAME,
-            UsePreviousTemplate=True,
-            Parameters=[
-                *({"ParameterKey": name, "UsePreviousValue": True} for name in kept),
-                *({"ParameterKey": name, "ParameterValue": value} for name, value in values.items()),
-            ],
-            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
-        )
-        eventually(
-            lambda: client.describe_stacks(StackName=STACK_NAME)["Stacks"],
-            lambda each: each["StackStatus"] == "UPDATE_COMPLETE",
-            within_s=60,
-        )
-
-    def stored(self) -> list[str]:
-        """The data in the table that does not expire."""
-        items = self.client("dynamodb").scan(TableName=TABLE)["Items"]
-        return [each["data"]["S"] for each in items if "expires_at" not in each]
+def stored(parameters: Parameters) -> list[str]:
+    """The data in the table that does not expire."""
+    items = parameters.client("dynamodb").scan(TableName=TABLE)["Items"]
+    return [each["data"]["S"] for each in items if "expires_at" not in each]
 
 
 @pytest.fixture
@@ -101,7 +69,7 @@ def test_data_from_the_bucket_and_from_a_table_is_the_same_through_each_target(
     assert [json.loads(text) for text in from_bucket] == [large("a")] * len(targets)
     parameters.set(PayloadTable=TABLE)
     put("b")
-    assert len(parameters.stored()) == len(targets)
+    assert len(stored(parameters)) == len(targets)
     fire("a")
     assert arrived(2) == from_bucket
     fire("b")
