@@ -1,7 +1,7 @@
 """What every KeyStore promises (ports.py)."""
 
 import pytest
-from tests.contract.builders import api_key
+from tests.contract.builders import NOON, api_key
 from tests.fakes.engines import Stores
 
 from sweephand.access_ports import KeyStore
@@ -67,3 +67,47 @@ def test_a_page_of_a_namespace_shows_its_keys_among_those_that_it_read(keys: Key
 def test_a_page_of_a_store_without_keys_is_empty(keys: KeyStore) -> None:
     page = keys.page(None, "", 5)
     assert (page.items, page.next) == ((), None)
+
+
+def rotated(key: Key) -> tuple[Key, Key]:
+    """The key with its new end, and its successor."""
+    successor = key._replace(id="key0000000000002", digest="1" * 64)
+    return key._replace(expires_at=NOON + 1, replaced_by=successor.id), successor
+
+
+@pytest.mark.parametrize("expires_at", [None, NOON + 1_001])
+def test_a_rotation_writes_the_end_of_the_old_key_and_the_new_key(
+    keys: KeyStore, expires_at: int | None
+) -> None:
+    old = api_key(expires_at=expires_at)
+    keys.put(old)
+    ended, successor = rotated(old)
+    assert keys.rotate(old, ended, successor)
+    assert (keys.get(old.id), keys.get(successor.id)) == (ended, successor)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        None,
+        api_key(digest="2" * 64),
+        api_key(expires_at=None),
+        api_key(expires_at=NOON + 1_002),
+        api_key(replaced_by="key0000000000003"),
+    ],
+)
+def test_a_rotation_of_another_key_than_the_stored_one_writes_nothing(
+    keys: KeyStore, stored: Key | None
+) -> None:
+    if stored is not None:
+        keys.put(stored)
+    assert not keys.rotate(api_key(), *rotated(api_key()))
+    assert keys.get(api_key().id) == stored
+    assert keys.get("key0000000000002") is None
+
+
+def test_a_rotation_that_has_been_made_already_says_so(keys: KeyStore) -> None:
+    keys.put(api_key())
+    assert keys.rotate(api_key(), *rotated(api_key()))
+    assert keys.rotate(api_key(), *rotated(api_key()))
+    assert len(keys.page(None, "", 5).items) == 2

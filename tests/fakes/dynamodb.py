@@ -46,6 +46,10 @@ class ConditionalCheckFailedException(ClientError):  # noqa: N818 - boto3 has th
     """
 
 
+class TransactionCanceledException(ClientError):  # noqa: N818 - boto3 has this name
+    """A transaction was not made. `response["CancellationReasons"]` has a reason for each of its items."""
+
+
 class FakeDynamoDB:
     """A client over tables that exist as soon as a request names them. Several threads may use it at once.
 
@@ -54,7 +58,10 @@ class FakeDynamoDB:
     thread uses them all.
     """
 
-    exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
+    exceptions = SimpleNamespace(
+        ConditionalCheckFailedException=ConditionalCheckFailedException,
+        TransactionCanceledException=TransactionCanceledException,
+    )
 
     def __init__(
         self,
@@ -190,6 +197,42 @@ class FakeDynamoDB:
             return {"UnprocessedItems": {table: left} if left else {}}
 
         return self._asked("BatchWriteItem", act)
+
+    def transact_write_items(self, *, TransactItems: Sequence[Mapping[str, Any]]) -> Answer:
+        """Write all items if every condition holds, and none otherwise."""
+
+        def act(_: Fate) -> Answer:
+            assert all(each.keys() == {"Put"} for each in TransactItems), (
+                "this fake knows only puts in a transaction"
+            )
+            puts = [dict(each["Put"]) for each in TransactItems]
+            asked = [(each.pop("TableName"), each.pop("Item"), each) for each in puts]
+            assert len({(table, checked(item)) for table, item, _ in asked}) == len(asked), (
+                "ValidationException: a transaction may name each item once"
+            )
+            reasons = [self._reason_against(table, item, said) for table, item, said in asked]
+            if any(each != {"Code": "None"} for each in reasons):
+                answer: Any = {
+                    "Error": {"Code": "TransactionCanceledException", "Message": "Transaction cancelled"},
+                    "CancellationReasons": reasons,
+                }
+                raise TransactionCanceledException(answer, "TransactWriteItems")
+            for table, item, _said in asked:
+                self.tables.put(table, item)
+            return {}
+
+        return self._asked("TransactWriteItems", act)
+
+    def _reason_against(self, table: str, item: Attributes, said: Mapping[str, Any]) -> Answer:
+        """Why an item of a transaction cannot be written. The code is `None` if its condition holds."""
+        try:
+            _meet("TransactWriteItems", Words.of(said), said, self.tables.get(table, checked(item)))
+        except ConditionalCheckFailedException as refused:
+            answer: Any = refused.response
+            return {**answer["Error"], **({"Item": answer["Item"]} if "Item" in answer else {})} | {
+                "Code": "ConditionalCheckFailed"
+            }
+        return {"Code": "None"}
 
     def _asked(self, operation: str, act: Callable[[Fate], Answer]) -> Answer:
         def step(fate: Fate) -> Answer:

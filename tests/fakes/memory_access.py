@@ -67,15 +67,24 @@ class MemoryKeys:
 
     def __init__(self) -> None:
         self._keys: dict[str, Key] = {}
+        self._lock = threading.Lock()
 
     def get(self, key_id: str) -> Key | None:
         return self._keys.get(key_id)
 
     def put(self, key: Key) -> None:
-        self._keys[key.id] = key
+        with self._lock:
+            self._keys[key.id] = key
+
+    def rotate(self, key: Key, ended: Key, successor: Key) -> bool:
+        with self._lock:
+            if self._keys.get(key.id) == key:
+                self._keys |= {ended.id: ended, successor.id: successor}
+            return successor.id in self._keys
 
     def delete(self, key_id: str) -> bool:
-        return self._keys.pop(key_id, None) is not None
+        with self._lock:
+            return self._keys.pop(key_id, None) is not None
 
     def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
         ids = sorted(each for each in list(self._keys) if each > after)

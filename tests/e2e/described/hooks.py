@@ -58,7 +58,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"", r"Select the jobs", "one of two query parameters is required"),
     (r"/label", r"Give each name once", "the same label twice with two values"),
     (
-        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|jitter)",
+        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|overlap|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
@@ -114,7 +114,7 @@ def remember(_: Any, case: Any, response: Any) -> None:
     """Keep the ids of the keys that were made here: no other key is ever revoked."""
     if (
         case.method.upper() == "POST"
-        and case.path == "/v1/keys"
+        and case.path in ("/v1/keys", "/v1/keys/{id}/rotate")
         and response.status_code == HTTPStatus.CREATED
     ):
         MADE.add(response.json()["id"])

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 
-from tests.contract.builders import NOON, job, next_revision, paused, run
+from tests.contract.builders import NOON, api_key, job, next_revision, paused, run
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import answers_lost
 
@@ -168,3 +168,26 @@ def test_of_many_redrives_of_one_failed_run_one_is_claimed(dynamo: Dynamo) -> No
     stored = runs.get(run().key, run().run_id)
     assert stored is not None
     assert claimed == [stored.owner]
+
+
+def test_a_key_that_is_revoked_while_it_is_rotated_does_not_come_back(dynamo: Dynamo) -> None:
+    keys = dynamo.stores().keys
+
+    def rotate_or_revoke(rival: int) -> list[str]:
+        done = []
+        for number in range(12):
+            old = api_key(f"old{number:013d}")
+            new = api_key(f"new{number:09d}{rival:04d}", digest="1" * 64)
+            if rival == 0:
+                done += [old.id] if keys.delete(old.id) else []
+            elif keys.rotate(old, old._replace(expires_at=NOON, replaced_by=new.id), new):
+                done.append(new.id)
+        return done
+
+    for number in range(12):
+        keys.put(api_key(f"old{number:013d}"))
+    with answers_lost(dynamo.client, "TransactWriteItems", CHANCE):
+        done = at_once(rotate_or_revoke)
+    left = {key.id for key in keys.page(None, "", 100).items}
+    assert {each for each in done if each.startswith("old")} == {f"old{number:013d}" for number in range(12)}
+    assert left == {each for each in done if each.startswith("new")}, "no old key is there, and no other new"

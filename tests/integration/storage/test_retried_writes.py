@@ -180,6 +180,17 @@ def test_a_repeated_deletion_of_an_api_key_says_that_the_key_existed(dynamo: Dyn
     assert sent.times == 2
 
 
+def test_a_repeated_rotation_of_an_api_key_succeeds(dynamo: Dynamo) -> None:
+    store = DynamoKeys(dynamo.table(dynamo.jobs_table))
+    store.put(api_key())
+    successor = api_key("key0000000000002", digest="1" * 64)
+    ended = api_key(expires_at=NOON, replaced_by=successor.id)
+    with repeated_by_the_sdk(dynamo.client, "TransactWriteItems") as sent:
+        assert store.rotate(api_key(), ended, successor)
+    assert sent.times == 2
+    assert (store.get(ended.id), store.get(successor.id)) == (ended, successor)
+
+
 def test_a_repeated_write_of_timers_succeeds(dynamo: Dynamo) -> None:
     store = DynamoTimers(dynamo.table(dynamo.timers_table))
     with repeated_by_the_sdk(dynamo.client, "BatchWriteItem"):

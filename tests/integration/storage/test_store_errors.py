@@ -57,6 +57,12 @@ CALLS: dict[str, tuple[Callable[[Stores], object], list[str]]] = {
     "named_secrets.put": (lambda stores: stores.named_secrets.put(secret(), replacing=None), ["PutItem"]),
     "named_secrets.delete": (lambda stores: stores.named_secrets.delete(secret().key), ["DeleteItem"]),
     "named_secrets.page": (lambda stores: stores.named_secrets.page("default", "", 5), ["Query"]),
+    "keys.rotate": (
+        lambda stores: stores.keys.rotate(
+            api_key(), api_key(replaced_by="new"), api_key("new", digest="1" * 64)
+        ),
+        ["TransactWriteItems"],
+    ),
     "keys.get": (lambda stores: stores.keys.get("key"), ["GetItem"]),
     "keys.put": (lambda stores: stores.keys.put(api_key()), ["PutItem"]),
     "keys.delete": (

@@ -13,6 +13,8 @@ from tests.fakes.curl import Curl, read_curl
 from tests.fakes.http_events import JOB, Answered, Client
 from tests.fakes.world import World
 
+from sweephand.model.api_key import Key
+
 ROOT: Final = Path(__file__).parents[3]
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CRONTAB: Final = ROOT / "docs" / "crontab.md"
@@ -24,6 +26,7 @@ VARIABLES: Final = {
     "INBOX": "http://127.0.0.1:4701",
     "QUEUE": "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-orders",
     "RUN": "1795262400000-0",
+    "KEY_ID": "k1",
     "AT": "2190-01-01T00:00:00Z",
 }
 
@@ -59,7 +62,8 @@ def requests(page: Path) -> list[Curl]:
 
 
 def ask(client: Client, asked: Curl) -> Answered:
-    """The answer to a request; the job that it is about exists."""
+    """The answer to a request; the job or the key that it is about exists."""
+    client.keys.put(Key(VARIABLES["KEY_ID"], "0" * 64, "demo", "write", 0))
     job = re.match(r"/v1/namespaces/[^/]+/jobs/[^/?]+", asked.url)
     if job and asked.method != "PUT" and client.send("GET", job[0]).status == 404:
         client.send("PUT", job[0], JOB)

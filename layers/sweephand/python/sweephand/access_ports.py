@@ -63,6 +63,14 @@ class KeyStore(Protocol):
         """Write a new key. Its id is random, and no other key has it."""
         ...
 
+    def rotate(self, key: Key, ended: Key, successor: Key) -> bool:
+        """Write `ended` in place of `key`, and the new key `successor`, both or neither.
+
+        Returns whether it did: not if the stored key is another than `key`, or was removed. The token of this
+        write is the successor's id, which is random.
+        """
+        ...
+
     def delete(self, key_id: str) -> bool:
         """Remove a key; return whether there was one."""
         ...

@@ -59,6 +59,80 @@ def test_an_admin_of_a_namespace_sees_and_revokes_keys_of_that_namespace_only() 
     assert client.send("DELETE", f"/v1/keys/{key_id}", caller=NS_ADMIN).status == 204
 
 
+def test_a_rotation_shows_the_new_key_once_and_the_end_of_the_old_one() -> None:
+    client = Client()
+    body = {"namespace": "ns", "role": "write", "expiresIn": "7d", "description": "for tests"}
+    old = client.send("POST", "/v1/keys", body).json
+    rotated = client.send("POST", f"/v1/keys/{old['id']}/rotate", {"overlap": "1h"}, caller=NS_ADMIN)
+    assert (rotated.status, rotated.headers["cache-control"]) == (201, "no-store")
+    new = rotated.json
+    kept = ("namespace", "role", "expiresAt", "description")
+    assert [new[name] for name in kept] == [old[name] for name in kept]
+    ended = {name: value for name, value in old.items() if name != "key"}
+    ended |= {"expiresAt": "2026-11-21T13:00:00.000Z", "replacedBy": new["id"]}
+    assert new["replaces"] == ended
+    assert opened(client, old["key"]) == Caller(old["id"], "ns", "write")
+    assert opened(client, new["key"]) == Caller(new["id"], "ns", "write")
+    listed = client.send("GET", "/v1/keys")
+    assert new["key"] not in str(listed.text)
+    assert {each["id"]: each["replacedBy"] for each in listed.json["items"]} == {
+        old["id"]: new["id"],
+        new["id"]: None,
+    }
+    client.world.clock.time += 3_600_000
+    assert opened(client, old["key"]) is None
+    assert [each["id"] for each in client.send("GET", "/v1/keys").json["items"]] == [new["id"]]
+    assert client.send("POST", f"/v1/keys/{old['id']}/rotate").status == 404
+
+
+def test_a_rotation_without_a_body_keeps_the_old_key_for_a_day() -> None:
+    client = Client()
+    old = client.send("POST", "/v1/keys", {"namespace": "*", "role": "read"}).json
+    new = client.send("POST", f"/v1/keys/{old['id']}/rotate").json
+    assert (new["expiresAt"], new["replaces"]["expiresAt"]) == (None, "2026-11-22T12:00:00.000Z")
+    again = client.send("POST", f"/v1/keys/{old['id']}/rotate")
+    assert again.status == 409
+    assert new["id"] in again.json["detail"]
+
+
+def test_a_rotation_can_give_the_new_key_an_end_and_end_the_old_one_at_once() -> None:
+    client = Client()
+    old = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json
+    new = client.send("POST", f"/v1/keys/{old['id']}/rotate", {"overlap": "0s", "expiresIn": "90d"}).json
+    assert new["expiresAt"] == "2027-02-19T12:00:00.000Z"
+    assert opened(client, old["key"]) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({"overlap": "31d"}, ["/overlap"]),
+        ({"overlap": "-1s"}, ["/overlap"]),
+        ({"overlap": 60}, ["/overlap"]),
+        ({"expiresIn": "0s"}, ["/expiresIn"]),
+        ({"overlap": "x", "expiresIn": "3651d", "role": "admin"}, ["/role", "/overlap", "/expiresIn"]),
+    ],
+)
+def test_an_invalid_rotation_names_every_field_and_changes_nothing(body: Any, pointers: list[str]) -> None:
+    client = Client()
+    client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"})
+    [before] = client.keys.page(None, "", 10).items
+    refused = client.send("POST", f"/v1/keys/{before.id}/rotate", body)
+    assert (refused.status, refused.pointers) == (422, pointers)
+    assert client.keys.page(None, "", 10).items == (before,)
+
+
+def test_a_key_of_another_namespace_cannot_be_rotated_nor_told_from_a_missing_one() -> None:
+    client = Client()
+    made = [client.send("POST", "/v1/keys", {"namespace": each, "role": "read"}).json for each in ("ns", "*")]
+    for key_id in [each["id"] for each in made]:
+        foreign = client.send("POST", f"/v1/keys/{key_id}/rotate", caller=STRANGER)
+        missing = Client().send("POST", f"/v1/keys/{key_id}/rotate", caller=STRANGER)
+        assert (foreign.status, foreign.text) == (404, missing.text)
+    assert client.send("POST", f"/v1/keys/{made[1]['id']}/rotate", caller=NS_ADMIN).status == 404
+    assert len(client.keys.page(None, "", 10).items) == 2
+
+
 @pytest.mark.parametrize("role", ["read", "write", "admin"])
 def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
     client = Client()

@@ -12,6 +12,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base import limits
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.model.api_key import Key
 from sweephand.web.operations import OPERATIONS
 
 
@@ -84,11 +85,12 @@ def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
         for example in operation.accepts.examples.values():
             validator.validate(example)
             url = operation.path.format(
-                namespace="ns", name="job", policy="mailer", secret="token", runId=RUN
+                namespace="ns", name="job", policy="mailer", secret="token", runId=RUN, id="k1"
             )
             world = World()
             world.flow_functions_max = 5
             client = Client(world)
+            client.keys.put(Key("k1", "0" * 64, "ns", "read", NOON))
             if operation.name != "putJob" and "{name}" in operation.path:
                 client.put(job={**JOB, "dueTime": "10s", "completion": "async"})
                 Worker(client.world)

@@ -68,6 +68,9 @@ CATCHUP_WINDOW_DAYS_MAX: Final = 14
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
+#: How long a rotated key works beside its successor. As long as a rotated signing secret signs.
+KEY_OVERLAP_HOURS_DEFAULT: Final = 24
+KEY_OVERLAP_DAYS_MAX: Final = 30
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
@@ -130,6 +133,8 @@ def table() -> dict[str, int]:
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
+        "keyOverlapHoursDefault": KEY_OVERLAP_HOURS_DEFAULT,
+        "keyOverlapDaysMax": KEY_OVERLAP_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,
         "pageItemsMax": PAGE_ITEMS_MAX,
         "occurrencesMax": OCCURRENCES_MAX,

@@ -45,11 +45,17 @@ class Key(NamedTuple):
     created_at: Instant
     expires_at: Instant | None = None
     description: str | None = None
+    #: The id of the key that a rotation made in place of this one.
+    replaced_by: str | None = None
 
     def accepts(self, secret: str, now: Instant) -> bool:
         """Whether the secret is this key's and the key has not expired; compared in constant time."""
-        alive = self.expires_at is None or now < self.expires_at
-        return hmac.compare_digest(digest_of(secret), self.digest) and alive
+        is_alive = self.is_alive(now)
+        return hmac.compare_digest(digest_of(secret), self.digest) and is_alive
+
+    def is_alive(self, now: Instant) -> bool:
+        """Whether the key has not expired."""
+        return self.expires_at is None or now < self.expires_at
 
     @property
     def caller(self) -> Caller:

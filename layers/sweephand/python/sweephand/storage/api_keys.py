@@ -7,7 +7,7 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.model.api_key import Key, Role
 from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
-from sweephand.storage.table import RawItem, Table
+from sweephand.storage.table import Expression, RawItem, Table
 
 _PARTITION: Final = "keys"
 
@@ -21,6 +21,7 @@ class KeyItem(Item):
     created_at = IntegerAttribute(attr_name="created")
     description = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
+    replaced_by = UnicodeAttribute(null=True)
 
 
 class DynamoKeys:
@@ -37,6 +38,16 @@ class DynamoKeys:
     def put(self, key: Key) -> None:
         """Write a new key."""
         self._table.put(_item(key))
+
+    def rotate(self, key: Key, ended: Key, successor: Key) -> bool:
+        """Write both keys in one transaction, if the stored key is `key`.
+
+        After a refusal, the successor is looked up: the SDK may have sent the transaction twice, and then its
+        first try was applied.
+        """
+        if self._table.put_together([(_item(ended), _is_stored(key)), (_item(successor), None)]):
+            return True
+        return self.get(successor.id) is not None
 
     def delete(self, key_id: str) -> bool:
         """Remove a key. Returns whether there was one.
@@ -58,6 +69,15 @@ class DynamoKeys:
         return Page(items, keys[-1].id if result.has_more else None)
 
 
+def _is_stored(key: Key) -> Expression:
+    """That the stored item is this key: its secret and its end are the same, and no key has replaced it."""
+    has_its_end: Expression = (
+        KeyItem.gone_at.does_not_exist() if key.expires_at is None else KeyItem.gone_at == key.expires_at
+    )
+    is_same: Expression = (KeyItem.digest == key.digest) & KeyItem.replaced_by.does_not_exist() & has_its_end
+    return is_same
+
+
 def _item(key: Key) -> KeyItem:
     return KeyItem(
         _PARTITION,
@@ -67,6 +87,7 @@ def _item(key: Key) -> KeyItem:
         role=key.role,
         created_at=key.created_at,
         description=key.description,
+        replaced_by=key.replaced_by,
         gone_at=key.expires_at,
         expires_at=expiry(key.expires_at),
     )
@@ -82,4 +103,5 @@ def _key(raw: RawItem) -> Key:
         created_at=item.created_at,
         expires_at=item.gone_at,
         description=item.description,
+        replaced_by=item.replaced_by,
     )

@@ -28,6 +28,9 @@ WRITE_BATCH_MAX: Final = 25
 #: Unprocessed requests of a batch are repeated after these waits, 3 s in all. Then they are an error.
 _WAITS_MS: Final = (25, 50, 100, 200, 400, 800, 1_425)
 
+#: Why DynamoDB refuses a transaction that is well formed. `None` stands for an item that refused nothing.
+_REFUSED: Final = frozenset({"ConditionalCheckFailed", "TransactionConflict", "None"})
+
 _Request = TypeVar("_Request")
 
 
@@ -92,6 +95,25 @@ class Table:
         except self._client.exceptions.ConditionalCheckFailedException as error:
             return _refusal(error)
         return None
+
+    def put_together(self, puts: Sequence[tuple[Item, Expression | None]]) -> bool:
+        """Write all of these items or none, each over the stored one if there is one. Returns whether it did.
+
+        It does not if a condition fails, or if another request writes one of these items at the same time.
+        """
+        requests: list[Any] = [
+            {"Put": {"TableName": self._name, "Item": item.serialize(), **_expressions(condition)}}
+            for item, condition in puts
+        ]
+        try:
+            with self._store_errors("TransactWriteItems"):
+                self._client.transact_write_items(TransactItems=requests)
+        except self._client.exceptions.TransactionCanceledException as error:
+            codes = {reason.get("Code") for reason in error.response.get("CancellationReasons", ())}
+            if codes and codes <= _REFUSED:
+                return False
+            raise StoreError(f"TransactWriteItems on table {self._name}: {error}") from error
+        return True
 
     def update(self, key: ItemKey, actions: Sequence[Action], condition: Expression) -> RawItem | Refusal:
         """Change an item. Returns the item as changed, or the refusal."""
@@ -192,7 +214,10 @@ class Table:
     def _store_errors(self, operation: str) -> Iterator[None]:
         try:
             yield
-        except self._client.exceptions.ConditionalCheckFailedException:
+        except (
+            self._client.exceptions.ConditionalCheckFailedException,
+            self._client.exceptions.TransactionCanceledException,
+        ):
             raise
         except (BotoCoreError, ClientError) as error:
             raise StoreError(f"{operation} on table {self._name}: {error}") from error

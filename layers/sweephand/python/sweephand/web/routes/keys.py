@@ -1,18 +1,18 @@
-"""The operations by which admins make, list and revoke API keys."""
+"""The operations by which admins make, list, rotate and revoke API keys."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sweephand.access import key_rotation
 from sweephand.access.key_making import make_key
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
     ForbiddenError,
     InvalidError,
-    NotFoundError,
     Violation,
 )
-from sweephand.base.instants import Instant
-from sweephand.base.limits import KEY_DAYS_MAX
+from sweephand.base.instants import HOUR_MS, Instant
+from sweephand.base.limits import KEY_DAYS_MAX, KEY_OVERLAP_DAYS_MAX, KEY_OVERLAP_HOURS_DEFAULT
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.validation import duration_violations
@@ -28,9 +28,15 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.key_requests import KeyRequest
+from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
 from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.responses import KeyPage, MeResponse, NewKeyResponse, key_response
+from sweephand.web.schemas.responses import (
+    KeyPage,
+    MeResponse,
+    NewKeyResponse,
+    RotatedKeyResponse,
+    key_response,
+)
 from sweephand.web.schemas.run_responses import time_or_none
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
@@ -64,19 +70,39 @@ def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     """List the keys that the caller may revoke."""
     query = request.query
     page = services.keys.page(_visible_namespace(request), _open_cursor(services, query.cursor), query.limit)
-    alive = (key for key in page.items if key.expires_at is None or request.requested_at < key.expires_at)
+    alive = (key for key in page.items if key.is_alive(request.requested_at))
     response: KeyPage = {"items": [key_response(key) for key in alive]}
     if page.next is not None:
         response["nextCursor"] = seal(_cursor_secret(services), page.next)
     return Reply(200, response)
 
 
+def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Reply:
+    """Make a key in place of another one, and show it. No later answer shows it again."""
+    asked = request.body
+    overlap_ms, lives_ms = (
+        None if text is None else parse_duration_ms(text) for text in (asked.overlap, asked.expires_in)
+    )
+    rotated = key_rotation.rotate_key(
+        services.keys,
+        services.ids,
+        request.path["id"],
+        request.caller,
+        now=request.requested_at,
+        overlap_ms=KEY_OVERLAP_HOURS_DEFAULT * HOUR_MS if overlap_ms is None else overlap_ms,
+        lives_ms=lives_ms,
+    )
+    response: RotatedKeyResponse = {
+        **key_response(rotated.new.key),
+        "key": rotated.new.text,
+        "replaces": key_response(rotated.old),
+    }
+    return Reply(201, response, {"cache-control": "no-store"})
+
+
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Revoke a key."""
-    key_id = request.path["id"]
-    key = services.keys.get(key_id) if key_id.isascii() and key_id.isalnum() else None
-    if key is None or not request.caller.sees(key.namespace) or not services.keys.delete(key_id):
-        raise NotFoundError("There is no such key. Sweephand deletes a key some time after it has expired.")
+    key_rotation.revoke_key(services.keys, request.path["id"], request.caller)
     return Reply(204)
 
 
@@ -129,6 +155,21 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     return ParsedBody(None if violations else asked, tuple(violations))
 
 
+def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRotation]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(KeyRotation, given)
+    overlap, expires_in = given.get("overlap"), given.get("expiresIn")
+    if isinstance(overlap, str):
+        violations += duration_violations(
+            "/overlap", overlap, may_be_zero=True, days_max=KEY_OVERLAP_DAYS_MAX
+        )
+    if isinstance(expires_in, str):
+        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
+    return ParsedBody(None if violations else asked, tuple(violations))
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         method="POST",
@@ -159,6 +200,27 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=list_keys,
         query=KeysQuery,
         returns={200: Returns("A page of keys", KeyPage)},
+    ),
+    Operation(
+        method="POST",
+        path="/v1/keys/{id}/rotate",
+        name="rotateKey",
+        tag="Access",
+        access="admin",
+        summary="Rotate an API key",
+        description="Makes a key with the same namespace, role and description, and lets the old one expire "
+        "after the overlap. One write does both. Only the answer to this call shows the new key. The gateway "
+        "may accept the old key for up to a minute after its end. A key can be rotated once, so that it has "
+        "one successor: 409 names that successor.",
+        run=rotate_key,
+        accepts=Accepts(
+            KeyRotation,
+            _read_rotation,
+            {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
+            required=False,
+        ),
+        returns={201: Returns("The new key, and the end of the old one", RotatedKeyResponse)},
+        problems=(404, 409),
     ),
     Operation(
         method="DELETE",

@@ -1,4 +1,4 @@
-"""The body of the call that makes an API key."""
+"""The bodies of the calls that make and rotate API keys."""
 
 from pydantic import Field
 
@@ -23,3 +23,18 @@ class KeyRequest(RequestBody):
         f"{DURATION_RULE}",
     )
     description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
+
+
+class KeyRotation(RequestBody):
+    """How to rotate an API key."""
+
+    overlap: DurationText | None = Field(
+        None,
+        description=f"How long the old key works on; by default {limits.KEY_OVERLAP_HOURS_DEFAULT}h, at most "
+        f"{limits.KEY_OVERLAP_DAYS_MAX}d. `0s` ends the old key at once. {DURATION_RULE}",
+    )
+    expires_in: DurationText | None = Field(
+        None,
+        description="How long the new key works, at most "
+        f"{limits.KEY_DAYS_MAX}d. By default it expires when the old key was to expire. {DURATION_RULE}",
+    )

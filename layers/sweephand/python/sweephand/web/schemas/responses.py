@@ -31,6 +31,10 @@ class KeyResponse(TypedDict):
     description: Annotated[
         str | None, Field(description="The text that its maker gave, for people. Null without such a text.")
     ]
+    replacedBy: Annotated[
+        str | None,
+        Field(description="The id of the key that a rotation made in its place. Null if it was not rotated."),
+    ]
 
 
 class MeResponse(TypedDict):
@@ -50,6 +54,12 @@ class NewKeyResponse(KeyResponse):
     """A new API key. Only this response shows the key itself."""
 
     key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
+
+
+class RotatedKeyResponse(NewKeyResponse):
+    """The new API key of a rotation. Only this response shows the key itself."""
+
+    replaces: Annotated[KeyResponse, Field(description="The old key, with the end that it has now.")]
 
 
 class SecretResponse(TypedDict):
@@ -317,6 +327,7 @@ def key_response(key: Key) -> KeyResponse:
         "createdAt": rfc3339(key.created_at),
         "expiresAt": time_or_none(key.expires_at),
         "description": key.description,
+        "replacedBy": key.replaced_by,
     }
 
 

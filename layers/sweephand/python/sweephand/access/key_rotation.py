@@ -1,0 +1,86 @@
+"""Rotating an API key: a new key takes its place, and the old one works on for an overlap."""
+
+from typing import Final, NamedTuple
+
+from sweephand.access.key_making import NewKey
+from sweephand.access_ports import KeyStore
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
+from sweephand.base.instants import Instant
+from sweephand.model.api_key import Caller, Key, digest_of, format_key
+from sweephand.ports import Ids
+
+#: How often a rotation starts over that another request has overtaken.
+_TRIES_MAX: Final = 5
+
+_NOT_FOUND: Final = "There is no such key. Sweephand deletes a key some time after it has expired."
+
+
+class Rotated(NamedTuple):
+    """The old key with its new end, and the key that takes its place."""
+
+    old: Key
+    new: NewKey
+
+
+def visible_key(keys: KeyStore, key_id: str, caller: Caller) -> Key:
+    """The key of that id, which may have expired.
+
+    Raises NotFoundError, with the same words, if there is no such key and if it is one of another namespace.
+    """
+    key = keys.get(key_id) if key_id.isascii() and key_id.isalnum() else None
+    if key is None or not caller.sees(key.namespace):
+        raise NotFoundError(_NOT_FOUND)
+    return key
+
+
+def revoke_key(keys: KeyStore, key_id: str, caller: Caller) -> None:
+    """Remove a key, so that it opens nothing more. Raises NotFoundError."""
+    visible_key(keys, key_id, caller)
+    if not keys.delete(key_id):
+        raise NotFoundError(_NOT_FOUND)
+
+
+def rotate_key(
+    keys: KeyStore,
+    ids: Ids,
+    key_id: str,
+    caller: Caller,
+    *,
+    now: Instant,
+    overlap_ms: int,
+    lives_ms: int | None = None,
+) -> Rotated:
+    """Make a key in place of another one, with its namespace, role and description. One write makes both.
+
+    The old key expires after the overlap, or earlier if it was to expire earlier. The new key lives for
+    `lives_ms`; without that, it expires when the old one was to expire.
+
+    Raises NotFoundError for a missing, expired or foreign key, which are told apart by nothing. Raises
+    ConflictError for a key that was rotated before, so that each key has one successor. If a revocation comes
+    first, the key stays revoked. Raises UnavailableError if other writes keep coming first; then nothing was
+    written. Raises StoreError, after which the rotation may have been made.
+    """
+    secret = ids.secret()
+    for _ in range(_TRIES_MAX):
+        old = visible_key(keys, key_id, caller)
+        if not old.is_alive(now):
+            raise NotFoundError(_NOT_FOUND)
+        if old.replaced_by is not None:
+            raise ConflictError(
+                f"The key {old.id} was rotated before, and the key {old.replaced_by} took its place. "
+                f"Rotate or revoke that one, or make a new key."
+            )
+        new = old._replace(
+            id=ids.token(),
+            digest=digest_of(secret),
+            created_at=now,
+            expires_at=old.expires_at if lives_ms is None else now + lives_ms,
+        )
+        ends_at = now + overlap_ms
+        ended = old._replace(
+            expires_at=ends_at if old.expires_at is None else min(ends_at, old.expires_at),
+            replaced_by=new.id,
+        )
+        if keys.rotate(old, ended, new):
+            return Rotated(ended, NewKey(new, format_key(new.id, secret)))
+    raise UnavailableError("The key keeps changing. Nothing was written. Try again.")

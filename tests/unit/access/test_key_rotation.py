@@ -1,0 +1,142 @@
+"""A rotated key works beside its successor for the overlap, and what was revoked or has expired stays so."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.doubles import CountingIds
+from tests.fakes.memory_access import MemoryKeys
+from tests.fakes.world import NOON
+
+from sweephand.access.authorize import authorize
+from sweephand.access.key_rotation import Rotated, revoke_key, rotate_key
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
+from sweephand.base.instants import HOUR_MS
+from sweephand.model.api_key import Caller, Key, digest_of
+
+OLD = Key("old", digest_of("abc"), "ns", "write", NOON - 1, NOON + 10 * HOUR_MS, "for a service")
+ADMIN = Caller("admin", "*", "admin")
+
+
+class Overtaken(MemoryKeys):
+    """Keys that another request changes just before a rotation is written."""
+
+    def __init__(self, meanwhile: Callable[[MemoryKeys], object]) -> None:
+        super().__init__()
+        self._meanwhile = meanwhile
+
+    def rotate(self, key: Key, ended: Key, successor: Key) -> bool:
+        self._meanwhile(self)
+        return super().rotate(key, ended, successor)
+
+
+def with_old(keys: MemoryKeys | None = None, *, expires_at: int | None = OLD.expires_at) -> MemoryKeys:
+    keys = keys or MemoryKeys()
+    keys.put(OLD._replace(expires_at=expires_at))
+    return keys
+
+
+def rotate(
+    keys: MemoryKeys,
+    *,
+    caller: Caller = ADMIN,
+    overlap_ms: int = HOUR_MS,
+    lives_ms: int | None = None,
+    now: int = NOON,
+) -> Rotated:
+    return rotate_key(keys, CountingIds(), "old", caller, now=now, overlap_ms=overlap_ms, lives_ms=lives_ms)
+
+
+def holds(keys: MemoryKeys, text: str, now: int) -> bool:
+    return authorize(f"Bearer {text}", keys=keys, now=now) is not None
+
+
+def test_both_keys_work_until_the_overlap_is_over_and_then_the_new_one_alone() -> None:
+    keys = with_old()
+    rotated = rotate(keys)
+    texts = ("sh_old_abc", rotated.new.text)
+    assert [holds(keys, text, NOON + HOUR_MS - 1) for text in texts] == [True, True]
+    assert [holds(keys, text, NOON + HOUR_MS) for text in texts] == [False, True]
+    assert keys.get("old") == rotated.old
+
+
+def test_the_new_key_has_the_namespace_the_role_the_description_and_the_end_of_the_old_one() -> None:
+    rotated = rotate(with_old())
+    new = rotated.new.key
+    assert (new.namespace, new.role, new.description) == ("ns", "write", "for a service")
+    assert (new.created_at, new.expires_at, new.replaced_by) == (NOON, OLD.expires_at, None)
+    assert rotated.old.replaced_by == new.id
+
+
+def test_a_new_end_is_for_the_new_key_alone() -> None:
+    rotated = rotate(with_old(), lives_ms=100 * HOUR_MS)
+    assert rotated.new.key.expires_at == NOON + 100 * HOUR_MS
+    assert rotated.old.expires_at == NOON + HOUR_MS
+
+
+def test_a_key_without_an_end_gets_a_successor_without_one() -> None:
+    rotated = rotate(with_old(expires_at=None))
+    assert (rotated.old.expires_at, rotated.new.key.expires_at) == (NOON + HOUR_MS, None)
+
+
+def test_without_an_overlap_the_old_key_ends_at_once() -> None:
+    keys = with_old()
+    rotated = rotate(keys, overlap_ms=0)
+    assert [holds(keys, text, NOON) for text in ("sh_old_abc", rotated.new.text)] == [False, True]
+
+
+def test_an_overlap_does_not_prolong_the_old_key() -> None:
+    assert rotate(with_old(), overlap_ms=100 * HOUR_MS).old.expires_at == OLD.expires_at
+
+
+def test_an_expired_key_is_not_found() -> None:
+    keys = with_old(expires_at=NOON)
+    with pytest.raises(NotFoundError):
+        rotate(keys)
+    assert len(keys.page(None, "", 10).items) == 1
+
+
+def test_a_key_of_another_namespace_is_refused_in_the_words_for_a_missing_one() -> None:
+    stranger = Caller("s", "elsewhere", "admin")
+    keys = with_old()
+    with pytest.raises(NotFoundError) as foreign:
+        rotate(keys, caller=stranger)
+    with pytest.raises(NotFoundError) as missing:
+        rotate(MemoryKeys(), caller=stranger)
+    assert str(foreign.value) == str(missing.value)
+    assert keys.page(None, "", 10).items == (OLD,)
+
+
+def test_a_key_has_one_successor_which_a_second_rotation_names() -> None:
+    keys = with_old()
+    successor = rotate(keys).new.key.id
+    with pytest.raises(ConflictError, match=successor):
+        rotate(keys)
+    assert len(keys.page(None, "", 10).items) == 2
+
+
+def test_a_key_that_is_revoked_meanwhile_stays_revoked_and_gets_no_successor() -> None:
+    keys = with_old(Overtaken(lambda keys: revoke_key(keys, "old", ADMIN)))
+    with pytest.raises(NotFoundError):
+        rotate(keys)
+    assert keys.page(None, "", 10).items == ()
+
+
+def test_of_two_rotations_at_once_one_makes_the_successor() -> None:
+    ended, successor = OLD._replace(expires_at=NOON + 1, replaced_by="first"), OLD._replace(id="first")
+    keys = with_old(Overtaken(lambda keys: MemoryKeys.rotate(keys, OLD, ended, successor)))
+    with pytest.raises(ConflictError, match="first"):
+        rotate(keys)
+    assert keys.page(None, "", 10).items == (successor, ended)
+
+
+def test_a_rotation_gives_up_if_the_key_keeps_changing_and_has_then_written_nothing() -> None:
+    def change(keys: MemoryKeys) -> None:
+        stored = keys.get("old")
+        assert stored is not None
+        keys.put(stored._replace(digest=digest_of(stored.digest)))
+
+    keys = with_old(Overtaken(change))
+    with pytest.raises(UnavailableError):
+        rotate(keys)
+    [left] = keys.page(None, "", 10).items
+    assert (left.expires_at, left.replaced_by) == (OLD.expires_at, None)
