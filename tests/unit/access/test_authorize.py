@@ -1,5 +1,7 @@
 """Which authorization headers are accepted, and which are refused."""
 
+import hmac
+
 import pytest
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
@@ -55,3 +57,47 @@ def test_nothing_else_opens(header: str | None) -> None:
 def test_an_expired_key_does_not_open() -> None:
     assert opened("Bearer sh_k1_abc", now=NOON + 999) is not None
     assert opened("Bearer sh_k1_abc", now=NOON + 1_000) is None
+
+
+class Work:
+    """What was done to judge a header: the reads of the store, and the lengths of what was compared."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done: list[object] = []
+        compare = hmac.compare_digest
+
+        def compared(one: str, other: str) -> bool:
+            self.done.append(("compared", len(one), len(other)))
+            return compare(one, other)
+
+        def hashed(secret: str) -> str:
+            self.done.append(("hashed", len(secret)))
+            return digest_of(secret)
+
+        monkeypatch.setattr(hmac, "compare_digest", compared)
+        monkeypatch.setattr("sweephand.model.api_key.digest_of", hashed)
+
+    def of(self, header: str, now: int = NOON) -> list[object]:
+        self.done = []
+        work = self
+
+        class Counted(MemoryKeys):
+            def get(self, key_id: str) -> Key | None:
+                work.done.append("read")
+                return super().get(key_id)
+
+        keys = Counted()
+        keys.put(KEY)
+        authorize(header, keys=keys, now=now)
+        return self.done
+
+
+def test_an_unknown_a_wrong_and_an_expired_key_take_the_same_work_as_a_valid_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = Work(monkeypatch)
+    valid = work.of("Bearer sh_k1_abc")
+    assert valid == ["read", ("hashed", 3), ("compared", 64, 64)]
+    assert work.of("Bearer sh_k1_abd") == valid, "a wrong secret"
+    assert work.of("Bearer sh_k2_abc") == valid, "an unknown id"
+    assert work.of("Bearer sh_k1_abc", now=NOON + 1_000) == valid, "an expired key"
