@@ -34,7 +34,9 @@ A job scheduler in your own AWS account. It delivers each trigger at least once,
 second.
 
 A request needs the header `Authorization: Bearer sh_…`, unless the call is open to everybody. A key opens one
-namespace, or all of them. The answer for any other namespace is 404.
+namespace, or all of them. The answer for any other namespace is 404. The field `x-access` of a call names the
+least role that it needs: `read`, `write` or `admin`. `any` is any key, `callback` is the role `write` or the
+token of a run, and `open` needs nothing.
 
 Errors are problem documents (RFC 9457). Their `errors` name every field that cannot be accepted, by its JSON
 pointer. API Gateway refuses some requests by itself (401, 403, 429, 500, 503). Then the body is
@@ -178,6 +180,7 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
         "summary": each.summary,
         "description": " ".join(text for text in (each.description, _ROLES[each.access]) if text),
         "security": _SECURITY.get(each.access, [{"key": []}]),
+        "x-access": each.access,
     }
     if parameters := [*_path_parameters(each), *_query_parameters(each), *_header_parameters(each)]:
         found["parameters"] = parameters
