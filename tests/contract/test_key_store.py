@@ -6,6 +6,7 @@ from tests.fakes.engines import Stores
 
 from sweephand.access_ports import KeyStore
 from sweephand.model.api_key import Key
+from sweephand.model.page import Page
 
 
 @pytest.fixture
@@ -55,13 +56,40 @@ def test_pages_show_each_key_once_and_in_the_order_of_ids(keys: KeyStore) -> Non
     assert seen == ids
 
 
-def test_a_page_of_a_namespace_shows_its_keys_among_those_that_it_read(keys: KeyStore) -> None:
+@pytest.mark.parametrize("limit", [1, 2, 3, 200])
+def test_pages_of_a_namespace_do_not_show_whether_other_namespaces_have_keys(
+    keys: KeyStore, limit: int
+) -> None:
+    for number in range(2, 20, 6):
+        keys.put(api_key(f"key{number:013d}", namespace="mine"))
+    alone = pages(keys, "mine", limit)
+    for number in range(25):
+        if number % 6 != 2:
+            keys.put(api_key(f"key{number:013d}", namespace="others"))
+    assert pages(keys, "mine", limit) == alone
+    assert [len(page.items) for page in alone] == {1: [1, 1, 1], 2: [2, 1], 3: [3], 200: [3]}[limit]
+
+
+def test_a_page_of_a_namespace_ends_where_the_store_has_examined_enough_keys(
+    keys: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("sweephand.storage.api_keys", "tests.fakes.memory_access"):
+        monkeypatch.setattr(f"{module}.KEYS_EXAMINED_MAX", 4)
     for number in range(10):
-        keys.put(api_key(f"key{number:013d}", namespace="mine" if number % 5 == 0 else "others"))
-    first = keys.page("mine", "", 5)
-    assert [key.id for key in first.items] == ["key0000000000000"]
-    assert first.next == "key0000000000004"
-    assert [key.id for key in keys.page("mine", first.next, 5).items] == ["key0000000000005"]
+        keys.put(api_key(f"key{number:013d}", namespace="mine" if number == 5 else "others"))
+    found = [([key.id for key in page.items], page.next) for page in pages(keys, "mine", 2)]
+    assert found == [
+        ([], "key0000000000003"),
+        (["key0000000000005"], "key0000000000007"),
+        ([], None),
+    ]
+
+
+def pages(keys: KeyStore, namespace: str, limit: int) -> list[Page[Key]]:
+    found = [keys.page(namespace, "", limit)]
+    while (after := found[-1].next) is not None:
+        found.append(keys.page(namespace, after, limit))
+    return found
 
 
 def test_a_page_of_a_store_without_keys_is_empty(keys: KeyStore) -> None:

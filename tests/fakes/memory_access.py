@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Collection, Mapping
 
+from sweephand.base.limits import KEYS_EXAMINED_MAX
 from sweephand.model.api_key import Key
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
@@ -88,6 +89,8 @@ class MemoryKeys:
 
     def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
         ids = sorted(each for each in list(self._keys) if each > after)
-        seen = [self._keys[each] for each in ids[:limit]]
-        items = tuple(each for each in seen if namespace in (None, each.namespace))
-        return Page(items, seen[-1].id if len(ids) > limit else None)
+        examined = ids if namespace is None else ids[:KEYS_EXAMINED_MAX]
+        own = [key for each in examined if namespace in (None, (key := self._keys[each]).namespace)]
+        if len(own) > limit:
+            return Page(tuple(own[:limit]), own[limit - 1].id)
+        return Page(tuple(own), examined[-1] if len(ids) > len(examined) else None)

@@ -78,6 +78,9 @@ class KeyStore(Protocol):
     def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
         """Up to `limit` keys, sorted by id, after `after`: those of one namespace, or all (None).
 
-        With `namespace`, the store examines `limit` keys and returns those of that namespace.
+        With `namespace`, the store passes over the keys of other namespaces and examines up to
+        KEYS_EXAMINED_MAX keys. Up to that number the page does not depend on keys of other namespaces: it is
+        full or the last one, and `next` is the id of its last key, as long as the namespace has more keys.
+        Beyond it, the page can be short, and `next` can be the id of a key of another namespace.
         """
         ...

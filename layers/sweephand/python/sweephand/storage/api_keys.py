@@ -4,10 +4,11 @@ from typing import Final, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.limits import KEYS_EXAMINED_MAX
 from sweephand.model.api_key import Key, Role
 from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
-from sweephand.storage.table import Expression, RawItem, Table
+from sweephand.storage.table import Expression, QueryResult, RawItem, Table
 
 _PARTITION: Final = "keys"
 
@@ -61,12 +62,30 @@ class DynamoKeys:
         return True
 
     def page(self, namespace: str | None, after: str, limit: int) -> Page[Key]:
-        """Up to `limit` keys by id, from one query."""
-        in_range = (KeyItem.pk == _PARTITION) & (KeyItem.sk > (after or "\0"))
-        result = self._table.query(in_range, limit)
+        """Up to `limit` keys by id, from one query for all namespaces, and from more for one of them."""
+        if namespace is not None:
+            return self._page_of(namespace, after, limit)
+        result = self._query(after, limit)
         keys = tuple(map(_key, result.items))
-        items = tuple(key for key in keys if namespace in (None, key.namespace))
-        return Page(items, keys[-1].id if result.has_more else None)
+        return Page(keys, keys[-1].id if result.has_more else None)
+
+    def _page_of(self, namespace: str, after: str, limit: int) -> Page[Key]:
+        found: list[Key] = []
+        left = KEYS_EXAMINED_MAX
+        while left:
+            result = self._query(after, left)
+            keys = [_key(raw) for raw in result.items]
+            found += [key for key in keys if key.namespace == namespace]
+            if len(found) > limit:
+                return Page(tuple(found[:limit]), found[limit - 1].id)
+            if not result.has_more:
+                return Page(tuple(found), None)
+            after = keys[-1].id
+            left -= len(keys)
+        return Page(tuple(found), after)
+
+    def _query(self, after: str, limit: int) -> QueryResult:
+        return self._table.query((KeyItem.pk == _PARTITION) & (KeyItem.sk > (after or "\0")), limit)
 
 
 def _is_stored(key: Key) -> Expression:
