@@ -1,4 +1,4 @@
-"""Each role may call its operations, and no caller sees anything of another namespace."""
+"""Each role may call its operations. tests/unit/web/tenants has the callers of another namespace."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from tests.fakes.http_events import (
     JOB,
     NS_ADMIN,
     READER,
-    STRANGER,
     WRITER,
     Client,
 )
@@ -122,18 +121,6 @@ def test_a_request_without_a_caller_gets_401_except_at_open_operations(
 ) -> None:
     answer = Client().send(method, url, body, caller=None)
     assert (answer.status == 401) == ((method, url) not in OPEN)
-
-
-@pytest.mark.parametrize(
-    ("method", "url", "body", "_"), [row for row in TABLE if "/ns" in row[1] and row[:2] not in OPEN]
-)
-def test_a_key_of_another_namespace_gets_the_same_404_whether_a_job_exists_or_not(
-    method: str, url: str, body: Any, _: object
-) -> None:
-    there = client_with_a_job().send(method, url, body, caller=STRANGER)
-    not_there = Client().send(method, url, body, caller=STRANGER)
-    assert there.status == 404
-    assert (there.status, there.text) == (not_there.status, not_there.text)
 
 
 def test_a_refusal_names_the_roles_that_may_make_the_call() -> None:
