@@ -154,7 +154,10 @@ class OccurrencesQuery(QueryParameters):
 
 def read_query(model: type[Model], text: str) -> tuple[Model | None, list[Violation]]:
     """The parameters in a query string, or their violations. Each JSON pointer names a parameter."""
-    given = parse_qs(text, keep_blank_values=True)
+    try:
+        given = parse_qs(text, keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        return None, [Violation("", "The query is not UTF-8. Write each byte of UTF-8 as % and two digits.")]
     names = {field.alias or name: field for name, field in model.model_fields.items()}
     several = {name for name, field in names.items() if _is_list(field.annotation)}
     twice = [name for name, values in given.items() if len(values) > 1 and name in names.keys() - several]
