@@ -20,6 +20,11 @@ DATA_INLINE_BYTES_MAX: Final = 2_048
 #: stay below 6 MB, Lambda's limit for a response, in which a byte of a job may take two bytes.
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
+#: The fields that one problem names. A body has room for 100,000 unknown fields.
+PROBLEM_ERRORS_MAX: Final = 50
+#: A problem as compact JSON. One bulk write can lead to a hundred problems, and Lambda limits the answer of a
+#: function to 6 MB.
+PROBLEM_BYTES_MAX: Final = 32_768
 SCHEDULE_LENGTH_MAX: Final = 1_000
 INSTANTS_MAX: Final = 100
 URL_LENGTH_MAX: Final = 2_048
@@ -104,6 +109,8 @@ def table() -> dict[str, int]:
         "envelopeDataBytesMax": ENVELOPE_DATA_BYTES_MAX,
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
+        "problemErrorsMax": PROBLEM_ERRORS_MAX,
+        "problemBytesMax": PROBLEM_BYTES_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,
         "instantsMax": INSTANTS_MAX,
         "urlLengthMax": URL_LENGTH_MAX,

@@ -1,4 +1,4 @@
-"""Which known name a misspelt name resembles most, and how a text with unprintable characters is shown."""
+"""Which known name a misspelt name resembles, and how a text that is long or does not print is shown."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -34,6 +34,11 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def shortened(text: str, length_max: int) -> str:
+    """The text, or its first `length_max` characters and an ellipsis."""
+    return text if len(text) <= length_max else text[:length_max] + "…"
 
 
 def _letters(text: str) -> str:

@@ -1,6 +1,6 @@
 """Turns an error into a status and a problem document (RFC 9457)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
 from typing import Final
@@ -24,15 +24,21 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.spelling import printable
+from sweephand.base.limits import PROBLEM_BYTES_MAX, PROBLEM_ERRORS_MAX
+from sweephand.base.spelling import printable, shortened
 from sweephand.base.timing import RECOUNT_AFTER_MS
+from sweephand.web.http import json_text
 from sweephand.web.schemas.responses import ProblemResponse, ViolationResponse
 
 CONTENT_TYPE: Final = "application/problem+json"
 
-#: The most fields that one problem names. A body has room for 100,000 unknown fields, and one bulk request
-#: can lead to a hundred problems. Lambda limits the response of a function to 6 MB.
-ERRORS_MAX: Final = 50
+#: A pointer or a sentence is cut at this number of characters. A name that a caller made up can fill a body.
+#: The longest pointer of a valid field and the longest sentence of this API are much shorter.
+_POINTER_LENGTH_MAX: Final = 512
+_SENTENCE_LENGTH_MAX: Final = 1_024
+
+#: Room in a problem for its type, title and detail. A character takes up to six bytes in JSON.
+_HEAD_BYTES: Final = 6 * _SENTENCE_LENGTH_MAX + 1_024
 
 
 class UnauthenticatedError(BadRequestError):
@@ -110,13 +116,14 @@ def problem_of(error: Exception) -> ProblemResponse:
     """
     status = status_of(error)
     if isinstance(error, InvalidError):
+        errors = _named(error.violations)
         count = len(error.violations)
         detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted."
-        if count > ERRORS_MAX:
-            detail += f" The first {ERRORS_MAX} are named."
-        return build_problem(status, detail, error.violations)
+        if count > len(errors):
+            detail += f" The first {len(errors)} are named."
+        return build_problem(status, detail, errors)
     if isinstance(error, DataTooLargeError):
-        return build_problem(status, str(error), [error.violation])
+        return build_problem(status, str(error), _named([error.violation]))
     is_hidden = isinstance(error, StoreError) and not isinstance(error, ParameterError)
     shows_message = isinstance(error, SweephandError) and not is_hidden
     return build_problem(
@@ -127,20 +134,33 @@ def problem_of(error: Exception) -> ProblemResponse:
     )
 
 
-def build_problem(status: int, detail: str, violations: Iterable[Violation] = ()) -> ProblemResponse:
+def build_problem(status: int, detail: str, errors: Sequence[ViolationResponse] = ()) -> ProblemResponse:
     """A problem document. Each status has one type. The type is a name (URN), not an address."""
     kind, title = KINDS[status]
     found: ProblemResponse = {
         "type": f"urn:sweephand:problem:{kind}",
         "title": title,
         "status": status,
-        "detail": printable(detail),
+        "detail": shortened(printable(detail), _SENTENCE_LENGTH_MAX),
     }
-    errors: list[ViolationResponse] = [
-        {"pointer": each.pointer, "detail": _sentence(each.detail)} for each in islice(violations, ERRORS_MAX)
-    ]
     if errors:
-        found["errors"] = errors
+        found["errors"] = list(errors)
+    return found
+
+
+def _named(violations: Iterable[Violation]) -> list[ViolationResponse]:
+    """The first violations: as many as a problem names, and as have room in it."""
+    found: list[ViolationResponse] = []
+    room = PROBLEM_BYTES_MAX - _HEAD_BYTES
+    for each in islice(violations, PROBLEM_ERRORS_MAX):
+        error: ViolationResponse = {
+            "pointer": shortened(each.pointer, _POINTER_LENGTH_MAX),
+            "detail": shortened(_sentence(each.detail), _SENTENCE_LENGTH_MAX),
+        }
+        room -= len(json_text.write(error).encode()) + 1  # and a comma
+        if room < 0:
+            break
+        found.append(error)
     return found
 
 

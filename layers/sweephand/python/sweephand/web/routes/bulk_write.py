@@ -10,12 +10,13 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.instants import Instant
-from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand.base.limits import JOBS_PER_BULK_MAX, NAME_LENGTH_MAX
 from sweephand.base.names import NAME_RULE, is_name
+from sweephand.base.spelling import shortened
 from sweephand.jobs.bulk_write import JobToWrite, Written
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
-from sweephand.web.http import problems
+from sweephand.web.http import json_text, problems
 from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
@@ -30,6 +31,9 @@ from sweephand.web.schemas.job_requests import BulkWriteRequest
 from sweephand.web.schemas.responses import BulkWriteResponse, BulkWriteResult
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
+
+#: The length at which a result cuts a name that cannot be accepted.
+_SHOWN_LENGTH_MAX: Final = 2 * NAME_LENGTH_MAX
 
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
@@ -95,7 +99,14 @@ def _result(job: JobToWrite, written: Written) -> BulkWriteResult:
 
 def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:
     problem = problems.problem_of(error)
-    return {"name": name, "status": problem["status"], "problem": problem}
+    return {"name": _shown(name), "status": problem["status"], "problem": problem}
+
+
+def _shown(name: Any) -> Any:
+    """The name as the caller gave it. Of a text that is far too long the beginning, of another value null."""
+    if isinstance(name, str):
+        return shortened(name, _SHOWN_LENGTH_MAX)
+    return name if len(json_text.write(name)) <= _SHOWN_LENGTH_MAX else None
 
 
 def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[list[Any]]:

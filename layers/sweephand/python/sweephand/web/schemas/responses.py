@@ -135,7 +135,13 @@ class OccurrencesResponse(TypedDict):
 class ViolationResponse(TypedDict):
     """One field that cannot be accepted."""
 
-    pointer: Annotated[str, Field(description="A JSON pointer (RFC 6901) into the body, or a parameter.")]
+    pointer: Annotated[
+        str,
+        Field(
+            description="A JSON pointer (RFC 6901) into the body, or a parameter. A very long one is cut, "
+            "and ends in an ellipsis."
+        ),
+    ]
     detail: Annotated[str, Field(description="A sentence that says what is wrong or what would be valid.")]
 
 
@@ -150,8 +156,8 @@ class ProblemResponse(TypedDict):
         Annotated[
             list[ViolationResponse],
             Field(
-                description="Every field or parameter that cannot be accepted. Other problems do not "
-                "have this list."
+                description="The fields or parameters that cannot be accepted: all of them, unless `detail` "
+                "says how many are named. Other problems do not have this list."
             ),
         ]
     ]
@@ -168,7 +174,13 @@ class GatewayRefusal(TypedDict):
 class BulkWriteResult(TypedDict):
     """The result of one job of a bulk write: `rev` if the job was written, else `problem`."""
 
-    name: Annotated[Any, Field(description="The name as the caller gave it.")]
+    name: Annotated[
+        Any,
+        Field(
+            description="The name as the caller gave it. Of a text that is far too long it is the beginning, "
+            "and of another long value null."
+        ),
+    ]
     status: Annotated[int, Field(description="The status that a PUT of this job would have had.")]
     rev: NotRequired[Annotated[str, Field(description="The revision, if the job was written.")]]
     problem: NotRequired[
