@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import ADMIN, READER, STRANGER, TARGET, WRITER, Answered, Client
-from tests.fakes.world import NOON
+from tests.fakes.world import NOON, key_of
+
+from sweephand.ports import Answer, Attempt
 
 URL = f"/v1/namespaces/ns/jobs/job/runs/{RUN}"
 JOB = {"dueTime": "10s", "target": TARGET, "completion": "async"}
@@ -86,6 +88,28 @@ def test_a_running_run_is_shown_with_its_deadlines_and_without_its_token() -> No
     assert token not in str(client.send("GET", "/v1/namespaces/ns/jobs/job/runs?state=running").text)
     assert token not in str(client.get().text)
     assert token not in str(report(client, token, "complete").text)
+
+
+@pytest.mark.parametrize("answer", [Answer(succeeded=True, code=202), Answer(succeeded=False, code=500)])
+def test_a_reader_gets_no_token_from_a_consumer_that_repeats_it_in_its_answer(answer: Answer) -> None:
+    client = Client()
+    tokens = []
+
+    def repeat(attempt: Attempt) -> Answer:
+        tokens.append(attempt.run_token)
+        return answer._replace(text=f'{{"got": "{attempt.run_token}"}}', error=f"Got {attempt.run_token}.")
+
+    client.world.consumers.answering = repeat
+    client.put(job={**JOB, "retry": {"maxAttempts": 2}})
+    client.world.run_until(NOON + 11_000)
+    (token,) = tokens
+    shown = client.send("GET", URL, caller=READER)
+    assert shown.json["answer"] == '{"got": "[secret]"}'
+    kept = [*client.world.queue.waiting, *client.world.timers.everything(), shown.text]
+    assert str(token) not in str(kept)
+    stored = client.world.runs.get(key_of(), RUN)
+    assert stored is not None
+    assert str(token) not in f"{stored.answer} {stored.reason}"
 
 
 @pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])

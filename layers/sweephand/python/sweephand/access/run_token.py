@@ -7,6 +7,12 @@ from typing import Final
 # token. `re` compiles the pattern when it is first used, because most deliveries only write tokens.
 _BEARER: Final = r"(?i:bearer) +(?P<token>shr_[A-Za-z0-9]{43})"
 
+#: A token, or the beginning of one where a text was cut. A shorter beginning tells nothing.
+_REPEATED: Final = r"shr_[A-Za-z0-9]{4,43}"
+
+#: What stands in place of a token that a text repeats.
+_HIDDEN: Final = "[secret]"
+
 
 def run_token(secret: str) -> str:
     """The run token of a secret (ports.Ids.secret): `shr_{secret}`."""
@@ -17,3 +23,11 @@ def sent_run_token(header: str | None) -> str | None:
     """The run token in an Authorization header, or None. The run that it names may not exist."""
     found = re.fullmatch(_BEARER, header.strip()) if header else None
     return found["token"] if found else None
+
+
+def without_run_tokens(text: str) -> str:
+    """The text with `[secret]` in place of each run token, and of the beginning of one.
+
+    Consumers repeat headers in their messages of errors, and the run keeps these for every reader.
+    """
+    return re.sub(_REPEATED, _HIDDEN, text)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
+from sweephand.access.run_token import without_run_tokens
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
@@ -235,6 +236,8 @@ class Attempts:
             return is_owed and (permit is None or permit.may_leave())
 
         answer = self._targets.deliver(attempt._replace(may_send=may_send))
+        if attempt.run_token is not None:
+            answer = _without_tokens(answer)
         return _Sent(answer, latest, was_connected)
 
     def _body(self, message: TriggerMessage, job: Job) -> bytes:
@@ -246,6 +249,12 @@ class Attempts:
         if text is None and payload.ref is not None:
             text = self._payloads.get(job.uid, payload.ref)
         return DATA_GONE if text is None else text.encode()
+
+
+def _without_tokens(answer: Answer) -> Answer:
+    """The answer as a run may show it: whoever has the token may end the run."""
+    text, error = (each and without_run_tokens(each) for each in (answer.text, answer.error))
+    return answer._replace(text=text, error=error)
 
 
 def _needs_another_attempt(latest: Job, job: Job, run_token: str | None) -> bool:
