@@ -101,6 +101,7 @@ def test_every_mark_of_a_tenant_is_shown_to_its_own_admin_and_no_secret_to_its_r
     assert town.theirs is not None
     shown = reads_of(town, town.theirs, town.theirs.keys["admin"])
     assert shown.count(town.theirs.mark) > 20
+    assert f"{town.theirs.mark}-header" in shown
     to_readers = reads_of(town, town.theirs, town.theirs.keys["read"])
     assert not [each for each in town.theirs.secrets if each in to_readers]
     assert f"consumer.example/{town.theirs.mark}" in to_readers

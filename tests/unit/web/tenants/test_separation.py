@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import pytest
-from tests.fakes.http_events import Answered
+from tests.fakes.http_events import TARGET, Answered
 from tests.unit.web.tenants.calls import Call, Names, calls
 from tests.unit.web.tenants.town import NOBODYS, OURS, THEIRS, Tenant, Town, absent, town_for
 
+from sweephand.base.instants import SECOND_MS
 from sweephand.model.api_key import ROLES
 from sweephand.web.http import cursor
 
@@ -133,6 +134,48 @@ def test_no_answer_to_a_tenant_depends_on_the_other_and_the_other_stays_as_it_wa
         if call.names_namespace:
             there, *elsewhere = (answers[each] for each in NOT_OURS)
             assert elsewhere == [there, there], who
+    assert town.state_of(THEIRS) == before
+
+
+def naming(names: Names) -> dict[str, dict[str, Any]]:
+    """Jobs that name something of a tenant, by the pointer of the refusal."""
+    ref = {"secretRef": names.secret}
+    return {
+        "/policy": {"target": TARGET, "policy": names.policy},
+        "/target/headers/x-a/secretRef": {"target": {**TARGET, "headers": {"x-a": ref}}},
+        "/target/signingSecret/secretRef": {"target": {**TARGET, "signingSecret": ref}},
+        "/onComplete/headers/x-a/secretRef": {
+            "target": TARGET,
+            "onComplete": {**TARGET, "headers": {"x-a": ref}},
+        },
+    }
+
+
+def test_a_job_can_name_no_policy_and_no_secret_of_another_tenant() -> None:
+    town, without_them = Town(has_both=True), Town(has_both=False)
+    assert town.theirs is not None
+    url = f"/v1/namespaces/{OURS}/jobs/new"
+    for pointer, job in naming(town.theirs.names).items():
+        answer = town.send(town.ours.keys["write"], "PUT", url, job)
+        assert (answer.status, answer.pointers) == (422, [pointer])
+        assert answer == without_them.send(town.ours.keys["write"], "PUT", url, job)
+    for pointer, job in naming(town.ours.names).items():
+        answer = town.send(town.ours.keys["write"], "PUT", url, job)
+        # Our own secret is found, and is none that could sign.
+        assert "whsec_" in str(answer.text) if "signing" in pointer else answer.status < 300
+
+
+def test_a_chain_triggers_no_job_of_another_tenant() -> None:
+    town = Town(has_both=True)
+    assert town.theirs is not None
+    before = town.state_of(THEIRS)
+    their_job = town.theirs.names.jobs["steady"]
+    job = {"dueTime": "1s", "target": TARGET, "onComplete": {"type": "job", "name": their_job}}
+    url = f"/v1/namespaces/{OURS}/jobs/new"
+    assert town.send(town.ours.keys["write"], "PUT", url, job).status == 201
+    town.client.world.run_until(town.client.world.clock.time + 5 * SECOND_MS)
+    (run,) = town.send(town.ours.keys["read"], "GET", f"{url}/runs").json["items"]
+    assert run["state"] == "succeeded"
     assert town.state_of(THEIRS) == before
 
 

@@ -199,6 +199,7 @@ class Town:
                 *(each.rpartition("_")[2] for each in (*keys.values(), spare, *signing)),
                 *self._tokens.values(),
                 f"{mark}-value",
+                f"{mark}-header",
             ),
         )
 
@@ -236,7 +237,11 @@ def _common(namespace: str) -> dict[str, Any]:
 
 
 def _target(mark: str) -> dict[str, Any]:
-    return {"type": "http", "url": f"https://consumer.example/{mark}", "headers": {"x-mark": mark}}
+    return {
+        "type": "http",
+        "url": f"https://consumer.example/{mark}",
+        "headers": {"x-mark": f"{mark}-header"},
+    }
 
 
 def _definitions(namespace: str) -> dict[str, dict[str, Any]]:
