@@ -32,7 +32,15 @@ _numbers = itertools.count(1)
 #: These modules wait for nothing that takes minutes. If several processes run the tests, one process runs
 #: these on a stack, and another one runs the others on a second stack.
 _BRISK = frozenset(
-    {"test_described", "test_pages", "test_policies", "test_secrets", "test_switches", "test_targets"}
+    {
+        "test_described",
+        "test_pages",
+        "test_policies",
+        "test_secrets",
+        "test_switches",
+        "test_targets",
+        "test_texts",
+    }
 )
 
 
