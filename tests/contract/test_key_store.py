@@ -19,7 +19,13 @@ def test_a_key_that_was_never_made_is_not_found(keys: KeyStore) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", [api_key(), api_key(namespace="*", role="admin", expires_at=None, description=None)]
+    "written",
+    [
+        api_key(),
+        api_key(namespace="*", role="admin", expires_at=None, description=None),
+        api_key(replaced_by="key0000000000002"),
+        api_key(digest="", principal="arn:aws:iam::123456789012:role/billing"),
+    ],
 )
 def test_a_key_reads_back_as_it_was_made(keys: KeyStore, written: Key) -> None:
     keys.put(written)

@@ -49,7 +49,11 @@ def test_a_secret_that_the_operator_made_opens_and_replaces_the_one_before() -> 
         ({}, AdminKeyRequest()),
         ({"description": "x"}, AdminKeyRequest("x")),
         ({"secretSha256": DIGEST}, AdminKeyRequest(None, DIGEST)),
-        ({"description": None, "secretSha256": None}, AdminKeyRequest()),
+        ({"description": None, "secretSha256": None, "principal": None}, AdminKeyRequest()),
+        (
+            {"principal": "arn:aws:iam::123456789012:role/ops/admins"},
+            AdminKeyRequest(principal="arn:aws:iam::123456789012:role/admins"),
+        ),
     ],
 )
 def test_an_operator_asks_with_a_description_or_a_digest(
@@ -67,6 +71,9 @@ def test_an_operator_asks_with_a_description_or_a_digest(
         ({"secretSha256": DIGEST + "\n"}, "/secretSha256"),
         ({"secretSha256": 1}, "/secretSha256"),
         ({"description": 1}, "/description"),
+        ({"principal": "admins"}, "/principal"),
+        ({"principal": 1}, "/principal"),
+        ({"principal": "arn:aws:iam::123456789012:user/ann", "secretSha256": DIGEST}, "/principal"),
         ({"description": "x" * 10_000}, "/description"),
     ],
 )

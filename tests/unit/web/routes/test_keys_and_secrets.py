@@ -133,6 +133,35 @@ def test_a_key_of_another_namespace_cannot_be_rotated_nor_told_from_a_missing_on
     assert len(client.keys.page(None, "", 10).items) == 2
 
 
+ROLE_OF_IAM = "arn:aws:iam::123456789012:role/teams/billing"
+
+
+def test_the_key_of_a_role_of_iam_has_no_secret_and_is_listed_with_the_role() -> None:
+    client = Client()
+    body = {"namespace": "ns", "role": "write", "principal": ROLE_OF_IAM, "expiresIn": "1h"}
+    made = client.send("POST", "/v1/keys", body)
+    assert (made.status, made.json["key"]) == (201, None)
+    assert made.json["principal"] == "arn:aws:iam::123456789012:role/billing", (
+        "names are unique without a path"
+    )
+    listed = client.send("GET", "/v1/keys", caller=NS_ADMIN).json["items"]
+    assert listed == [{name: value for name, value in made.json.items() if name != "key"}]
+    again = client.send("POST", "/v1/keys", {"namespace": "*", "role": "read", "principal": ROLE_OF_IAM}).json
+    assert (again["id"], again["role"], again["expiresAt"]) == (made.json["id"], "read", None)
+    refused = client.send("POST", f"/v1/keys/{again['id']}/rotate")
+    assert refused.status == 409
+    assert "IAM" in refused.json["detail"]
+    assert client.send("DELETE", f"/v1/keys/{again['id']}").status == 204
+    assert client.keys.page(None, "", 10).items == ()
+
+
+def test_an_admin_of_a_namespace_makes_no_key_for_a_role_of_iam() -> None:
+    client = Client()
+    body = {"namespace": "ns", "role": "write", "principal": ROLE_OF_IAM}
+    assert client.send("POST", "/v1/keys", body, caller=NS_ADMIN).status == 403
+    assert client.keys.page(None, "", 10).items == ()
+
+
 @pytest.mark.parametrize("role", ["read", "write", "admin"])
 def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
     client = Client()
@@ -205,6 +234,12 @@ def test_a_cursor_of_keys_that_the_api_did_not_make_is_refused_by_its_name(sent:
         ({"namespace": "ns", "role": "read", "expiresIn": 60}, ["/expiresIn"]),
         ({"namespace": "ns", "role": "read", "expiresIn": "3651d"}, ["/expiresIn"]),
         ({"namespace": "ns", "role": "read", "description": "x" * 513}, ["/description"]),
+        ({"namespace": "ns", "role": "read", "principal": "billing"}, ["/principal"]),
+        ({"namespace": "ns", "role": "read", "principal": 7}, ["/principal"]),
+        (
+            {"namespace": "ns", "role": "read", "principal": "arn:aws:sts::123456789012:assumed-role/a/b"},
+            ["/principal"],
+        ),
         ({"namespace": "..", "role": 1, "expires": "1h"}, ["/role", "/expires", "/namespace"]),
     ],
 )

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from sweephand.access.principals import PRINCIPAL_RULE, named_principal
 from sweephand.access_ports import KeyStore
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
@@ -29,20 +30,28 @@ class NewKey(NamedTuple):
 
 
 class AdminKeyRequest(NamedTuple):
-    """What an operator asks for: a description, and the SHA-256 of a secret that the operator has made."""
+    """What an operator asks for: a description, and who or what proves the key.
+
+    That is the SHA-256 of a secret that the operator has made, or an IAM role or user, or else a new secret.
+    """
 
     description: str | None = None
     digest: str | None = None
+    principal: str | None = None
 
     @classmethod
     def read(cls, event: Mapping[str, Any]) -> "AdminKeyRequest":
         """The request in the event of an invocation. Raises InvalidError, which says what would be right."""
         found = [
-            Violation(f"/{name}", "There is no such field; give description, secretSha256 or nothing.")
+            Violation(
+                f"/{name}", "There is no such field; give description, secretSha256, principal or nothing."
+            )
             for name in event
-            if name not in ("description", "secretSha256")
+            if name not in ("description", "secretSha256", "principal")
         ]
-        description, digest = event.get("description"), event.get("secretSha256")
+        description, digest, principal = (
+            event.get(each) for each in ("description", "secretSha256", "principal")
+        )
         is_text = isinstance(description, str) and len(description) <= DESCRIPTION_LENGTH_MAX
         if description is not None and not is_text:
             rule = f"It must be a text of at most {DESCRIPTION_LENGTH_MAX} characters."
@@ -50,9 +59,15 @@ class AdminKeyRequest(NamedTuple):
         if digest is not None and not (isinstance(digest, str) and _DIGEST.match(digest)):
             rule = "It must be the SHA-256 of a secret, as 64 hexadecimal digits in lower case."
             found.append(Violation("/secretSha256", rule))
+        known = named_principal(principal) if isinstance(principal, str) else None
+        if principal is not None and known is None:
+            found.append(Violation("/principal", PRINCIPAL_RULE))
+        if principal is not None and digest is not None:
+            rule = "Give secretSha256 or principal, not both: a principal has no secret."
+            found.append(Violation("/principal", rule))
         if found:
             raise InvalidError(found)
-        return cls(description, digest)
+        return cls(description, digest, known)
 
 
 def make_key(

@@ -56,15 +56,21 @@ def rotate_key(
     `lives_ms`; without that, it expires when the old one was to expire.
 
     Raises NotFoundError for a missing, expired or foreign key, which are told apart by nothing. Raises
-    ConflictError for a key that was rotated before, so that each key has one successor. If a revocation comes
-    first, the key stays revoked. Raises UnavailableError if other writes keep coming first; then nothing was
-    written. Raises StoreError, after which the rotation may have been made.
+    ConflictError for a key that was rotated before, so that each key has one successor, and for the key of an
+    IAM principal. If a revocation comes first, the key stays revoked. Raises UnavailableError if other writes
+    keep coming first; then nothing was written. Raises StoreError, after which the rotation may have been
+    made.
     """
     secret = ids.secret()
     for _ in range(_TRIES_MAX):
         old = visible_key(keys, key_id, caller)
         if not old.is_alive(now):
             raise NotFoundError(_NOT_FOUND)
+        if old.principal is not None:
+            raise ConflictError(
+                f"The key {old.id} has no secret, since it is for {old.principal}. Rotate the credentials of "
+                f"IAM instead."
+            )
         if old.replaced_by is not None:
             raise ConflictError(
                 f"The key {old.id} was rotated before, and the key {old.replaced_by} took its place. "

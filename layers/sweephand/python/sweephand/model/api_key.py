@@ -17,11 +17,15 @@ EVERY_NAMESPACE: Final = "*"
 
 
 class Caller(NamedTuple):
-    """The caller of a request, as the authorizer found it. The API grants access by it."""
+    """The caller of a request. The API grants access by it.
+
+    `expires_at` is the end of a caller's token. The end of a caller with a key is stored with the key.
+    """
 
     key_id: str
     namespace: str
     role: Role
+    expires_at: Instant | None = None
 
     def may(self, role: Role) -> bool:
         """Whether the caller's role suffices. Each role may do all that the roles before it in ROLES may."""
@@ -35,7 +39,8 @@ class Caller(NamedTuple):
 class Key(NamedTuple):
     """An API key as stored: the SHA-256 of its secret, never the secret.
 
-    The secret has 256 random bits, so no salt is needed.
+    The secret has 256 random bits, so no salt is needed. The key of an IAM principal has no secret: its
+    digest is empty, and no secret has that digest.
     """
 
     id: str
@@ -47,6 +52,8 @@ class Key(NamedTuple):
     description: str | None = None
     #: The id of the key that a rotation made in place of this one.
     replaced_by: str | None = None
+    #: The IAM role or user that holds this key: its ARN without a path.
+    principal: str | None = None
 
     def accepts(self, secret: str, now: Instant) -> bool:
         """Whether the secret is this key's and the key has not expired; compared in constant time."""

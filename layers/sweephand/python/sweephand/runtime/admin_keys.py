@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.key_making import AdminKeyRequest, keep_admin_key, make_admin_key
+from sweephand.access.principals import put_principal_key
 from sweephand.delivery.stack_answer import answer
-from sweephand.model.api_key import ADMIN_KEY_ID, Key, digest_of
+from sweephand.model.api_key import ADMIN_KEY_ID, EVERY_NAMESPACE, Key, digest_of
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
 from sweephand.storage.api_keys import DynamoKeys
@@ -17,9 +18,16 @@ _KEPT: Final = "the first admin key, kept by an upgrade"
 def make(event: Mapping[str, Any]) -> tuple[Key, str | None]:
     """Make the admin key that an operator asks for, and return it with the text that its holder sends.
 
-    The text is None if the operator gave the SHA-256 of a secret. Raises InvalidError and StoreError.
+    The text is None if the operator gave the SHA-256 of a secret, or an IAM role or user, whose key has no
+    secret. Raises InvalidError and StoreError.
     """
     asked, keys, now = AdminKeyRequest.read(event), DynamoKeys(tables.jobs_table()), tables.clock().now()
+    if asked.principal is not None:
+        namespace, description = EVERY_NAMESPACE, asked.description
+        made = put_principal_key(
+            keys, asked.principal, namespace=namespace, role="admin", now=now, description=description
+        )
+        return made, None
     if asked.digest is not None:
         return keep_admin_key(keys, asked.digest, asked.description, now), None
     return make_admin_key(keys, SystemIds(), asked.description, now)

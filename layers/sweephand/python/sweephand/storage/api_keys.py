@@ -23,6 +23,7 @@ class KeyItem(Item):
     description = JsonAttribute(null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     replaced_by = UnicodeAttribute(null=True)
+    principal = UnicodeAttribute(null=True)
 
 
 class DynamoKeys:
@@ -107,6 +108,7 @@ def _item(key: Key) -> KeyItem:
         created_at=key.created_at,
         description=key.description,
         replaced_by=key.replaced_by,
+        principal=key.principal,
         gone_at=key.expires_at,
         expires_at=expiry(key.expires_at),
     )
@@ -123,4 +125,5 @@ def _key(raw: RawItem) -> Key:
         expires_at=item.gone_at,
         description=item.description,
         replaced_by=item.replaced_by,
+        principal=item.principal,
     )

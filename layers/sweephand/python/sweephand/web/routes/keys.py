@@ -1,9 +1,9 @@
 """The operations by which admins make, list, rotate and revoke API keys."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
-from sweephand.access import key_rotation
+from sweephand.access import key_rotation, principals
 from sweephand.access.key_making import make_key
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
@@ -16,7 +16,7 @@ from sweephand.base.limits import KEY_DAYS_MAX, KEY_OVERLAP_DAYS_MAX, KEY_OVERLA
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.validation import duration_violations
-from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.model.api_key import EVERY_NAMESPACE, Caller, Role
 from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
@@ -42,8 +42,18 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
+class _Allows(TypedDict):
+    """What a new key allows, and until when."""
+
+    namespace: str
+    role: Role
+    now: Instant
+    expires_at: Instant | None
+    description: str | None
+
+
 def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
-    """Make a key and show it. No later answer shows it again."""
+    """Make a key and show it. No later answer shows its secret again."""
     asked = request.body
     if not request.caller.sees(asked.namespace):
         raise ForbiddenError(
@@ -51,19 +61,31 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
         )
     now = request.requested_at
     lives_ms = None if asked.expires_in is None else parse_duration_ms(asked.expires_in)
-    made = make_key(
-        services.keys,
-        services.ids,
+    allows = _Allows(
         namespace=asked.namespace,
         role=asked.role,
         now=now,
         expires_at=None if lives_ms is None else now + lives_ms,
         description=asked.description,
     )
+    response = _made(services, request.caller, asked.principal, allows)
     if asked.namespace != EVERY_NAMESPACE:
         services.namespaces.enlist(asked.namespace)
-    response: NewKeyResponse = {**key_response(made.key), "key": made.text}
     return Reply(201, response, {"cache-control": "no-store"})
+
+
+def _made(services: Services, caller: Caller, principal: str | None, allows: "_Allows") -> NewKeyResponse:
+    """The response that shows a new key: one with a secret, or the one of an IAM principal."""
+    if principal is None:
+        made = make_key(services.keys, services.ids, **allows)
+        return {**key_response(made.key), "key": made.text}
+    if caller.namespace != EVERY_NAMESPACE:
+        raise ForbiddenError(
+            "A role or user of IAM has one key in the whole stack. An admin of every namespace makes it."
+        )
+    known = principals.named_principal(principal)
+    assert known is not None, "the body was checked"
+    return {**key_response(principals.put_principal_key(services.keys, known, **allows)), "key": None}
 
 
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
@@ -109,12 +131,14 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
 def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show who the caller is. The gateway may accept a revoked key for a minute; its expiry is unknown."""
     caller = request.caller
-    key = services.keys.get(caller.key_id)
+    expires_at = caller.expires_at
+    if expires_at is None and (key := services.keys.get(caller.key_id)):
+        expires_at = key.expires_at
     response: MeResponse = {
         "id": caller.key_id,
         "namespace": caller.namespace,
         "role": caller.role,
-        "expiresAt": time_or_none(None if key is None else key.expires_at),
+        "expiresAt": time_or_none(expires_at),
     }
     return Reply(200, response, {"cache-control": "no-store"})
 
@@ -147,11 +171,13 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
     asked, violations = check(KeyRequest, given, bounds={"description": DESCRIPTION})
-    namespace, expires_in = given.get("namespace"), given.get("expiresIn")
+    namespace, expires_in, principal = (given.get(each) for each in ("namespace", "expiresIn", "principal"))
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
         violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
+    if isinstance(principal, str) and principals.named_principal(principal) is None:
+        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))
 
 
@@ -179,12 +205,20 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="admin",
         summary="Make an API key",
         description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
-        "that namespace only.",
+        "that namespace only. A key with a secret opens stacks with `AuthMode=keys`, and the key of a "
+        "`principal` opens those with `AuthMode=iam`. Both can be made in every mode.",
         run=create_key,
         accepts=Accepts(
             KeyRequest,
             _read_key,
-            {"for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"}},
+            {
+                "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
+                "for a role of IAM": {
+                    "namespace": "billing",
+                    "role": "write",
+                    "principal": "arn:aws:iam::123456789012:role/billing",
+                },
+            },
         ),
         returns={201: Returns("The new key", NewKeyResponse)},
     ),
@@ -240,8 +274,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="showMe",
         tag="Access",
         access="any",
-        summary="Show the key of the caller",
-        description="Its namespace, its role, and when it expires.",
+        summary="Show what the caller may do",
+        description="The namespace and the role of its key or token, and when that expires.",
         run=show_me,
         returns={200: Returns("The caller's key", MeResponse)},
     ),

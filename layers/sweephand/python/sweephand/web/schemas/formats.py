@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import WithJsonSchema
 
+from sweephand.access.principals import PRINCIPAL_LENGTH_MAX, PRINCIPAL_PATTERN
 from sweephand.access.secret_rules import VALUE_PATTERN
 from sweephand.base.field_bounds import NumberBounds, TextBounds
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
@@ -56,6 +57,7 @@ TimePointText = Annotated[str, WithJsonSchema(TIME_POINT_SCHEMA)]
 InstantText = Annotated[str, WithJsonSchema(INSTANT)]
 ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", TIMEZONE.most))]
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
+PrincipalText = Annotated[str, WithJsonSchema(text_schema(PRINCIPAL_PATTERN, PRINCIPAL_LENGTH_MAX))]
 SecretText = Annotated[str, WithJsonSchema(text_schema(VALUE_PATTERN, SECRET_LENGTH_MAX))]
 UrlText = Annotated[str, WithJsonSchema(URL_SCHEMA)]
 

@@ -5,7 +5,7 @@ from pydantic import Field
 from sweephand.base import limits
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll
+from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 
 
@@ -23,6 +23,12 @@ class KeyRequest(RequestBody):
         f"{DURATION_RULE}",
     )
     description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
+    principal: PrincipalText | None = Field(
+        None,
+        description="The ARN of the IAM role or user that holds the key, for stacks with `AuthMode=iam`. "
+        "Such a key has no secret, and replaces the key that the role or user has. Only an admin "
+        "of `*` makes it.",
+    )
 
 
 class KeyRotation(RequestBody):

@@ -35,12 +35,21 @@ class KeyResponse(TypedDict):
         str | None,
         Field(description="The id of the key that a rotation made in its place. Null if it was not rotated."),
     ]
+    principal: Annotated[
+        str | None,
+        Field(
+            description="The ARN of the IAM role or user that holds the key. Null if the key has a secret."
+        ),
+    ]
 
 
 class MeResponse(TypedDict):
-    """What the key of the caller allows."""
+    """What the key or the token of the caller allows."""
 
-    id: Annotated[str, Field(description="The key's id.")]
+    id: Annotated[
+        str,
+        Field(description="The key's id. For a JSON Web Token it is `jwt:` and the subject of the token."),
+    ]
     namespace: Annotated[
         str, Field(description="The namespace that the key opens. `*` opens every namespace.")
     ]
@@ -53,12 +62,16 @@ class MeResponse(TypedDict):
 class NewKeyResponse(KeyResponse):
     """A new API key. Only this response shows the key itself."""
 
-    key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
+    key: Annotated[
+        str | None,
+        Field(description="The key itself: `Authorization: Bearer {key}`. Null for the key of a principal."),
+    ]
 
 
-class RotatedKeyResponse(NewKeyResponse):
+class RotatedKeyResponse(KeyResponse):
     """The new API key of a rotation. Only this response shows the key itself."""
 
+    key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
     replaces: Annotated[KeyResponse, Field(description="The old key, with the end that it has now.")]
 
 
@@ -340,6 +353,7 @@ def key_response(key: Key) -> KeyResponse:
         "expiresAt": time_or_none(key.expires_at),
         "description": key.description,
         "replacedBy": key.replaced_by,
+        "principal": key.principal,
     }
 
 
