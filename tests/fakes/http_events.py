@@ -15,6 +15,7 @@ import simplejson
 from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
+from sweephand.access.auth_mode import Auth
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.model.api_key import Caller
 from sweephand.runtime.app import App, Options
@@ -46,7 +47,7 @@ def event_of(
     *,
     body: str | bytes | None = None,
     headers: Mapping[str, str] | None = None,
-    caller: Caller | None = ADMIN,
+    caller: Caller | Mapping[str, Any] | None = ADMIN,
 ) -> dict[str, Any]:
     """The event of a request. `url` is the encoded one that a client sends; the gateway decodes its path."""
     event = deepcopy(fixture("api_request"))
@@ -56,7 +57,9 @@ def event_of(
     event["headers"] |= {name.lower(): value for name, value in (headers or {}).items()}
     event["requestContext"]["http"] |= {"method": method, "path": unquote(path)}
     event["requestContext"].pop("authorizer")
-    if caller is not None:
+    if isinstance(caller, Mapping):
+        event["requestContext"]["authorizer"] = caller
+    elif caller is not None:
         context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
         event["requestContext"]["authorizer"] = {"lambda": context}
     if isinstance(body, bytes):
@@ -101,6 +104,7 @@ class Client:
         allow_insecure_targets: bool = False,
         queues: JobQueues = EVERY_QUEUE,
         write_concurrently: Concurrently = one_by_one,
+        auth: Auth = Auth(),  # noqa: B008 - a NamedTuple does not change
     ) -> None:
         self.world = world or World()
         self.keys = MemoryKeys()
@@ -112,10 +116,12 @@ class Client:
                 reach=Reach(allow_insecure_targets, queues),
                 flow_functions_max=self.world.flow_functions_max,
                 limits_namespaces=self.world.limits_namespaces,
+                auth=auth,
             ),
             shard_count=lambda: self.world.shards,
             write_concurrently=write_concurrently,
         ).services
+        self.auth = auth
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 
     def send(
@@ -126,15 +132,18 @@ class Client:
         *,
         text: str | bytes | None = None,
         headers: Mapping[str, str] | None = None,
-        caller: Caller | None = ADMIN,
+        caller: Caller | Mapping[str, Any] | None = ADMIN,
     ) -> Answered:
-        """The answer to a request whose body is `body` as JSON, or the unchanged `text`."""
+        """The answer to a request whose body is `body` as JSON, or the unchanged `text`.
+
+        `caller` is whom the authorizer function has found, or what another authorizer of the gateway says.
+        """
         sent = text if body is None else json.dumps(body)
         typed = {"content-type": "application/json"} if sent is not None else {}
         event = event_of(method, url, body=sent, headers={**typed, **(headers or {})}, caller=caller)
         answer = self.handler(event, None)
         json.dumps(answer)  # Lambda encodes the answer, too
-        described(method, event["rawPath"], answer)
+        described(method, event["rawPath"], answer, self.auth)
         return Answered(answer["statusCode"], _lower(answer["headers"]), answer.get("body"))
 
     def put(self, name: str = "job", job: Any = JOB, **options: Any) -> Answered:
@@ -146,19 +155,25 @@ class Client:
         return self.send("GET", f"/v1/namespaces/ns/jobs/{name}", **options)
 
 
-def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
+def described(
+    method: str,
+    path: str,
+    answer: Mapping[str, Any],
+    auth: Auth = Auth(),  # noqa: B008 - a NamedTuple does not change
+) -> None:
     """Assert that the OpenAPI document has this answer: its status, its content type and its schema."""
+    whole = document(auth)
     operation = _operation(method, path)
     headers = _lower(answer["headers"])
     if operation is None:
         assert answer["statusCode"] in (404, 405), answer
         _validate({"$ref": "#/components/schemas/ProblemResponse"}, answer["body"])
         return
-    responses = operation["responses"]
+    responses = whole["paths"][operation][method.lower()]["responses"]
     assert str(answer["statusCode"]) in responses, f"{method} {path}: {answer['statusCode']} is not described"
     response = responses[str(answer["statusCode"])]
     if "$ref" in response:
-        response = document()["components"]["responses"][response["$ref"].rpartition("/")[2]]
+        response = whole["components"]["responses"][response["$ref"].rpartition("/")[2]]
     if "content" not in response:
         assert not answer.get("body")
         return
@@ -168,9 +183,9 @@ def described(method: str, path: str, answer: Mapping[str, Any]) -> None:
         _validate(schema, answer["body"])
 
 
-def document() -> dict[str, Any]:
-    """The OpenAPI document. It changes with the registered target types."""
-    return _parsed(operations.description())
+def document(auth: Auth = Auth()) -> dict[str, Any]:  # noqa: B008 - a NamedTuple does not change
+    """The OpenAPI document of a mode. It changes with the registered target types."""
+    return _parsed(operations.description(auth))
 
 
 @lru_cache(maxsize=2)
@@ -186,14 +201,15 @@ def _validate(schema: Mapping[str, Any], text: str) -> None:
     jsonschema.Draft202012Validator(whole).validate(value)
 
 
-def _operation(method: str, path: str) -> Any:
+def _operation(method: str, path: str) -> str | None:
+    """The path of the document that this request is one to, if its method is there too."""
     parts = path.split("/")
     for template, methods in document()["paths"].items():
         wanted = template.split("/")
         if len(wanted) == len(parts) and all(
             part if want.startswith("{") else want == part for want, part in zip(wanted, parts, strict=True)
         ):
-            return methods.get(method.lower())
+            return template if method.lower() in methods else None
     return None
 
 

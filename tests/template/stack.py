@@ -14,7 +14,7 @@ class Stack:
     """A template without SAM's shorthands."""
 
     def __init__(self, template: dict[str, Any]) -> None:
-        self._template = template
+        self.template = template
         self._resources: dict[str, dict[str, Any]] = template["Resources"]
 
     def resource(self, name: str) -> dict[str, Any]:
@@ -40,20 +40,20 @@ class Stack:
 
     def parameter(self, name: str) -> dict[str, Any]:
         """How a parameter is declared."""
-        parameter: dict[str, Any] = self._template["Parameters"][name]
+        parameter: dict[str, Any] = self.template["Parameters"][name]
         return parameter
 
     def has_parameter(self, name: str) -> bool:
         """Whether the template has a parameter of this name."""
-        return name in self._template["Parameters"]
+        return name in self.template["Parameters"]
 
     def parameters_in(self, value: Any) -> set[str]:
         """The names of the parameters on which a value depends, however deep and whether by Ref or by Sub."""
         match value:
             case {"Ref": str(name)}:
-                return {name} & set(self._template["Parameters"])
+                return {name} & set(self.template["Parameters"])
             case {"Fn::Sub": str(text)}:
-                return set(re.findall(r"\$\{(\w+)}", text)) & set(self._template["Parameters"])
+                return set(re.findall(r"\$\{(\w+)}", text)) & set(self.template["Parameters"])
             case dict():
                 return {name for each in value.values() for name in self.parameters_in(each)}
             case list():
@@ -68,26 +68,15 @@ class Stack:
         }
 
     def _named_in(self, value: Any) -> set[str]:
-        match value:
-            case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
-                return {name} & set(self._resources)
-            case {"Fn::Sub": str(text)}:
-                return set(re.findall(r"\$\{(\w+)", text)) & set(self._resources)
-            case {"Fn::Sub": [str(text), dict(values)]}:
-                return self._named_in({"Fn::Sub": text}) | self._named_in(values)
-            case dict():
-                return {name for each in value.values() for name in self._named_in(each)}
-            case list():
-                return {name for each in value for name in self._named_in(each)}
-        return set()
+        return set(references(value)) & set(self._resources)
 
     def condition(self, name: str) -> Any:
         """What a condition says."""
-        return self._template["Conditions"][name]
+        return self.template["Conditions"][name]
 
     def outputs(self) -> set[str]:
         """The names of what the stack tells."""
-        return set(self._template["Outputs"])
+        return set(self.template["Outputs"])
 
     def variables(self, function: str) -> dict[str, Any]:
         """The environment of a function, given as `Api`, `Tick` and so on."""
@@ -137,7 +126,7 @@ class Stack:
             policy["PolicyDocument"]
             for kind in ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy")
             for policy in self.named(kind).values()
-            if {"Ref": role} in policy["Roles"]
+            if role in map(_present, policy["Roles"])
         ]
         for policy in policies:
             for statement in policy["Statement"]:
@@ -148,6 +137,32 @@ class Stack:
                         yield statement | {"Effect": "Allow"}
                     case _:
                         yield statement
+
+
+def references(value: Any) -> Iterator[str]:
+    """The names of what a value refers to: resources and parameters."""
+    match value:
+        case {"Ref": str(name)} | {"Fn::GetAtt": [str(name), _]}:
+            yield name
+        case {"Fn::Sub": str(text)}:
+            yield from re.findall(r"\$\{(\w+)", text)
+        case {"Fn::Sub": [str(text), dict(values)]}:
+            yield from set(re.findall(r"\$\{(\w+)", text)) - values.keys()
+            yield from references(values)
+        case dict():
+            for each in value.values():
+                yield from references(each)
+        case list():
+            for each in value:
+                yield from references(each)
+
+
+def _present(value: Any) -> str:
+    """The name of the resource that a reference names where the resource is there."""
+    match value:
+        case {"Fn::If": [str(), {"Ref": str(name)}, {"Ref": "AWS::NoValue"}]} | {"Ref": str(name)}:
+            return name
+    raise AssertionError(f"no reference: {value}")
 
 
 def told(value: Any) -> str:

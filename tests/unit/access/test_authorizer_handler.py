@@ -5,7 +5,10 @@ from types import ModuleType
 import pytest
 from tests.fakes.functions import function
 from tests.fakes.http_events import fixture
+from tests.fakes.memory_access import MemoryKeys
+from tests.fakes.world import NOON
 
+from sweephand.access.auth_mode import Auth
 from sweephand.access.run_token import run_token
 from sweephand.model.api_key import Caller
 from sweephand.web.http.authorization import caller_of
@@ -48,7 +51,8 @@ def test_a_token_of_a_run_is_let_in_without_a_caller(
     event["headers"]["authorization"] = f"Bearer {run_token('x' * 43)}"
     answer = module.handler(event, None)
     assert answer == {"isAuthorized": True, "context": {"keyId": "run"}}
-    assert caller_of({"requestContext": {"authorizer": {"lambda": answer["context"]}}}) is None
+    event = {"requestContext": {"authorizer": {"lambda": answer["context"]}}}
+    assert caller_of(event, Auth(), MemoryKeys(), NOON) is None
     assert "xxx" not in str([vars(record) for record in caplog.records])
 
 

@@ -27,6 +27,7 @@ VARIABLES: Final = {
     "QUEUE": "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-orders",
     "RUN": "1795262400000-0",
     "KEY_ID": "k1",
+    "TOKEN": "eyJ0eXAiOiJKV1QifQ",
     "AT": "2190-01-01T00:00:00Z",
 }
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sweephand.access.auth_mode import Auth
 from sweephand.runtime.settings import Settings, SettingsError
 
 
@@ -47,3 +48,14 @@ def test_private_networks_are_read_and_a_wrong_one_is_named() -> None:
     assert Settings.read({}).reach.private == ()
     with pytest.raises(SettingsError, match="PRIVATE_TARGET_CIDRS must be a list of networks"):
         Settings.read({"PRIVATE_TARGET_CIDRS": "10.0.0.1/16"})
+
+
+def test_callers_are_known_by_keys_unless_the_setting_says_otherwise() -> None:
+    claims = {"JWT_NAMESPACE_CLAIM": "ns", "JWT_ROLE_CLAIM": "role"}
+    assert Settings.read({}).auth.mode == "keys"
+    assert Settings.read({"AUTH_MODE": "iam", **claims}).auth.mode == "iam"
+    assert Settings.read({"AUTH_MODE": "jwt", **claims}).auth == Auth("jwt", "ns", "role")
+    with pytest.raises(SettingsError, match="AUTH_MODE must be one of keys, iam, jwt, not 'none'"):
+        Settings.read({"AUTH_MODE": "none"})
+    with pytest.raises(SettingsError, match="JWT_NAMESPACE_CLAIM and JWT_ROLE_CLAIM must name claims"):
+        Settings.read({"AUTH_MODE": "jwt", "JWT_ROLE_CLAIM": "role"})

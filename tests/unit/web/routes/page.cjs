@@ -49,7 +49,7 @@ class Element {
   }
 }
 
-const { script, api, searches } = JSON.parse(readFileSync(0, "utf8"));
+const { script, api, searches, href } = JSON.parse(readFileSync(0, "utf8"));
 const names = ["nav", "main", "#menu", "#search", "#fold", "#found"];
 const parts = Object.fromEntries(names.map((name) => [name, new Element(name)]));
 vm.runInNewContext(script, {
@@ -60,7 +60,7 @@ vm.runInNewContext(script, {
     querySelector: (name) => parts[name],
   },
   fetch: async () => ({ ok: true, json: async () => api }),
-  location: { href: "https://example.com/docs", hash: "" },
+  location: { href, hash: "" },
   window: { scrollTo: () => {} },
 });
 

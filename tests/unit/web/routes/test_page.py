@@ -13,6 +13,7 @@ from tests.fakes.curl import read_curl
 from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import World
 
+from sweephand.access.auth_mode import Auth
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
 
@@ -21,15 +22,15 @@ SEARCHES = ["heartbeatTimeout", "Complete RUN", "neither here nor there", ""]
 
 
 @cache
-def shown() -> Any:
-    """What a reader of the page sees of the description."""
+def shown(auth: Auth = Auth(), href: str = "https://example.com/docs") -> Any:  # noqa: B008 - never changes
+    """What a reader of the page at this address sees of the description."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("Node, which runs the page's script, is not installed")
     script = files("sweephand.web").joinpath("docs.js").read_text("utf-8")
     done = subprocess.run(  # noqa: S603 - our own page and description
         [node, _READER],
-        input=json.dumps({"script": script, "api": document(), "searches": SEARCHES}),
+        input=json.dumps({"script": script, "api": document(auth), "searches": SEARCHES, "href": href}),
         capture_output=True,
         text=True,
         check=False,
@@ -128,3 +129,27 @@ def test_an_example_carries_the_token_that_its_call_takes() -> None:
             assert ("Bearer $RUN_TOKEN" in example) == (operation.access == "callback"), operation.name
             with_key = operation.access not in ("callback", "open")
             assert ("Bearer $KEY" in example) == with_key, operation.name
+
+
+@pytest.mark.parametrize(
+    ("auth", "href", "proof"),
+    [
+        (Auth("jwt", "ns", "role"), "https://example.com/docs", '-H "Authorization: Bearer $TOKEN"'),
+        (
+            Auth("iam"),
+            "https://abc.execute-api.eu-west-1.amazonaws.com/docs",
+            '--aws-sigv4 "aws:amz:eu-west-1:execute-api" --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"',
+        ),
+        (Auth("iam"), "https://example.com/docs", '--aws-sigv4 "aws:amz:$AWS_REGION:execute-api"'),
+    ],
+)
+def test_an_example_proves_its_caller_as_the_mode_of_the_stack_asks(
+    auth: Auth, href: str, proof: str
+) -> None:
+    page = shown(auth, href)
+    assert page["alerts"] == []
+    for operation in OPERATIONS:
+        for example in page["examples"][operation.name]:
+            assert ("Bearer $RUN_TOKEN" in example) == (operation.access == "callback"), operation.name
+            assert (proof in example) == (operation.access not in ("callback", "open")), operation.name
+            assert '$KEY"' not in example

@@ -74,6 +74,7 @@ class App:
     @cached_property
     def services(self) -> "Services":
         """What the operations of the API call."""
+        from sweephand.access.auth_mode import Auth
         from sweephand.runs.batch_reads import BatchReader
         from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
@@ -105,6 +106,7 @@ class App:
             clock=ports.clock,
             ids=ports.ids,
             reach=Reach() if self.options.reach is None else self.options.reach,
+            auth=self.options.auth or Auth(),
         )
 
     @cached_property

@@ -290,5 +290,6 @@ def app() -> App:
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
         limits_namespaces=True,
+        auth=settings.auth,
     )
     return App(ports(), options)

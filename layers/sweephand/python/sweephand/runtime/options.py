@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from sweephand.access.auth_mode import Auth
     from sweephand.targets.queues import Reach
 
 
@@ -17,7 +18,8 @@ class Options(NamedTuple):
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
     without flow policies. If it `limits_namespaces`, the limits in the settings of namespaces are obeyed.
-    `triggers_per_minute_max` is the stack's valve; 0 stands for none.
+    `triggers_per_minute_max` is the stack's valve; 0 stands for none. `auth` is how callers prove who they
+    are; None stands for keys.
     """
 
     shards: int = 1
@@ -30,3 +32,4 @@ class Options(NamedTuple):
     flow_functions_max: int = 0
     limits_namespaces: bool = False
     triggers_per_minute_max: int = 0
+    auth: "Auth | None" = None

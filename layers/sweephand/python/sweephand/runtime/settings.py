@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import NamedTuple
 
+from sweephand.access.auth_mode import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
@@ -47,6 +48,7 @@ class Settings(NamedTuple):
     target_queue_arns: tuple[str, ...]
     listed_arns: Mapping[str, tuple[str, ...]]
     private_networks: Networks
+    auth: Auth
 
     @property
     def queues(self) -> JobQueues:
@@ -95,6 +97,7 @@ class Settings(NamedTuple):
             target_queue_arns=_arns(environment, "TARGET_QUEUE_ARNS"),
             listed_arns={_parameter(each): _arns(environment, each) for each in _lists(environment)},
             private_networks=_networks(environment, "PRIVATE_TARGET_CIDRS"),
+            auth=_auth(environment),
         )
 
 
@@ -124,6 +127,17 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     if text not in ("on", "off"):
         raise SettingsError(f"{name} must be on or off, not {text!r}.")
     return text == "on"
+
+
+def _auth(environment: Mapping[str, str]) -> Auth:
+    text = environment.get("AUTH_MODE", "keys")
+    mode = next((each for each in AUTH_MODES if each == text), None)
+    if mode is None:
+        raise SettingsError(f"AUTH_MODE must be one of {', '.join(AUTH_MODES)}, not {text!r}.")
+    claims = [environment.get(name, "") for name in ("JWT_NAMESPACE_CLAIM", "JWT_ROLE_CLAIM")]
+    if mode == "jwt" and not all(claims):
+        raise SettingsError("JWT_NAMESPACE_CLAIM and JWT_ROLE_CLAIM must name claims where AUTH_MODE is jwt.")
+    return Auth(mode, *claims)
 
 
 def _networks(environment: Mapping[str, str], name: str) -> Networks:

@@ -18,11 +18,40 @@ const QUERIES = {
 
 /** What the shell variables of the examples hold. */
 const VARIABLES = {
-  RUN_TOKEN: "the header `sweephand-run-token` of the attempt; a key of the role `write` is taken too",
+  RUN_TOKEN: "the header `sweephand-run-token` of the attempt",
   RUN: "the `id` of a run, as the list of runs shows it",
   BATCH: "the `id` of a batch, as the list of batches shows it",
   KEY_ID: "the `id` of a key, as the list of keys shows it",
 };
+
+/** How an example proves who its caller is, by security scheme: its lines, and what they need beforehand. */
+const PROOFS = {
+  runToken: { lines: () => ['-H "Authorization: Bearer $RUN_TOKEN"'] },
+  key: {
+    lines: () => ['-H "Authorization: Bearer $KEY"'],
+    told: "The examples take your API key from `$KEY`. `make up` prints the key of a local stack.",
+    needs: "export KEY=sh_…",
+  },
+  token: {
+    lines: () => ['-H "Authorization: Bearer $TOKEN"'],
+    told: "The examples take the token of your issuer from `$TOKEN`.",
+    needs: "export TOKEN=…",
+  },
+  iam: {
+    lines: () => [
+      `--aws-sigv4 "aws:amz:${region()}:execute-api" --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"`,
+      '-H "x-amz-security-token: $AWS_SESSION_TOKEN"',
+    ],
+    told: "The examples sign with the credentials of a role or user in these variables:",
+    needs: "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_SESSION_TOKEN=…",
+  },
+};
+
+/** The region in the address of this page; a variable where the stack has a domain of its own. */
+function region() {
+  const found = /\.execute-api\.([a-z0-9-]+)\./.exec(location.href);
+  return found ? found[1] : "$AWS_REGION";
+}
 
 /** An element with attributes and children; strings become text and nothing else. */
 function make(name, attributes, ...children) {
@@ -133,8 +162,7 @@ function curl(method, path, operation, example) {
   const filled = path.replace(/{(\w+)}/g, (_, name) => PATH_VALUES[name]);
   parts.push(`"${base}${filled}${QUERIES[operation.operationId] || ""}"`);
   const lines = [parts.join(" ")];
-  const token = operation.security.some((each) => "runToken" in each) ? "RUN_TOKEN" : "KEY";
-  if (operation.security.length) lines.push(`-H "Authorization: Bearer $${token}"`);
+  if (operation.security.length) lines.push(...PROOFS[Object.keys(operation.security[0])[0]].lines());
   if (example !== undefined) {
     const body = written(example).replaceAll("'", "'\\''");
     lines.push("-H 'Content-Type: application/json'", `-d '${body}'`);
@@ -272,12 +300,12 @@ function show(api) {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method, path, operation })));
   const [first, ...rest] = api.info.description.trim().split("\n\n");
+  const proof = PROOFS[Object.keys(api.components.securitySchemes).find((each) => each !== "runToken")];
   const about = make("header", {},
     make("h1", {}, api.info.title + " API ", make("small", {}, api.info.version)),
     make("p", {}, prose(first)),
-    make("p", {}, "The examples take your API key from ", make("code", {}, "$KEY"), ". ",
-      make("code", {}, "make up"), " prints the key of a local stack."),
-    command("export KEY=sh_…"),
+    make("p", {}, prose(proof.told)),
+    command(proof.needs),
     ...rest.map((text) => make("p", {}, prose(text))),
     make("p", {}, make("a", { href: "v1/openapi.json" }, "OpenAPI " + api.openapi)));
   main.replaceChildren(about);

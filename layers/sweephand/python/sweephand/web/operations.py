@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import Any, Final
 
+from sweephand.access.auth_mode import Auth
 from sweephand.targets.registry import end_target_types
 from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi
@@ -36,21 +37,21 @@ from sweephand.web.routes import (
 from sweephand.web.services import Services
 
 
-def description() -> str:
-    """The OpenAPI document of all operations and target types, as JSON text.
+def description(auth: Auth = Auth()) -> str:  # noqa: B008 - a NamedTuple does not change
+    """The OpenAPI document of all operations and target types, as JSON text, for a stack with this mode.
 
     It is made at the first call, and again after the registered target types have changed.
     """
-    return _description_with(tuple(end_target_types().values()))
+    return _description_with(auth, tuple(end_target_types().values()))
 
 
 @lru_cache(maxsize=2)
-def _description_with(_: tuple[TargetType, ...]) -> str:
-    return json_text.write(openapi.describe(OPERATIONS))
+def _description_with(auth: Auth, _: tuple[TargetType, ...]) -> str:
+    return json_text.write(openapi.describe(OPERATIONS, auth))
 
 
-def _show_description(_: Services, __: Request[NoQuery, None]) -> Reply:
-    return Reply(200, json_text.raw(description()), {"cache-control": "max-age=300"})
+def _show_description(services: Services, _: Request[NoQuery, None]) -> Reply:
+    return Reply(200, json_text.raw(description(services.auth)), {"cache-control": "max-age=300"})
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

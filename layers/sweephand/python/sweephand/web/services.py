@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.access_ports import KeyStore
@@ -32,7 +33,10 @@ from sweephand.targets.queues import Reach
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """One of each use case and port. `reach` says which resources the targets of jobs may reach."""
+    """One of each use case and port.
+
+    `reach` says which resources the targets of jobs may reach, and `auth` how callers prove who they are.
+    """
 
     writer: Writer
     bulk_writer: BulkWriter
@@ -59,3 +63,4 @@ class Services:
     clock: Clock
     ids: Ids
     reach: Reach
+    auth: Auth

@@ -147,9 +147,11 @@ class _Dispatcher:
 
     def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[str]:
         event = self._app.current_event
-        began_at = self._services.clock.now()
-        caller = caller_of(event.raw_event)
+        services = self._services
+        began_at = services.clock.now()
+        caller = None
         try:
+            caller = caller_of(event.raw_event, services.auth, services.keys, began_at)
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - errors become statuses only here
             reply = _problem_reply(error)
@@ -161,7 +163,7 @@ class _Dispatcher:
             route=route,
             path=event.path,
             status=reply.status,
-            duration_ms=self._services.clock.now() - began_at,
+            duration_ms=services.clock.now() - began_at,
             key_id=caller.key_id if caller else None,
             request_id=event.request_context.request_id,
         )

@@ -6,8 +6,12 @@ The API reads the rest of the request only after that.
 from collections.abc import Mapping
 from typing import Any
 
+from sweephand.access import claims, principals
+from sweephand.access.auth_mode import Auth
 from sweephand.access.run_token import sent_run_token
+from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError, NotFoundError
+from sweephand.base.instants import Instant
 from sweephand.model.api_key import ROLES, Caller
 from sweephand.web.http.operation import Operation
 from sweephand.web.http.problems import UnauthenticatedError
@@ -19,12 +23,30 @@ ANONYMOUS = Caller("", "", "read")
 CONSUMER = Caller("run", "", "read")
 
 
-def caller_of(event: Mapping[str, Any]) -> Caller | None:
-    """The caller that the authorizer has found, or None.
+def caller_of(event: Mapping[str, Any], auth: Auth, keys: KeyStore, now: Instant) -> Caller | None:
+    """The caller that the gateway has authenticated as the mode of the stack says; None without one.
 
-    The authorizer writes it to `requestContext.authorizer.lambda` of the event (payload format 2.0).
+    The gateway writes it to `requestContext.authorizer` of the event (payload format 2.0), under another
+    name for each kind of authorizer. What another kind would write there is never read, so a stack whose
+    mode is just being changed lets nobody in by mistake.
+
+    Raises ForbiddenError for a caller that the gateway lets in and that has no namespace or role. Raises
+    StoreError if the key of an IAM principal cannot be looked up.
     """
-    found = (event.get("requestContext", {}).get("authorizer") or {}).get("lambda") or {}
+    found = event.get("requestContext", {}).get("authorizer") or {}
+    match auth.mode:
+        case "keys":
+            return _caller_of_authorizer(found.get("lambda") or {})
+        case "iam":
+            arn = (found.get("iam") or {}).get("userArn")
+            return principals.caller_of(arn, keys=keys, now=now) if isinstance(arn, str) else None
+        case "jwt":
+            given = (found.get("jwt") or {}).get("claims")
+            return claims.caller_of(given, auth) if isinstance(given, Mapping) else None
+
+
+def _caller_of_authorizer(found: Mapping[str, Any]) -> Caller | None:
+    """The caller in the answer of the authorizer function."""
     key_id, namespace, role = (found.get(name) for name in ("keyId", "namespace", "role"))
     if not (isinstance(key_id, str) and isinstance(namespace, str) and role in ROLES):
         return None
@@ -45,11 +67,13 @@ def authorize(
     if operation.access == "callback" and caller is None and sent_run_token(authorization) is not None:
         return CONSUMER
     if caller is None:
-        raise UnauthenticatedError("Send a key: Authorization: Bearer sh_…")
+        if operation.access == "callback":
+            raise UnauthenticatedError("Send the token of the run: Authorization: Bearer shr_…")
+        raise UnauthenticatedError("Say who you are. /v1/openapi.json describes how.")
     if "namespace" in path and not caller.sees(path["namespace"]):
-        raise NotFoundError("There is no such namespace, or this key is for another one.")
+        raise NotFoundError("There is no such namespace, or you are a caller of another one.")
     role = "write" if operation.access == "callback" else operation.access
     if role != "any" and not caller.may(role):
         enough = " or ".join(ROLES[ROLES.index(role) :])
-        raise ForbiddenError(f"This key has the role {caller.role}. This call needs the role {enough}.")
+        raise ForbiddenError(f"You have the role {caller.role}. This call needs the role {enough}.")
     return caller

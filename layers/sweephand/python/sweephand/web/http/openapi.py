@@ -10,6 +10,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaV
 from pydantic_core import core_schema
 
 from sweephand import __version__
+from sweephand.access.auth_mode import Auth
+from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS
 from sweephand.web.schemas import formats, target_schemas
@@ -19,7 +21,7 @@ from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 _REFS: Final = "#/components/schemas/{model}"
 
 _PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "namespace": "The namespace. The key must be for this namespace.",
+    "namespace": "The namespace. The caller must be one of this namespace.",
     "name": "The job's name.",
     "policy": "The policy's name.",
     "secret": "The secret's name.",
@@ -33,14 +35,14 @@ _ABOUT: Final = """\
 A job scheduler in your own AWS account. It delivers each trigger at least once, never early, and to the
 second.
 
-A request needs the header `Authorization: Bearer sh_…`, unless the call is open to everybody. A key opens one
-namespace, or all of them. The answer for any other namespace is 404. The field `x-access` of a call names the
-least role that it needs: `read`, `write` or `admin`. `any` is any key, `callback` is the role `write` or the
-token of a run, and `open` needs nothing.
+{credentials}
+
+The field `x-access` of a call names the least role that it needs: `read`, `write` or `admin`. `any` is any caller
+that has proved who it is, `callback` is the role `write` or the token of a run, and `open` needs nothing.
 
 Errors are problem documents (RFC 9457). Their `errors` name every field that cannot be accepted, by its JSON
-pointer. API Gateway refuses some requests by itself (401, 403, 429, 500, 503). Then the body is
-`{"message": "…"}`, as `application/json`.
+pointer. API Gateway refuses some requests by itself ({statuses}). Then the body is
+`{{"message": "…"}}`, as `application/json`.
 
 Times in answers are RFC 3339 in UTC, with milliseconds. The API refuses a field that a call does not know. It
 also refuses a body or a precondition that a call does not take. The gateway decodes a path before the API
@@ -61,45 +63,29 @@ _ROLES: Final[Mapping[str, str]] = {
     "read": "Needs the role `read`, `write` or `admin`.",
     "write": "Needs the role `write` or `admin`.",
     "admin": "Needs the role `admin`.",
-    "callback": "Needs the token of the run's latest attempt, or a key with the role `write` or `admin`.",
-    "any": "Needs any key.",
     "open": "Open to everybody.",
 }
 
-#: The credentials that an operation takes. An operation of another access takes a key only.
-_SECURITY: Final[Mapping[str, list[dict[str, list[str]]]]] = {
-    "open": [],
-    "callback": [{"runToken": []}, {"key": []}],
-}
 
-
-#: The statuses that the gateway answers by itself on a path that is not open, with reason and message.
-_GATEWAY: Final[Mapping[int, tuple[str, str]]] = {
-    401: ("there is no Authorization header", "Unauthorized"),
-    403: ("the key is unknown, was revoked or has expired", "Forbidden"),
-    429: ("more requests a second than the stack lets in", "Too Many Requests"),
-    500: ("a function failed", "Internal Server Error"),
-    503: ("no function could be started", "Service Unavailable"),
-}
-
-
-def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
-    """The OpenAPI document of the operations.
+def describe(operations: Iterable[Operation[Any, Any]], auth: Auth) -> dict[str, Any]:
+    """The OpenAPI document of the operations, for a stack with this mode.
 
     The URL of its server is relative, so that the document is right at every address of the stack.
     """
-    operations = tuple(operations)
+    operations, proof = tuple(operations), credentials(auth)
     schemas = _Schemas(operations)
     paths: dict[str, dict[str, Any]] = {}
     for each in operations:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas)
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, schemas, proof)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Sweephand",
             "version": __version__,
             "summary": "A job scheduler in your own AWS account",
-            "description": _ABOUT,
+            "description": _ABOUT.format(
+                credentials=proof.about, statuses=", ".join(map(str, proof.gateway))
+            ),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "..", "description": "Where this document was read"}],
@@ -108,17 +94,10 @@ def describe(operations: Iterable[Operation[Any, Any]]) -> dict[str, Any]:
         "components": {
             "schemas": schemas.definitions,
             "responses": {
-                **{_problem_name(status): _problem(status) for status in KINDS},
-                **{_refusal_name(status): _refusal(status) for status in _GATEWAY},
+                **{_problem_name(status): _problem(status, proof) for status in KINDS},
+                **{_refusal_name(status): _refusal(status, proof) for status in proof.gateway},
             },
-            "securitySchemes": {
-                "key": {"type": "http", "scheme": "bearer", "description": "An API key: `sh_{id}_{secret}`."},
-                "runToken": {
-                    "type": "http",
-                    "scheme": "bearer",
-                    "description": "The token that came with an attempt: `shr_{secret}`.",
-                },
-            },
+            "securitySchemes": dict(proof.schemes),
         },
     }
 
@@ -173,13 +152,15 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
+def _operation(each: Operation[Any, Any], schemas: _Schemas, proof: Credentials) -> dict[str, Any]:
+    needs = {**_ROLES, "callback": proof.callback_role, "any": proof.any_caller}[each.access]
+    security = {"open": [], "callback": proof.of_callbacks}.get(each.access, [{proof.scheme: []}])
     found: dict[str, Any] = {
         "operationId": each.name,
         "tags": [each.tag],
         "summary": each.summary,
-        "description": " ".join(text for text in (each.description, _ROLES[each.access]) if text),
-        "security": _SECURITY.get(each.access, [{"key": []}]),
+        "description": " ".join(text for text in (each.description, needs) if text),
+        "security": security,
         "x-access": each.access,
     }
     if parameters := [*_path_parameters(each), *_query_parameters(each), *_header_parameters(each)]:
@@ -195,20 +176,22 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas) -> dict[str, Any]:
         }
     answers = {str(status): _answer(gives, schemas) for status, gives in sorted(each.returns.items())}
     problems = {
-        str(status): {"$ref": f"#/components/responses/{_problem_name(status)}"} for status in statuses(each)
+        str(status): {"$ref": f"#/components/responses/{_problem_name(status)}"}
+        for status in statuses(each, proof)
     }
-    for status in _GATEWAY if each.access != "open" else ():
+    for status in proof.gateway if each.access != "open" else ():
         problems.setdefault(str(status), {"$ref": f"#/components/responses/{_refusal_name(status)}"})
     found["responses"] = answers | problems
     return found
 
 
-def statuses(operation: Operation[Any, Any]) -> list[int]:
+def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
     """The statuses of the problems with which an operation can answer, in ascending order."""
     found = set(operation.problems) | {500}
     if operation.access != "open":
         found |= {401, 503}
-    if operation.access in ("read", "write", "admin", "callback"):
+    # What is not of Sweephand's own can lack a namespace or a role. An authorizer lets no such caller in.
+    if operation.access not in ("any", "open") or (operation.access == "any" and proof.scheme != "key"):
         found.add(403)
     if "{namespace}" in operation.path:
         found |= {404, 422}
@@ -280,12 +263,12 @@ def _problem_name(status: int) -> str:
     return HTTPStatus(status).name.title().replace("_", "")
 
 
-def _problem(status: int) -> dict[str, Any]:
+def _problem(status: int, proof: Credentials) -> dict[str, Any]:
     kind, title = KINDS[status]
     described = f"{title} (`urn:sweephand:problem:{kind}`)"
     content = {CONTENT_TYPE: {"schema": {"$ref": _REFS.format(model="ProblemResponse")}}}
-    if status in _GATEWAY:
-        refusal = _refusal(status)
+    if status in proof.gateway:
+        refusal = _refusal(status, proof)
         described += f"; or {refusal['description']}"
         content |= refusal["content"]
     return {"description": described, "content": content}
@@ -295,9 +278,9 @@ def _refusal_name(status: int) -> str:
     return f"Gateway{_problem_name(status)}"
 
 
-def _refusal(status: int) -> dict[str, Any]:
+def _refusal(status: int, proof: Credentials) -> dict[str, Any]:
     """The response that the gateway sends by itself, without an answer of the API function."""
-    reason, message = _GATEWAY[status]
+    reason, message = proof.gateway[status]
     schema = {"$ref": _REFS.format(model="GatewayRefusal")}
     return {
         "description": f"the gateway's own answer: {reason}",
