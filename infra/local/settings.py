@@ -71,7 +71,12 @@ def admin_secret() -> str:
 
 
 def _store_admin_key(place: Place) -> None:
-    """Have the stack store the digest of the local admin key, as an operator would."""
+    """Have the stack store the digest of the local admin key, as an operator would.
+
+    A stack whose callers an issuer of tokens knows has no such function, and keeps the keys that it has.
+    """
+    if "AdminKeyFunctionName" not in outputs(place):
+        return
     digest = sha256(admin_secret().encode()).hexdigest()
     invoke(place, "AdminKey", {"secretSha256": digest, "description": "the key of local stacks"})
 

@@ -33,6 +33,7 @@ _numbers = itertools.count(1)
 #: these on a stack, and another one runs the others on a second stack.
 _BRISK = frozenset(
     {
+        "test_auth_modes",
         "test_described",
         "test_pages",
         "test_policies",
