@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,10 @@ def session() -> boto3.Session:
 
 
 def deploy(place: Place, template: Path) -> None:
-    """Create or update the stack. The section `local` of samconfig.toml has the parameters."""
+    """Create or update the stack.
+
+    The section `local` of samconfig.toml has its parameters, and those of the place replace them.
+    """
     # SAM would put its managed bucket into a stack of its own, which takes seconds.
     session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
     done = subprocess.run(
@@ -37,6 +41,7 @@ def deploy(place: Place, template: Path) -> None:
             ROOT / "samconfig.toml",
             "--template-file",
             template,
+            *_overrides(place),
         ],
         cwd=ROOT,
         env=aws_environment(place),
@@ -46,6 +51,16 @@ def deploy(place: Place, template: Path) -> None:
     )
     if done.returncode != 0:
         raise CannotDeployError(done.stdout + done.stderr)
+
+
+def _overrides(place: Place) -> list[str]:
+    """The option with the parameters, if the place has any. SAM would leave out those of samconfig.toml."""
+    if not place.parameters:
+        return []
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
+    usual: list[str] = config["local"]["deploy"]["parameters"]["parameter_overrides"]
+    named = dict(each.split("=", 1) for each in (*usual, *place.parameters))
+    return ["--parameter-overrides", *(f"{name}={value}" for name, value in named.items())]
 
 
 def outputs(place: Place) -> dict[str, str]:

@@ -27,11 +27,13 @@ class Place:
     """The folder, the files and the address of the stack on one port.
 
     If it enforces roles, a function can do only what its role allows, as on AWS. That costs a third more for
-    every request, so measurements leave it out.
+    every request, so measurements leave it out. `parameters` of the template take the place of those in
+    samconfig.toml, each as `Name=value`.
     """
 
     port: int
     enforces_roles: bool = True
+    parameters: tuple[str, ...] = ()
 
     @property
     def home(self) -> Path:
