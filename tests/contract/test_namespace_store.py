@@ -8,7 +8,13 @@ from tests.fakes.engines import Stores
 
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.job import JobKey
-from sweephand.model.namespace import JobCount, NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import (
+    AllowedTargets,
+    JobCount,
+    NamespaceDefaults,
+    NamespaceLimits,
+    NamespaceSettings,
+)
 
 MINE, OTHERS = "version000000001", "version000000002"
 LIMITS = NamespaceLimits(10, 2_000, 60)
@@ -36,6 +42,8 @@ def settings(
             defaults=NamespaceDefaults({"type": "http", "headers": {"X-é": "1"}}, {"a": 1.5})
         ),
         settings()._replace(defaults=NamespaceDefaults(retry={"maxAttempts": 3})),
+        settings()._replace(allowed=AllowedTargets(("example.com", "*.example.com"), ("203.0.113.0/24",))),
+        settings()._replace(allowed=AllowedTargets(networks=("2001:db8::/32",))),
     ],
 )
 def test_settings_read_back_as_they_were_written(

@@ -228,6 +228,14 @@ POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
 DESCRIPTION_LENGTH_MAX = 256
 GENERATED_LENGTH = 13
 
+#: The lists of hosts and networks of HTTP targets, in the order of the description of their policy.
+DESTINATIONS = (
+    "ALLOWED_TARGET_HOSTS",
+    "DENIED_TARGET_HOSTS",
+    "ALLOWED_TARGET_CIDRS",
+    "DENIED_TARGET_CIDRS",
+)
+
 
 @pytest.mark.parametrize(
     ("function", "own"),
@@ -249,6 +257,7 @@ GENERATED_LENGTH = 13
                 "JWT_NAMESPACE_CLAIM",
                 "JWT_ROLE_CLAIM",
                 *LISTS,
+                *DESTINATIONS,
             },
         ),
         ("Authorizer", {"JOBS_TABLE"}),
@@ -284,6 +293,7 @@ GENERATED_LENGTH = 13
                     "MAX_TRIGGERS_PER_MINUTE",
                     *LISTS,
                     "PRIVATE_TARGET_CIDRS",
+                    *DESTINATIONS,
                 },
             )
             for function in ("Deliver", "Flow")
@@ -304,7 +314,8 @@ def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it
     [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
     named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
     # The policy gets another name with another list of what jobs may reach.
-    lists = stack.parameters_in([stack.properties(each)["Description"] for each in POLICIES])
+    described = (*POLICIES, "DestinationsPolicy")
+    lists = stack.parameters_in([stack.properties(each)["Description"] for each in described])
     network = stack.parameters_in(stack.properties("NetworkPolicy")["Description"])
     data = stack.parameters_in(stack.properties("PayloadTablesPolicy")["Description"])
     stands_for = {"TargetQueues": lists, "NetworkPolicy": network, "PayloadTables": data}
@@ -340,9 +351,43 @@ def test_a_new_list_replaces_the_policies_and_publishes_a_version_of_the_functio
     assert (separator, told(list_of_queues)) == (" ", stack.variables("Deliver")["TARGET_QUEUE_ARNS"])
     end = {"Fn::Select": [1, {"Fn::Split": ["TargetsPolicy-", {"Ref": "TargetsPolicy"}]}]}
     assert name_of_others == end
-    [_, [_, *lists]] = others["Description"]["Fn::Join"]
+    [_, [_, *lists, name_of_hosts]] = others["Description"]["Fn::Join"]
     variables = stack.variables("Deliver")
     assert {told(each) for each in lists} == {variables[each] for each in LISTS - {"TARGET_QUEUE_ARNS"}}
+    end = {"Fn::Select": [1, {"Fn::Split": ["DestinationsPolicy-", {"Ref": "DestinationsPolicy"}]}]}
+    assert name_of_hosts == end
+    hosts = stack.properties("DestinationsPolicy")
+    assert "ManagedPolicyName" not in hosts
+    [_, [_, *lists]] = hosts["Description"]["Fn::Join"]
+    assert [told(each) for each in lists] == [variables[each] for each in DESTINATIONS]
+
+
+def test_the_lists_of_hosts_and_networks_fit_into_the_description_of_their_policy(stack: Stack) -> None:
+    [_, [title, *lists]] = stack.properties("DestinationsPolicy")["Description"]["Fn::Join"]
+    longest = [stack.parameter(told(each))["MaxLength"] for each in lists]
+    assert len(title) + len(lists) + sum(longest) <= 1_000
+    assert {stack.parameter(told(each))["Default"] for each in lists} == {""}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "is_taken"),
+    [
+        ("DeniedTargetHosts", "", True),
+        ("AllowedTargetHosts", "example.com,*.example.com,203.0.113.7,2001:db8::1", True),
+        ("AllowedTargetHosts", "example.com, example.org", False),
+        ("DeniedTargetHosts", "https://example.com", False),
+        ("DeniedTargetHosts", "münchen.example", False),
+        ("DeniedTargetHosts", "*", False),
+        ("DeniedTargetHosts", "a.*.example.com", False),
+        ("DeniedTargetCidrs", "203.0.113.0/24,2001:db8::/32", True),
+        ("AllowedTargetCidrs", "example.com", False),
+    ],
+)
+def test_a_list_in_another_form_is_refused_before_it_is_deployed(
+    stack: Stack, parameter: str, text: str, *, is_taken: bool
+) -> None:
+    pattern = stack.parameter(parameter)["AllowedPattern"]
+    assert (re.fullmatch(pattern, text) is not None) == is_taken
 
 
 @pytest.mark.parametrize("function", ["Deliver", "Flow"])

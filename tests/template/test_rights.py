@@ -230,7 +230,20 @@ def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
         f"if {conditions[function]}: {arn} else AWS::NoValue" if function in conditions else arn
         for function, arn in arns
     }
-    assert stack.denials("DeliverRole") == {each: {"lambda:InvokeFunction"} for each in own}
+    denied = {name: actions for name, actions in stack.denials("DeliverRole").items() if name in own}
+    assert denied == {each: {"lambda:InvokeFunction"} for each in own}
+
+
+def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stack: Stack) -> None:
+    kept = {"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"}
+    assert stack.denials("DeliverRole")["JobsTable.Arn"] == kept
+    [statement] = stack.properties("DestinationsPolicy")["PolicyDocument"]["Statement"]
+    assert statement["Condition"] == {
+        "ForAnyValue:StringEquals": {"dynamodb:LeadingKeys": [api_keys._PARTITION]}
+    }
+    # Every other action of the role on this table is for partitions that have another name.
+    for action, partitions in stack.partitions("DeliverRole", "JobsTable.Arn").items():
+        assert action in kept or (partitions is not None and api_keys._PARTITION not in partitions)
 
 
 @pytest.mark.parametrize("role", ["TickRole", "SweepRole"])

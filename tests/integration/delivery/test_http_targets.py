@@ -1,6 +1,7 @@
 """The requests that an HTTP consumer receives, and how its answer, or the lack of one, is read."""
 
 import socket
+from collections.abc import Sequence
 from dataclasses import replace
 from time import monotonic, time
 
@@ -18,6 +19,7 @@ from sweephand.delivery.http.signing import delivery_headers
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.ports import Answer
+from sweephand.targets.destinations import Destinations
 
 
 @pytest.fixture
@@ -103,8 +105,10 @@ def test_preflight_runs_after_the_connection_is_made() -> None:
     connected: list[tuple[str, int]] = []
 
     class Watched(Egress):
-        def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
-            sock = super().connect(host, port, timeout_s)
+        def connect(
+            self, host: str, port: int, timeout_s: float, lists: Sequence[Destinations] = ()
+        ) -> BoundedSocket:
+            sock = super().connect(host, port, timeout_s, lists)
             connected.append((host, port))
             return sock
 

@@ -42,6 +42,30 @@ def test_a_setting_of_zero_is_refused_if_the_least_value_is_one() -> None:
         Settings.read({"SHARD_COUNT": "0"})
 
 
+def test_lists_of_hosts_and_networks_are_read_and_a_wrong_entry_is_named() -> None:
+    lists = Settings.read(
+        {
+            "ALLOWED_TARGET_HOSTS": "Example.com, *.example.com",
+            "DENIED_TARGET_HOSTS": "bad.example.com",
+            "ALLOWED_TARGET_CIDRS": "203.0.113.0/24,",
+            "DENIED_TARGET_CIDRS": "2001:db8::/32",
+        }
+    ).reach.destinations
+    assert lists is not None
+    assert lists.allowed_hosts == ("example.com", "*.example.com")
+    assert lists.denied_hosts == ("bad.example.com",)
+    assert list(map(str, lists.allowed_networks)) == ["203.0.113.0/24"]
+    assert list(map(str, lists.denied_networks)) == ["2001:db8::/32"]
+    names = ("ALLOWED_TARGET_HOSTS", "DENIED_TARGET_HOSTS", "ALLOWED_TARGET_CIDRS", "DENIED_TARGET_CIDRS")
+    assert Settings.read(dict.fromkeys(names, "")).reach.destinations is None
+    for name in names[:2]:
+        with pytest.raises(SettingsError, match=f"{name} must be a list of hosts .*: 'https://x' is no host"):
+            Settings.read({name: "https://x"})
+    for name in names[2:]:
+        with pytest.raises(SettingsError, match=f"{name} must be a list of networks"):
+            Settings.read({name: "203.0.113.1/24"})
+
+
 def test_private_networks_are_read_and_a_wrong_one_is_named() -> None:
     found = Settings.read({"PRIVATE_TARGET_CIDRS": "10.0.0.0/16, fd00::/8"})
     assert [str(each) for each in found.reach.private] == ["10.0.0.0/16", "fd00::/8"]

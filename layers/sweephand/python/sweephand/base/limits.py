@@ -61,6 +61,10 @@ POLICY_RATE_PER_S_MIN: Final = 1
 NAMESPACE_TRIGGERS_PER_MINUTE_MAX: Final = 1_000_000
 #: Stored jobs are counted one by one when the limit is nearly reached. This many take some seconds.
 NAMESPACE_JOBS_MAX: Final = 100_000
+#: Hosts and networks that an admin may allow the targets of a namespace. Every function reads the list once a
+#: minute.
+NAMESPACE_HOSTS_MAX: Final = 50
+NAMESPACE_NETWORKS_MAX: Final = 50
 #: Triggers of one job that wait for a run of that job. Each change of the job's line writes all of them.
 WAIT_LIMIT_DEFAULT: Final = 100
 WAIT_LIMIT_MAX: Final = 1_000
@@ -136,6 +140,8 @@ def table() -> dict[str, int]:
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
         "namespaceTriggersPerMinuteMax": NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,
+        "namespaceHostsMax": NAMESPACE_HOSTS_MAX,
+        "namespaceNetworksMax": NAMESPACE_NETWORKS_MAX,
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,

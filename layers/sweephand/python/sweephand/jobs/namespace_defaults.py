@@ -1,10 +1,14 @@
-"""What a job gets from its namespace: its retry when it is written, and its target at each delivery."""
+"""What a job gets from its namespace: its retry when it is written, and its target at each delivery.
+
+The settings of the namespace also say where the targets of jobs may be.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from sweephand.base.errors import InvalidError, Violation
+from sweephand.jobs.namespace_targets import place_violations
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import Definition
 from sweephand.targets.default import NAME, resolved, takes
@@ -33,8 +37,11 @@ class NamespaceDefaults:
         return replace(definition, written={**definition.written, "retry": dict(retry)})
 
     def check(self, namespace: str, definition: Definition) -> None:
-        """Raise InvalidError if the targets of a job are not valid with the default target of today."""
-        found: list[Violation] = []
+        """Raise InvalidError if the targets of a job are not valid with the settings of today.
+
+        Those are the default target, and where HTTP targets may be.
+        """
+        found = self._place_violations(namespace, definition)
         for at, has_data in (("/target", definition.payload is not None), ("/onComplete", True)):
             spec = definition.written.get(at[1:])
             if spec is not None and spec.get("type") == NAME:
@@ -44,6 +51,25 @@ class NamespaceDefaults:
             found += data_violations(self.target(namespace, target), definition.payload.size)
         if found:
             raise InvalidError(found)
+
+    def _place_violations(self, namespace: str, definition: Definition) -> list[Violation]:
+        """The violations of targets that are not where the namespace allows.
+
+        What the process knows may be a minute old, so what it would refuse is looked up again.
+        """
+        if self._settings is None:
+            return []
+        found: list[Violation] = []
+        for fresh in (False, True):
+            allowed = self._settings.allowed_of(namespace, fresh=fresh)
+            found = [
+                violation
+                for at in ("/target", "/onComplete")
+                for violation in place_violations(allowed, definition.written.get(at[1:]), at)
+            ]
+            if not found:
+                break
+        return found
 
     def target(self, namespace: str, spec: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The target that a spec of the type `default` stands for; None if the namespace has no default.

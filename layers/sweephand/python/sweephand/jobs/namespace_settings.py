@@ -17,7 +17,13 @@ from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.time_limit import check_time_limit
 from sweephand.jobs.validation import retry_violations
-from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import (
+    EVERYWHERE,
+    AllowedTargets,
+    NamespaceDefaults,
+    NamespaceLimits,
+    NamespaceSettings,
+)
 from sweephand.model.page import Page
 from sweephand.ports import Clock, Ids
 from sweephand.targets.queues import Reach
@@ -79,6 +85,7 @@ class WantedSettings(NamedTuple):
 
     limits: NamespaceLimits
     defaults: NamespaceDefaults = NamespaceDefaults()
+    allowed: AllowedTargets = EVERYWHERE
 
 
 class NamespaceView(NamedTuple):
@@ -140,8 +147,8 @@ class NamespaceAdmin:
         )
         if not has_match:
             raise PreconditionError(f"The settings of the namespace {namespace} are not in that revision.")
-        limits, defaults = wanted
-        if stored is not None and (stored.limits, stored.defaults) == wanted:
+        limits, defaults, allowed = wanted
+        if stored is not None and (stored.limits, stored.defaults, stored.allowed) == wanted:
             return stored
         if defaults.target is not None:
             self._secrets.check_target(namespace, defaults.target, "/defaultTarget")
@@ -149,7 +156,7 @@ class NamespaceAdmin:
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)
         version, now = self._ids.token(), self._clock.now()
-        settings = NamespaceSettings(namespace, version, limits, now, who, defaults)
+        settings = NamespaceSettings(namespace, version, limits, now, who, defaults, allowed)
         check_time_limit(self._clock, requested_at)
         if not self._namespaces.put(settings, stored.version if stored else None):
             raise UnavailableError("The settings were written by another request. Try again.")

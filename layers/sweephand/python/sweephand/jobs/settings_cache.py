@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
-from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import (
+    EVERYWHERE,
+    AllowedTargets,
+    NamespaceDefaults,
+    NamespaceLimits,
+    NamespaceSettings,
+)
 from sweephand.ports import Clock
 
 if TYPE_CHECKING:
@@ -37,6 +43,14 @@ class CachedSettings:
         """The defaults of the namespace's jobs, as old as the limits of of(). StoreError as there."""
         settings = self._settings(namespace)
         return NamespaceDefaults() if settings is None else settings.defaults
+
+    def allowed_of(self, namespace: str, *, fresh: bool = False) -> AllowedTargets:
+        """Where the namespace's targets may be: as old as the limits of of(), or as it is stored now.
+
+        StoreError as there.
+        """
+        settings = self._read(namespace, self._clock.now()) if fresh else self._settings(namespace)
+        return EVERYWHERE if settings is None else settings.allowed
 
     def fresh_defaults_of(self, namespace: str) -> NamespaceDefaults:
         """The defaults as they are stored now. StoreError if the store does not answer."""

@@ -1,10 +1,19 @@
 """What an attempt is: one request to a consumer, and its result."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import Trigger, batch_end_id, end_id
+
+if TYPE_CHECKING:
+    # Tick and sweep make no attempts.
+    from sweephand.model.namespace import AllowedTargets
+
+#: Returns where the HTTP targets of an attempt's namespace may be; None stands for everywhere. It returns
+#: what was known at most a minute ago, or what is stored now if it is called with True. It may raise
+#: StoreError.
+Allowed: TypeAlias = "Callable[[bool], AllowedTargets | None]"
 
 #: How much of a response is kept with the run.
 ANSWER_BYTES_KEPT: Final = 512
@@ -13,6 +22,10 @@ ANSWER_BYTES_KEPT: Final = 512
 def always() -> bool:
     """A check that always says yes: for an attempt or a write that nothing may stop."""
     return True
+
+
+def everywhere(_: bool) -> None:  # noqa: FBT001 - as Allowed has it
+    """Allows every place that the stack allows."""
 
 
 class Attempt(NamedTuple):
@@ -28,7 +41,8 @@ class Attempt(NamedTuple):
     many attempts. If it `ends_batch` too, all runs of the trigger's batch are over. If `must_be_new`, the
     attempt does not repeat an earlier one. Then a queue that drops repetitions must take it. `within_ms`
     limits connecting and the request together, if it is less than the target's own timeout. Earlier
-    connections of the same attempt may have taken the rest.
+    connections of the same attempt may have taken the rest. Adapters of targets that have a host ask
+    `allowed` before they connect.
     """
 
     trigger: Trigger
@@ -43,6 +57,7 @@ class Attempt(NamedTuple):
     must_be_new: bool = False
     within_ms: int | None = None
     ends_batch: bool = False
+    allowed: Allowed = everywhere
 
     @property
     def id(self) -> str:

@@ -39,6 +39,20 @@ class NamespaceDefaults(NamedTuple):
 NO_DEFAULTS: Final = NamespaceDefaults()
 
 
+class AllowedTargets(NamedTuple):
+    """Where the HTTP targets of a namespace may be: in these hosts, and in these networks.
+
+    An empty list stands for every host or every network that the stack allows. targets/destinations.py says
+    how both are written.
+    """
+
+    hosts: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+
+
+EVERYWHERE: Final = AllowedTargets()
+
+
 class NamespaceSettings(NamedTuple):
     """The stored settings of a namespace. `version` changes with every write; `owner` made the last one."""
 
@@ -48,6 +62,7 @@ class NamespaceSettings(NamedTuple):
     updated_at: Instant
     owner: str
     defaults: NamespaceDefaults = NO_DEFAULTS
+    allowed: AllowedTargets = EVERYWHERE
 
 
 class JobCount(NamedTuple):

@@ -1,6 +1,7 @@
 """Making one attempt: with a recent read of the job, and only if the trigger is alive when it is sent."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
 from sweephand.access.run_token import without_run_tokens
@@ -14,6 +15,8 @@ from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.targets.registry import attempt_ms_max, stands_for_default
 
 if TYPE_CHECKING:
+    from sweephand.model.namespace import AllowedTargets
+
     # Only triggers under a policy have a permit.
     from sweephand.runs.flow.permit import Permit
 
@@ -42,6 +45,9 @@ NO_PAYLOAD: Final = Answer(
 #: Raises StoreError if that is not known.
 DefaultTarget: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None]
 
+#: As `allowed` of an attempt, in the namespace of that name.
+AllowedIn: TypeAlias = "Callable[[str, bool], AllowedTargets | None]"
+
 #: The answer in place of a delivery to the default target of a namespace that has none any more.
 NO_DEFAULT: Final = Answer(
     succeeded=False,
@@ -64,6 +70,7 @@ class NamespaceParts(NamedTuple):
 
     signing: Signing
     default_target: DefaultTarget
+    allowed: AllowedIn
 
 
 class AttemptMade(NamedTuple):
@@ -117,6 +124,7 @@ class Attempts:
         self._targets = targets
         self._signing = namespaces.signing
         self._default_target = namespaces.default_target
+        self._allowed = namespaces.allowed
         self._clock = clock
 
     def make(
@@ -170,6 +178,7 @@ class Attempts:
                 run_token=run_token,
                 must_be_new=_must_be_new(message, run_token),
                 within_ms=within_ms,
+                allowed=partial(self._allowed, message.trigger.key.namespace),
             )
             sent = self._send(attempt, message, read, job.version, permit)
             answer, latest = sent.answer, sent.latest

@@ -1,6 +1,7 @@
 """Sending the notification that a run has ended to the job's second target, with retries."""
 
 from collections.abc import Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Any, Final
 
@@ -67,6 +68,7 @@ class Notifier:
         self._targets = targets
         self._signing = namespaces.signing
         self._default_target = namespaces.default_target
+        self._allowed = namespaces.allowed
         self._clock = clock
         self._ids = ids
 
@@ -126,6 +128,7 @@ class Notifier:
                 may_send=may_send,
                 ended_after=message.attempts,
                 ends_batch=message.batch_end is not None,
+                allowed=partial(self._allowed, message.trigger.key.namespace),
             )
         )
 

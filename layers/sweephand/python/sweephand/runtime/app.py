@@ -279,7 +279,9 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             targets=ports.targets,
-            namespaces=NamespaceParts(self._signing or self.secrets.signing_keys, self.namespaces.target),
+            namespaces=NamespaceParts(
+                self._signing or self.secrets.signing_keys, self.namespaces.target, self.namespaces.allowed
+            ),
             clock=ports.clock,
             ids=ports.ids,
             flow=self.flow.of_handlers,

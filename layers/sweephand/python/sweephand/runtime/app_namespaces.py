@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.namespace_settings import NamespaceAdmin
     from sweephand.jobs.quotas import Quotas
     from sweephand.jobs.settings_cache import CachedSettings
+    from sweephand.model.namespace import AllowedTargets
     from sweephand.runtime.app_ports import Ports
     from sweephand.runtime.options import Options
 
@@ -41,6 +42,10 @@ class NamespaceUseCases:
     def target(self, namespace: str, spec: "Mapping[str, Any]") -> "Mapping[str, Any] | None":
         """The target that a spec of the type `default` stands for (NamespaceDefaults.target)."""
         return self.defaults.target(namespace, spec)
+
+    def allowed(self, namespace: str, fresh: bool) -> "AllowedTargets | None":  # noqa: FBT001 - as Allowed has it
+        """Where the namespace's targets may be; None in a stack whose namespaces have no settings."""
+        return self.settings.allowed_of(namespace, fresh=fresh) if self._options.limits_namespaces else None
 
     @cached_property
     def quotas(self) -> "Quotas":

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from ipaddress import ip_network
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.access.auth_mode import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
@@ -13,6 +13,10 @@ from sweephand.delivery.sqs_lanes import Lanes
 from sweephand.targets.addresses import Networks
 from sweephand.targets.arns import read_patterns
 from sweephand.targets.queues import JobQueues, Reach
+
+if TYPE_CHECKING:
+    # Many stacks have no such lists.
+    from sweephand.targets.destinations import Destinations
 
 
 class SettingsError(SweephandError):
@@ -49,6 +53,7 @@ class Settings(NamedTuple):
     listed_arns: Mapping[str, tuple[str, ...]]
     private_networks: Networks
     auth: Auth
+    destinations: "Destinations | None"
 
     @property
     def queues(self) -> JobQueues:
@@ -64,7 +69,13 @@ class Settings(NamedTuple):
     @property
     def reach(self) -> Reach:
         """What the deliveries of the stack may reach."""
-        return Reach(self.allows_insecure_targets, self.queues, self.listed_arns, self.private_networks)
+        return Reach(
+            self.allows_insecure_targets,
+            self.queues,
+            self.listed_arns,
+            self.private_networks,
+            self.destinations,
+        )
 
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
@@ -98,7 +109,17 @@ class Settings(NamedTuple):
             listed_arns={_parameter(each): _arns(environment, each) for each in _lists(environment)},
             private_networks=_networks(environment, "PRIVATE_TARGET_CIDRS"),
             auth=_auth(environment),
+            destinations=_destinations(environment),
         )
+
+
+#: The variables that list hosts and networks of HTTP targets.
+_DESTINATIONS: Final = (
+    "ALLOWED_TARGET_HOSTS",
+    "DENIED_TARGET_HOSTS",
+    "ALLOWED_TARGET_CIDRS",
+    "DENIED_TARGET_CIDRS",
+)
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int, *, least: int = 1) -> int:
@@ -146,6 +167,31 @@ def _networks(environment: Mapping[str, str], name: str) -> Networks:
         return tuple(ip_network(each.strip()) for each in text.split(",") if each.strip())
     except ValueError as error:
         raise SettingsError(f"{name} must be a list of networks with commas between them: {error}.") from None
+
+
+def _destinations(environment: Mapping[str, str]) -> "Destinations | None":
+    """The lists of hosts and networks of HTTP targets; None if all of them are empty."""
+    if not any(environment.get(name) for name in _DESTINATIONS):
+        return None
+    from sweephand.targets.destinations import Destinations  # noqa: PLC0415 - many stacks have no such lists
+
+    allowed_hosts, denied_hosts, allowed_networks, denied_networks = _DESTINATIONS
+    return Destinations(
+        _hosts(environment, allowed_hosts),
+        _hosts(environment, denied_hosts),
+        _networks(environment, allowed_networks),
+        _networks(environment, denied_networks),
+    )
+
+
+def _hosts(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    from sweephand.targets.destinations import read_rule  # noqa: PLC0415 - same
+
+    text = environment.get(name, "")
+    try:
+        return tuple(read_rule(each.strip()) for each in text.split(",") if each.strip())
+    except ValueError as error:
+        raise SettingsError(f"{name} must be a list of hosts with commas between them: {error}") from None
 
 
 def _lists(environment: Mapping[str, str]) -> list[str]:

@@ -5,7 +5,13 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
-from sweephand.model.namespace import JobCount, NamespaceDefaults, NamespaceLimits, NamespaceSettings
+from sweephand.model.namespace import (
+    AllowedTargets,
+    JobCount,
+    NamespaceDefaults,
+    NamespaceLimits,
+    NamespaceSettings,
+)
 from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.jobs import count_jobs
@@ -19,6 +25,8 @@ class SettingsItem(VersionedItem):
     limits = JsonAttribute()
     default_target = JsonAttribute(null=True, attr_name="target")
     default_retry = JsonAttribute(null=True, attr_name="retry")
+    allowed_hosts = JsonAttribute(null=True, attr_name="hosts")
+    allowed_networks = JsonAttribute(null=True, attr_name="networks")
     updated_at = IntegerAttribute(attr_name="updated")
     owner = UnicodeAttribute()
 
@@ -57,6 +65,8 @@ class DynamoNamespaces:
             limits={name: value for name, value in limits.items() if value is not None},
             default_target=settings.defaults.target,
             default_retry=settings.defaults.retry,
+            allowed_hosts=list(settings.allowed.hosts) or None,
+            allowed_networks=list(settings.allowed.networks) or None,
             updated_at=settings.updated_at,
             owner=settings.owner,
         )
@@ -130,6 +140,7 @@ def _settings(raw: RawItem) -> NamespaceSettings:
         item.updated_at,
         item.owner,
         NamespaceDefaults(item.default_target, item.default_retry),
+        AllowedTargets(tuple(item.allowed_hosts or ()), tuple(item.allowed_networks or ())),
     )
 
 

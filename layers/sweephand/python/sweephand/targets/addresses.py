@@ -66,11 +66,11 @@ def refusal(
     An IPv4 address inside an IPv6 address (mapped, NAT64) is judged by itself. No consumer needs the tunnels
     6to4 and Teredo, so they are refused, whatever address they contain.
     """
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None:
-            return refusal(address.ipv4_mapped, allow_loopback=allow_loopback, private=private)
+    carried = embedded_ipv4(address)
+    if carried is not None:
         if address in _NAT64:
-            return refusal(IPv4Address(int(address) & 0xFFFF_FFFF), allow_loopback=False)
+            return refusal(carried, allow_loopback=False)
+        return refusal(carried, allow_loopback=allow_loopback, private=private)
     if address.is_loopback and allow_loopback:
         return None
     for network, reason in _SPECIAL:
@@ -78,3 +78,10 @@ def refusal(
             is_open = reason in _OPENABLE and any(address in each for each in private)
             return None if is_open else reason
     return None if address.version == 4 or address in _GLOBAL_V6 else "reserved"  # noqa: PLR2004 - a version
+
+
+def embedded_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that a connection to an IPv6 address reaches (mapped, NAT64); else None."""
+    if not isinstance(address, IPv6Address):
+        return None
+    return IPv4Address(int(address) & 0xFFFF_FFFF) if address in _NAT64 else address.ipv4_mapped

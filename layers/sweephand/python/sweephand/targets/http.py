@@ -74,7 +74,7 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     except UrlError as error:
         found.append(Violation("/url", str(error)))
     else:
-        problem = placeholder_problem(url.target)
+        problem = placeholder_problem(url.target) or _unlisted(url, reach)
         if problem is not None:
             found.append(Violation("/url", problem))
     method = spec.get("method", "POST")
@@ -89,6 +89,16 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
     if spec.get("signingSecret") is not None:
         found += reference_violations("/signingSecret", spec["signingSecret"])
     return found + timeout_violations(spec)
+
+
+def _unlisted(url: Url, reach: Reach) -> str | None:
+    """Why the lists of the stack do not let a URL be called, as a sentence; None if they do."""
+    lists = reach.destinations
+    return None if lists is None else lists.refusal(url.host)
+
+
+def _host(spec: Mapping[str, Any]) -> str:
+    return read_url(spec["url"], allow_insecure=True).host
 
 
 def _secret_refs(spec: Mapping[str, Any]) -> list[SecretRef]:
@@ -132,4 +142,5 @@ TYPE: Final = TargetType(
     attempt_ms_max=timeout_ms,
     delivery="sweephand.delivery.http.targets",
     secret_refs=_secret_refs,
+    host=_host,
 )

@@ -2,13 +2,17 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.errors import Violation
 from sweephand.targets.addresses import Networks
 from sweephand.targets.arns import matches, matches_any
 from sweephand.targets.queue_url import QueueUrl, read_queue_url
 from sweephand.targets.url import UrlError
+
+if TYPE_CHECKING:
+    # Many stacks have no such lists.
+    from sweephand.targets.destinations import Destinations
 
 _OWN: Final = "Give a queue of yours: this one is the stack's own."
 
@@ -69,13 +73,15 @@ class Reach(NamedTuple):
     `allow_insecure` is true where the stack allows `http` and loopback addresses. `queues` are the SQS queues
     that jobs may name. `listed` has the patterns of ARNs that each other parameter of the stack lists, by the
     parameter's name, such as `TargetFunctionArns`. A parameter that is not there lists nothing. `private` are
-    the networks in which HTTP targets may have private addresses.
+    the networks in which HTTP targets may have private addresses. `destinations` are the stack's lists of
+    hosts and networks of HTTP targets; None if it has none.
     """
 
     allow_insecure: bool = False
     queues: JobQueues = NO_QUEUE
     listed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     private: Networks = ()
+    destinations: "Destinations | None" = None
 
     def lists(self, parameter: str, arn: str) -> bool:
         """Whether a parameter of the stack lists a pattern that the ARN matches."""

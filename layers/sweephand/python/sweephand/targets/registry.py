@@ -98,6 +98,12 @@ def secret_refs(spec: Mapping[str, Any]) -> Sequence[SecretRef]:
     return () if target_type is None else target_type.secret_refs(spec)
 
 
+def target_host(spec: Mapping[str, Any]) -> str | None:
+    """The host of a valid target, if lists of hosts govern its type; else None."""
+    target_type = _TYPES.get(spec.get("type", ""))
+    return None if target_type is None else target_type.host(spec)
+
+
 def with_hidden_values(spec: Mapping[str, Any], hidden: str) -> dict[str, Any]:
     """A target as a caller sees it who may only read: `hidden` stands in place of values that can be secrets.
 

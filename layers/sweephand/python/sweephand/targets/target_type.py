@@ -39,6 +39,10 @@ def _no_secrets(_: Mapping[str, Any]) -> Sequence[SecretRef]:
     return ()
 
 
+def _no_host(_: Mapping[str, Any]) -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetType:
     """A target type.
@@ -60,6 +64,7 @@ class TargetType:
     - `takes_triggers` says whether a job's `target` may be of this type. Every type may be that of
       `onComplete`.
     - `secret_refs` returns the secrets that a valid target names.
+    - `host` returns the host of a valid target, if lists of hosts govern the type, and None if not.
     - `data_bytes_max` is how much data a target takes, as compact JSON, and `data_limit` the name of that
       limit in /v1/limits.
     """
@@ -77,6 +82,7 @@ class TargetType:
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
     secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = _no_secrets
+    host: Callable[[Mapping[str, Any]], str | None] = _no_host
 
     def __post_init__(self) -> None:
         ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)

@@ -104,6 +104,20 @@ def _scheme(written: str, *, allow_insecure: bool) -> str:
 
 def _host(written: str, *, allow_loopback: bool) -> str:
     """The host in lower case, without brackets."""
+    host = read_host(written)
+    if isinstance(host, str):
+        return host
+    reason = refusal(host, allow_loopback=allow_loopback)
+    if reason is not None:
+        raise UrlError(f"Give a public address: {host} is {reason}.")
+    return str(host)
+
+
+def read_host(written: str) -> str | IPv4Address | IPv6Address:
+    """The host of a URL: a name in lower case, or an address. IPv6 addresses are in brackets.
+
+    Raises UrlError for any other text. It does not judge where the host is.
+    """
     address: IPv4Address | IPv6Address
     if written.startswith("["):
         try:
@@ -121,10 +135,7 @@ def _host(written: str, *, allow_loopback: bool) -> str:
             raise UrlError("Write an IPv4 address as four decimal numbers, as in 192.0.2.1.") from None
     else:
         return _name(written)
-    reason = refusal(address, allow_loopback=allow_loopback)
-    if reason is not None:
-        raise UrlError(f"Give a public address: {address} is {reason}.")
-    return str(address)
+    return address
 
 
 def _name(written: str) -> str:

@@ -3,15 +3,19 @@
 import select
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic, time
-from typing import Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
 from sweephand.targets.url import Url
+
+if TYPE_CHECKING:
+    # Many stacks and namespaces have no such lists.
+    from sweephand.targets.destinations import Destinations
 
 #: All triggers that a function delivers at once may go to one host.
 CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
@@ -29,10 +33,25 @@ class NoConnectionError(Exception):
     """No connection could be made to any of the consumer's addresses."""
 
 
+class Peer(NamedTuple):
+    """The other end of a connection: a port of a host, at an address that all of the lists allow."""
+
+    scheme: str
+    host: str
+    port: int
+    lists: "tuple[Destinations, ...]" = ()
+
+    @classmethod
+    def of(cls, url: Url, lists: "Sequence[Destinations]" = ()) -> "Peer":
+        """The end to which requests for that URL go."""
+        return cls(url.scheme, url.host, url.port, tuple(lists))
+
+
 class Connection:
     """One connection to a consumer. One thread at a time may use it."""
 
-    def __init__(self, sock: BoundedSocket | BoundedTlsSocket) -> None:
+    def __init__(self, peer: Peer, sock: BoundedSocket | BoundedTlsSocket) -> None:
+        self.peer = peer
         self.sock = sock
         self.was_idle = False
         self._idle_from = monotonic(), time()
@@ -63,16 +82,19 @@ class Connection:
 
 
 class Connections:
-    """Connections through the egress guard, kept by scheme, host and port. Safe to use from many threads."""
+    """Connections through the egress guard. Safe to use from many threads.
+
+    They are kept by peer. So a connection that one namespace's lists allowed serves no namespace with others.
+    """
 
     def __init__(self, egress: Egress, make_context: Callable[[], ssl.SSLContext]) -> None:
         self._egress = egress
         self._make_context = make_context
         self._context: ssl.SSLContext | None = None
-        self._kept: OrderedDict[tuple[str, str, int], list[Connection]] = OrderedDict()
+        self._kept: OrderedDict[Peer, list[Connection]] = OrderedDict()
         self._lock = Lock()
 
-    def connect(self, url: Url, timeout_s: float) -> Connection:
+    def connect(self, peer: Peer, timeout_s: float) -> Connection:
         """A new connection. For `https` it uses TLS, and checks the certificate and its name.
 
         Raises EgressError if there is no permitted address, NoConnectionError if no address accepts a
@@ -80,28 +102,30 @@ class Connections:
         """
         ends = monotonic() + timeout_s
         try:
-            sock: BoundedSocket | BoundedTlsSocket = self._egress.connect(url.host, url.port, timeout_s)
+            sock: BoundedSocket | BoundedTlsSocket = self._egress.connect(
+                peer.host, peer.port, timeout_s, peer.lists
+            )
         except TimeoutError:
             raise
         except OSError as error:
             raise NoConnectionError(str(error)) from error
-        if url.scheme == "https":
+        if peer.scheme == "https":
             try:
                 # The handshake may take the time that is left.
                 sock.settimeout(max(ends - monotonic(), 0.001))
-                secure = self._tls().wrap_socket(sock, server_hostname=url.host.rstrip("."))
+                secure = self._tls().wrap_socket(sock, server_hostname=peer.host.rstrip("."))
                 assert isinstance(secure, BoundedTlsSocket), "as tls_context has it"
                 sock = secure
             except BaseException:
                 sock.close()
                 raise
-        return Connection(sock)
+        return Connection(peer, sock)
 
-    def take_idle(self, url: Url) -> Connection | None:
-        """An idle connection to that host that can be used again; None if there is none."""
+    def take_idle(self, peer: Peer) -> Connection | None:
+        """An idle connection to that peer that can be used again; None if there is none."""
         while True:
             with self._lock:
-                idle = self._kept.get(_place(url))
+                idle = self._kept.get(peer)
                 if not idle:
                     return None
                 connection = idle.pop()
@@ -109,15 +133,14 @@ class Connections:
                 return connection
             connection.close()
 
-    def put_idle(self, url: Url, connection: Connection) -> None:
+    def put_idle(self, connection: Connection) -> None:
         """Keep a connection over which nothing was sent, or whose last answer was read completely."""
         connection.mark_idle()
-        place = _place(url)
         given_up: list[Connection] = []
         with self._lock:
-            idle = self._kept.setdefault(place, [])
+            idle = self._kept.setdefault(connection.peer, [])
             idle.append(connection)
-            self._kept.move_to_end(place)
+            self._kept.move_to_end(connection.peer)
             if len(idle) > CONNECTIONS_PER_HOST_MAX:
                 given_up.append(idle.pop(0))
             idle_connections = sum(map(len, self._kept.values()))
@@ -132,7 +155,3 @@ class Connections:
             # it.
             self._context = self._make_context()
         return self._context
-
-
-def _place(url: Url) -> tuple[str, str, int]:
-    return url.scheme, url.host, url.port

@@ -10,11 +10,15 @@ from ipaddress import ip_address
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.errors import SweephandError
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.targets.addresses import Networks, refusal
+
+if TYPE_CHECKING:
+    # Many stacks and namespaces have no such lists.
+    from sweephand.targets.destinations import Destinations
 
 
 class Address(NamedTuple):
@@ -54,15 +58,17 @@ class Egress:
         self._private = private
         self._resolver = resolver
 
-    def connect(self, host: str, port: int, timeout_s: float) -> BoundedSocket:
-        """A socket that is connected to a permitted address of the host.
+    def connect(
+        self, host: str, port: int, timeout_s: float, lists: "Sequence[Destinations]" = ()
+    ) -> BoundedSocket:
+        """A socket that is connected to a permitted address of the host, which all of these lists allow.
 
         Its deadline is the time that is left. The addresses are tried in order. Each gets an equal share of
         the time that is left. Raises EgressError if no address is permitted, TimeoutError when the time is
         up, and the last address's OSError if no address accepts a connection.
         """
         ends = monotonic() + timeout_s
-        addresses = self._permitted(host, self._resolved(host, port, timeout_s))[:ADDRESSES_MAX]
+        addresses = self._permitted(host, self._resolved(host, port, timeout_s), lists)[:ADDRESSES_MAX]
         failure: OSError | None = None
         for tried, address in enumerate(addresses):
             share_s = (ends - monotonic()) / (len(addresses) - tried)
@@ -78,13 +84,16 @@ class Egress:
                 return sock
         raise failure or TimeoutError("timed out")
 
-    def _permitted(self, host: str, addresses: Iterable[Address]) -> list[Address]:
+    def _permitted(
+        self, host: str, addresses: Iterable[Address], lists: "Sequence[Destinations]"
+    ) -> list[Address]:
         permitted: list[Address] = []
         reasons: list[str] = []
         for address in addresses:
-            reason = refusal(
-                ip_address(address.ip), allow_loopback=self._allow_loopback, private=self._private
-            )
+            ip = ip_address(address.ip)
+            reason = refusal(ip, allow_loopback=self._allow_loopback, private=self._private)
+            for each in lists:
+                reason = reason or each.address_refusal(ip)
             if reason is None:
                 permitted.append(address)
             else:

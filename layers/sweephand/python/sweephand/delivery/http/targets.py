@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand import __version__
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.http.answers import answer_to
 from sweephand.delivery.http.cloudevents import CONTENT_TYPE, binary_headers, structured
-from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError
+from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError, Peer
 from sweephand.delivery.http.egress import Egress, EgressError
 from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
 from sweephand.delivery.http.signing import delivery_headers
@@ -28,7 +28,11 @@ from sweephand.targets.url import UrlError
 if TYPE_CHECKING:
     # Only targets that name secrets need them.
     from sweephand.delivery.http.secret_values import SecretValues
+    from sweephand.model.namespace import AllowedTargets
     from sweephand.model.secret import ReadValues
+
+    # Many stacks and namespaces have no such lists.
+    from sweephand.targets.destinations import Destinations
     from sweephand.targets.secret_refs import SecretRef
 
 #: A longer answer is not read completely. Its connection is closed, since a new one costs less.
@@ -47,10 +51,20 @@ class _StaleError(Exception):
     """An idle connection turned out to be closed when it was used again."""
 
 
+class _Call(NamedTuple):
+    """An attempt at a target, with whom it connects, and when its time is up, on the monotonic clock in s."""
+
+    target: HttpTarget
+    attempt: Attempt
+    peer: Peer
+    ends: float
+
+
 class HttpTargets:
     """Delivers to HTTP endpoints. Safe to use from many threads at once.
 
-    An address that is not permitted is a failed attempt, and it is retried: a name can get another address.
+    An address that is not permitted is a failed attempt, and it is retried: a name can get another address. A
+    host that a list does not allow is a final failure.
     """
 
     def __init__(
@@ -61,8 +75,11 @@ class HttpTargets:
         egress: Egress | None = None,
         make_context: Callable[[], ssl.SSLContext] = tls_context,
         read_secrets: "ReadValues | None" = None,
+        destinations: "Destinations | None" = None,
     ) -> None:
+        """`destinations` are the lists of the stack; None if it has none."""
         self._clock = clock
+        self._lists = () if destinations is None else (destinations,)
         self._allow_insecure = allow_insecure
         self._read_secrets = read_secrets
         self._connections = Connections(egress or Egress(allow_loopback=allow_insecure), make_context)
@@ -76,55 +93,58 @@ class HttpTargets:
             target = http_target(attempt.spec, allow_insecure=self._allow_insecure)
         except UrlError as error:
             return Answer(succeeded=False, error=f"The target's URL cannot be called: {error}")
+        lists = self._lists_of(attempt.allowed(False))
+        if _refusal(lists, target.url.host) is not None:
+            # Perhaps an admin has allowed the host a moment ago.
+            lists = self._lists_of(attempt.allowed(True))
+            refusal = _refusal(lists, target.url.host)
+            if refusal is not None:
+                return Answer(succeeded=False, error=refusal, is_final=True)
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
-        ends = monotonic() + target.timeout_ms / SECOND_MS
+        call = _Call(target, attempt, Peer.of(target.url, lists), monotonic() + target.timeout_ms / SECOND_MS)
         refs = secret_refs(attempt.spec)
-        if not refs:
-            return self._made(target, attempt, ends, None)
-        return self._with_secrets(target, attempt, ends, refs)
+        return self._with_secrets(call, refs) if refs else self._made(call, None)
 
-    def _with_secrets(
-        self, target: HttpTarget, attempt: Attempt, ends: float, refs: "Sequence[SecretRef]"
-    ) -> Answer:
+    def _lists_of(self, allowed: "AllowedTargets | None") -> "tuple[Destinations, ...]":
+        """The lists that a host and its addresses have to pass: the stack's, and those of the namespace."""
+        if allowed is None or not any(allowed):
+            return self._lists
+        from sweephand.targets.destinations import of_namespace  # noqa: PLC0415 - many namespaces have none
+
+        return (*self._lists, of_namespace(allowed))
+
+    def _with_secrets(self, call: "_Call", refs: "Sequence[SecretRef]") -> Answer:
         from sweephand.delivery.http.secret_values import (  # noqa: PLC0415 - most targets name no secret
             SecretValues,
             UnusableSecretError,
         )
 
         try:
-            values = SecretValues.read(attempt.trigger.key.namespace, refs, self._read_secrets)
+            namespace = call.attempt.trigger.key.namespace
+            values = SecretValues.read(namespace, refs, self._read_secrets)
         except UnusableSecretError as error:
             return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
-        return self._made(target, attempt, ends, values)
+        return self._made(call, values)
 
-    def _made(
-        self, target: HttpTarget, attempt: Attempt, ends: float, values: "SecretValues | None"
-    ) -> Answer:
+    def _made(self, call: "_Call", values: "SecretValues | None") -> Answer:
         try:
-            return self._answer(target, attempt, ends, values)
+            return self._answer(call, values)
         except _FAILURES as error:
-            return Answer(succeeded=False, error=_sentence(error, target, values))
+            return Answer(succeeded=False, error=_sentence(error, call.target, values))
 
-    def _answer(
-        self, target: HttpTarget, attempt: Attempt, ends: float, values: "SecretValues | None"
-    ) -> Answer:
-        request = _request(target, attempt, values)
-        idle = self._connections.take_idle(target.url)
+    def _answer(self, call: "_Call", values: "SecretValues | None") -> Answer:
+        request = _request(call.target, call.attempt, values)
+        idle = self._connections.take_idle(call.peer)
         if idle is not None:
             # The consumer may have received the request. If so, it sees the same webhook-id twice.
             with suppress(_StaleError):
-                return self._send(idle, request, attempt, ends, values)
-        connection = self._connections.connect(target.url, _left_s(ends))
-        return self._send(connection, request, attempt, ends, values)
+                return self._send(idle, request, call, values)
+        connection = self._connections.connect(call.peer, _left_s(call.ends))
+        return self._send(connection, request, call, values)
 
     def _send(
-        self,
-        connection: Connection,
-        request: HttpRequest,
-        attempt: Attempt,
-        ends: float,
-        values: "SecretValues | None",
+        self, connection: Connection, request: HttpRequest, call: "_Call", values: "SecretValues | None"
     ) -> Answer:
         """Send the request over that connection and return the answer, without the values that it repeats.
 
@@ -132,15 +152,15 @@ class HttpTargets:
         """
         can_be_kept = True  # as long as nothing has been sent
         try:
-            if not attempt.may_send():
+            if not call.attempt.may_send():
                 return WITHDRAWN
             can_be_kept = False
-            connection.sock.settimeout(_left_s(ends))
+            connection.sock.settimeout(_left_s(call.ends))
             response = _response(connection, request)
             body, can_be_kept = read_body(response, ANSWER_BYTES_MAX)
         finally:
             if can_be_kept:
-                self._connections.put_idle(request.url, connection)
+                self._connections.put_idle(connection)
             else:
                 connection.close()
         if values is not None:
@@ -153,8 +173,16 @@ def adapter(stack: Stack) -> HttpTargets:
     reach = stack.reach
     egress = Egress(allow_loopback=reach.allow_insecure, private=reach.private)
     return HttpTargets(
-        stack.clock, allow_insecure=reach.allow_insecure, egress=egress, read_secrets=stack.read_secrets
+        stack.clock,
+        allow_insecure=reach.allow_insecure,
+        egress=egress,
+        read_secrets=stack.read_secrets,
+        destinations=reach.destinations,
     )
+
+
+def _refusal(lists: "Sequence[Destinations]", host: str) -> str | None:
+    return next(filter(None, (each.host_refusal(host) for each in lists)), None)
 
 
 def _request(target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> HttpRequest:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.instants import Instant
 from sweephand.jobs.namespace_settings import WantedSettings, defaults_violations, limits_violations
+from sweephand.jobs.namespace_targets import place_violations, read_allowed_targets
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits
 from sweephand.web.http import cursor, json_text
@@ -71,13 +72,17 @@ def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) 
         return ParsedBody(None, tuple(violations))
     defaults = {name: _without_nulls(given[name]) for name in _DEFAULTS if given.get(name) is not None}
     violations = limits_violations(given["limits"]) + defaults_violations(defaults, services.reach)
+    allowed, wrong = read_allowed_targets(given.get("allowedTargets") or {})
+    if not violations and not wrong:
+        wrong = place_violations(allowed, defaults.get("defaultTarget"), "/defaultTarget")
     limits = model.limits
     return ParsedBody(
         WantedSettings(
             NamespaceLimits(limits.jobs, limits.payload, limits.triggers_per_minute),
             NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
+            allowed,
         ),
-        tuple(violations),
+        (*violations, *wrong),
     )
 
 
@@ -131,7 +136,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="The settings replace the stored ones: a field that is left out is removed. A change is "
         "in force within a minute. `limits.jobs` counts exactly some four minutes after it was set. What is "
         "stored already is not affected by limits and by `defaultRetry`. Every later delivery to the default "
-        "target uses the new `defaultTarget`.",
+        "target uses the new `defaultTarget`, and every later delivery obeys `allowedTargets`.",
         run=write_namespace,
         accepts=Accepts(
             NamespaceRequest,
@@ -146,6 +151,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
                         "headers": {"x-team": "ops"},
                     },
                     "defaultRetry": {"maxAttempts": 5, "maxAge": "1h"},
+                },
+                "a tenant with services of its own": {
+                    "limits": {},
+                    "allowedTargets": {"hosts": ["example.com", "*.example.com"]},
                 },
                 "no limits": {"limits": {}},
             },

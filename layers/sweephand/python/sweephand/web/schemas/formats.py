@@ -17,7 +17,7 @@ from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
 from sweephand.jobs.field_bounds import DESCRIPTION, TIMEZONE
 from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
-from sweephand.targets.url import URL_SCHEMA
+from sweephand.targets.url import HOST_LENGTH_MAX, URL_SCHEMA
 
 #: The length of the longest RFC 3339 instant that the API reads. It has 32 decimals of a second and an
 #: offset.
@@ -59,6 +59,10 @@ ZoneText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_+/-]+$", TIMEZ
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
 PrincipalText = Annotated[str, WithJsonSchema(text_schema(PRINCIPAL_PATTERN, PRINCIPAL_LENGTH_MAX))]
 SecretText = Annotated[str, WithJsonSchema(text_schema(VALUE_PATTERN, SECRET_LENGTH_MAX))]
+HostText = Annotated[
+    str, WithJsonSchema(text_schema(r"^(?:\*\.)?[A-Za-z0-9_.:\[\]-]+$", HOST_LENGTH_MAX + 2))
+]
+NetworkText = Annotated[str, WithJsonSchema(text_schema("^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$", 64))]
 UrlText = Annotated[str, WithJsonSchema(URL_SCHEMA)]
 
 

@@ -6,10 +6,13 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.jobs.namespace_settings import JOBS, PAYLOAD, TRIGGERS_PER_MINUTE, NamespaceView
+from sweephand.jobs.namespace_targets import HOSTS, NETWORKS
 from sweephand.model.api_key import Caller
+from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.registry import with_hidden_values
-from sweephand.web.schemas.formats import bounded
+from sweephand.web.schemas.formats import HostText, NetworkText, bounded
 from sweephand.web.schemas.job_requests import RetryRequest
 from sweephand.web.schemas.job_responses import HIDDEN
 from sweephand.web.schemas.request_body import RequestBody
@@ -25,6 +28,10 @@ _RETRY_MEANING: Final = (
     "The `retry` of jobs that are written without one: an object. It is copied into the job, so a change "
     "affects jobs that are written later."
 )
+_ALLOWED_MEANING: Final = (
+    "Where the HTTP targets of the namespace may be: an object. Jobs with other hosts are refused, and a "
+    "trigger for another host fails at once. Without this field every place is allowed that the stack allows."
+)
 
 
 class NamespaceLimitsRequest(RequestBody):
@@ -37,6 +44,17 @@ class NamespaceLimitsRequest(RequestBody):
     payload: Annotated[int, bounded("integer", PAYLOAD)] | None = Field(None, description=PAYLOAD.meaning)
 
 
+class AllowedTargetsRequest(RequestBody):
+    """Where the HTTP targets of a namespace may be. A target has to pass both lists."""
+
+    hosts: list[HostText] | None = Field(
+        None, description=HOSTS, json_schema_extra={"maxItems": NAMESPACE_HOSTS_MAX}
+    )
+    networks: list[NetworkText] | None = Field(
+        None, description=NETWORKS, json_schema_extra={"maxItems": NAMESPACE_NETWORKS_MAX}
+    )
+
+
 class NamespaceRequest(RequestBody):
     """The settings of a namespace. They replace the stored ones."""
 
@@ -45,6 +63,7 @@ class NamespaceRequest(RequestBody):
     )
     default_target: NamespaceTarget | None = Field(None, description=_TARGET_MEANING)
     default_retry: RetryRequest | None = Field(None, description=_RETRY_MEANING)
+    allowed_targets: AllowedTargetsRequest | None = Field(None, description=_ALLOWED_MEANING)
 
 
 class NamespaceLimitsResponse(TypedDict):
@@ -53,6 +72,13 @@ class NamespaceLimitsResponse(TypedDict):
     triggersPerMinute: NotRequired[Annotated[int, Field(description=TRIGGERS_PER_MINUTE.meaning)]]
     jobs: NotRequired[Annotated[int, Field(description=JOBS.meaning)]]
     payload: NotRequired[Annotated[int, Field(description=PAYLOAD.meaning)]]
+
+
+class AllowedTargetsResponse(TypedDict):
+    """Where the HTTP targets of a namespace may be: the lists that are set."""
+
+    hosts: NotRequired[Annotated[list[str], Field(description=HOSTS)]]
+    networks: NotRequired[Annotated[list[str], Field(description=NETWORKS)]]
 
 
 class NamespaceResponse(TypedDict):
@@ -73,6 +99,7 @@ class NamespaceResponse(TypedDict):
     ]
     defaultTarget: NotRequired[Annotated[dict[str, Any], Field(description=_TARGET_MEANING)]]
     defaultRetry: NotRequired[Annotated[dict[str, Any], Field(description=_RETRY_MEANING)]]
+    allowedTargets: NotRequired[Annotated[AllowedTargetsResponse, Field(description=_ALLOWED_MEANING)]]
     jobsCounted: NotRequired[
         Annotated[
             int,
@@ -101,6 +128,15 @@ class NamespacePage(TypedDict):
     nextCursor: NotRequired[NextCursor]
 
 
+def _allowed_targets(allowed: AllowedTargets) -> AllowedTargetsResponse:
+    shown: AllowedTargetsResponse = {}
+    if allowed.hosts:
+        shown["hosts"] = list(allowed.hosts)
+    if allowed.networks:
+        shown["networks"] = list(allowed.networks)
+    return shown
+
+
 def namespace_response(namespace: str, view: NamespaceView, caller: Caller) -> NamespaceResponse:
     """The settings of a namespace, as a response shows them.
 
@@ -123,6 +159,8 @@ def namespace_response(namespace: str, view: NamespaceView, caller: Caller) -> N
         response["defaultTarget"] = dict(shown)
     if retry is not None:
         response["defaultRetry"] = dict(retry)
+    if settings.allowed != EVERYWHERE:
+        response["allowedTargets"] = _allowed_targets(settings.allowed)
     if view.jobs_counted is not None:
         response["jobsCounted"] = view.jobs_counted
     response |= {
