@@ -3,7 +3,7 @@
     SWEEPHAND_STACK=.local/stack.json pytest tests/e2e
 
 runs them on a stack that is up already; else they deploy one of their own on a free port, and end it.
-The outage is of a stack of its own in either case.
+The outage and the tests of egress are of stacks of their own in either case.
 """
 
 import itertools
@@ -35,6 +35,7 @@ _BRISK = frozenset(
     {
         "test_auth_modes",
         "test_described",
+        "test_egress",
         "test_pages",
         "test_policies",
         "test_secrets",
@@ -114,6 +115,13 @@ def begun(request: pytest.FixtureRequest) -> None:
         if name in awaited:
             with suppress(Exception, pytest.skip.Exception):
                 request.getfixturevalue(name)
+
+
+@pytest.fixture(scope="module")
+def own_place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    """Where the tests of a module can start a stack of their own."""
+    with _place(request) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
