@@ -284,6 +284,11 @@ def test_the_api_counts_the_jobs_of_namespaces_and_changes_no_other_item_in_plac
     assert sorted(keys) == [["marks#*"], ["namespace#*"], ["permits#*"]]
 
 
+def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:
+    """A bulk call reads its jobs so, and a write reads the secrets that its target names."""
+    assert stack.partitions("ApiRole", "JobsTable.Arn")["dynamodb:BatchGetItem"] is None
+
+
 def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
     partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
     assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
