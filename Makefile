@@ -4,12 +4,12 @@ PORT ?= 4700
 VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
-TESTS := $(STACK) $(VENVS)/schemathesis/.locked
+TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
 SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock clean
+.PHONY: help setup run up down test sim bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,7 +51,7 @@ upgrade: $(STACK) ## deploy one version after another onto a local stack whose j
 
 check: lint types imports template ## all checks that run no code: lint, types, imports, template
 
-lint: .venv/.locked ## style
+lint: .venv/.locked ## style, and what is known to be insecure
 	$(IN_VENV)/ruff check && $(IN_VENV)/ruff format --check
 
 types: .venv/.locked ## types
@@ -69,8 +69,11 @@ format: .venv/.locked ## format the source
 lock: .venv/.locked ## choose the newest versions that pyproject.toml allows, and lock them
 	requirements/lock.sh $(IN_VENV)/uv
 
+sbom: $(VENVS)/sbom/.locked ## write build/sbom.json: which packages go to Lambda, with versions and hashes
+	@requirements/sbom.sh $(VENVS)/sbom/bin/cyclonedx-py build/sbom.json
+
 clean: down ## remove all that these commands have made here
-	rm -rf .venv .local .aws-sam
+	rm -rf .venv .local .aws-sam build
 
 # One environment for each lock, made anew when its lock changes.
 .venv/.locked: requirements/dev.txt

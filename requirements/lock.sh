@@ -16,4 +16,5 @@ lock "$lambda" pyproject.toml
 lock requirements/dev.txt --constraint "$lambda" --group dev pyproject.toml
 lock requirements/sam.txt --group sam
 lock requirements/ministack.txt --group ministack
+lock requirements/sbom.txt --group sbom
 lock requirements/schemathesis.txt --group schemathesis
