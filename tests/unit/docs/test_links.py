@@ -7,7 +7,12 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).parents[3]
-PAGES: Final = [ROOT / "README.md", ROOT / "tests" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES: Final = [
+    ROOT / "README.md",
+    ROOT / "SECURITY.md",
+    ROOT / "tests" / "README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 def prose(page: Path) -> str:
