@@ -289,6 +289,11 @@ def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:
     assert stack.partitions("ApiRole", "JobsTable.Arn")["dynamodb:BatchGetItem"] is None
 
 
+def test_a_delivery_removes_lines_and_claims_and_nothing_else_of_the_jobs_table(stack: Stack) -> None:
+    removed = stack.partitions("DeliverRole", "JobsTable.Arn")["dynamodb:DeleteItem"]
+    assert removed == {"overlap#*", "runs#*"}
+
+
 def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
     partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
     assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
