@@ -9,6 +9,24 @@ FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow"
 #: Functions that have the role of another one. Owners of queues allow one role for all deliveries.
 ROLES = {"Flow": "Deliver"}
 
+#: The lists of what jobs may reach. The policies of these lists stand for them where they are too long.
+LISTS = {
+    "TARGET_QUEUE_ARNS",
+    "TARGET_FUNCTION_ARNS",
+    "TARGET_TOPIC_ARNS",
+    "TARGET_BUS_ARNS",
+    "TARGET_STATE_MACHINE_ARNS",
+    "TARGET_ROLE_ARNS",
+}
+
+#: The lists of hosts and networks of HTTP targets, in the order of the description of their policy.
+DESTINATIONS = (
+    "ALLOWED_TARGET_HOSTS",
+    "DENIED_TARGET_HOSTS",
+    "ALLOWED_TARGET_CIDRS",
+    "DENIED_TARGET_CIDRS",
+)
+
 
 class Stack:
     """A template without SAM's shorthands."""
