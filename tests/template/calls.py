@@ -1,0 +1,197 @@
+"""Which calls of AWS the code of each function can make, found from the code by mypy's types.
+
+A function can make a call if a chain of references leads from its handler to that call. A reference is
+enough, because what is passed on may be called. Where a name has the type of a protocol, every class that
+fits the protocol may be meant. So a call that is found may never happen. No call that happens is missed,
+unless it goes through a value of type Any. Calls of botocore through such values are found by their names.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from tests.template.program import Program
+
+#: The method of Table that makes each action, and the action's name at DynamoDB.
+TABLE_ACTIONS: Final[Mapping[str, str]] = {
+    "get": "GetItem",
+    "put": "PutItem",
+    "put_together": "PutItem",  # a transaction needs the rights of what it does
+    "update": "UpdateItem",
+    "delete": "DeleteItem",
+    "query": "Query",
+    "get_batch": "BatchGetItem",
+    "put_batch": "BatchWriteItem",
+}
+
+_TABLE: Final = "sweephand.storage.table.Table"
+
+#: The methods of botocore's other clients that the code calls, and what each asks of a role.
+CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "send_message": ("sqs:SendMessage",),
+    "send_message_batch": ("sqs:SendMessage",),
+    "delete_message": ("sqs:DeleteMessage",),
+    "delete_message_batch": ("sqs:DeleteMessage",),
+    "change_message_visibility": ("sqs:ChangeMessageVisibility",),
+    "put_object": ("s3:PutObject",),
+    "get_object": ("s3:GetObject", "s3:ListBucket"),  # the latter for an answer of 404 if there is none
+    "copy_object": ("s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"),
+    "get_object_tagging": ("s3:GetObjectTagging",),
+    "list_objects_v2": ("s3:ListBucket",),
+    "invoke": ("lambda:InvokeFunction",),
+    "publish": ("sns:Publish",),
+    "put_events": ("events:PutEvents",),
+    "describe_event_bus": ("events:DescribeEventBus",),
+    "start_execution": ("states:StartExecution",),
+    "describe_stack_resource": ("cloudformation:DescribeStackResource",),
+    "get_secret_value": ("secretsmanager:GetSecretValue",),
+    "AssumeRoleCredentialFetcher": ("sts:AssumeRole",),
+}
+
+
+#: How the partitions of both tables begin, or their whole names.
+PARTITIONS: Final = frozenset(
+    {
+        "allowance#",
+        "audits",
+        "batches#",
+        "changes",
+        "jobs#",
+        "keys",
+        "leases",
+        "line#",
+        "marks#",
+        "named-secrets#",
+        "namespace#",
+        "namespaces",
+        "overlap#",
+        "permits#",
+        "policies#",
+        "policychanges",
+        "revisions#",
+        "runs#",
+        "secrets#",
+        "shard#",
+    }
+)
+
+_APP: Final = "sweephand.runtime.app.App"
+_FLOW: Final = "sweephand.runtime.app_flow.FlowUseCases"
+
+#: References that are late values, each with the node that asks for it. They count where that node is
+#: reached.
+#: The API and the wheel put triggers into lines. Only the flow function walks lines and so needs the intake,
+#: and only what handles triggers has a valve.
+_LATE: Final = {
+    (f"{_APP}.flow", f"{_APP}.intake"): f"{_FLOW}.work_intake",
+    (f"{_APP}.flow", "sweephand.runtime.app_flow.valve_of"): f"{_FLOW}.of_handlers",
+    (
+        f"{_APP}.flow",
+        "sweephand.runtime.app_namespaces.NamespaceUseCases.trigger_limit",
+    ): f"{_FLOW}.of_handlers",
+}
+
+
+class Call(NamedTuple):
+    """A call of DynamoDB: by which method of an adapter, with which action."""
+
+    method: str
+    action: str
+
+
+class Reached(NamedTuple):
+    """What can be reached from a handler: calls of DynamoDB, and methods of other clients."""
+
+    calls: frozenset[Call]
+    clients: frozenset[str]
+
+
+class Code:
+    """The calls in the code of the functions."""
+
+    def __init__(self) -> None:
+        self.program = Program(texts=PARTITIONS, client_methods=frozenset(CLIENT_ACTIONS))
+        self._nodes = self.program.nodes
+
+    def from_handler(self, function: str) -> Reached:
+        """What the handler of a function can reach; `function` is the name of its folder."""
+        start = f"functions.{function}.handler"
+        late: set[str] = set()
+        while True:
+            reached, nodes = self._walk([start, f"{start}.handler"], late)
+            asked = {asking for asking in _LATE.values() if asking in nodes}
+            if asked <= late:
+                return reached
+            late |= asked
+
+    def _walk(self, starts: list[str], late: set[str]) -> tuple[Reached, set[str]]:
+        """What can be reached, and by which nodes. `late` are the nodes that ask for late values."""
+        waiting = [(name, "") for name in starts]
+        seen: set[tuple[str, str]] = set()
+        calls: set[Call] = set()
+        clients: set[str] = set()
+        while waiting:
+            name, method = waiting.pop()
+            if (name, method) in seen:
+                continue
+            seen.add((name, method))
+            if name.startswith(f"{_TABLE}."):
+                action = TABLE_ACTIONS.get(name.rpartition(".")[2])
+                if action is not None:
+                    calls.add(Call(method, action))
+                continue
+            if name not in self._nodes:
+                continue
+            # Within the storage, a call belongs to the method of the adapter that was entered.
+            if not name.startswith("sweephand.storage."):
+                method = ""
+            elif not method and name.rpartition(".")[0] in self.tables:
+                method = name
+            node = self._nodes[name]
+            clients |= node.clients
+            waiting += [
+                (each, method)
+                for each in node.names
+                if (name, each) not in _LATE or _LATE[name, each] in late
+            ]
+        return Reached(frozenset(calls), frozenset(clients)), {name for name, _ in seen}
+
+    def partitions(self, call: Call) -> set[str]:
+        """The partitions that a method of an adapter names, itself or by what it uses in the storage."""
+        waiting, seen = [call.method], set[str]()
+        while waiting:
+            name = waiting.pop()
+            if name not in seen and name.startswith("sweephand.storage."):
+                seen.add(name)
+                waiting += self._nodes[name].names if name in self._nodes else ()
+        return {each for name in seen if name in self._nodes for each in self._nodes[name].texts}
+
+    def table(self, call: Call) -> str:
+        """The function of sweephand.runtime.tables that makes the table of a call."""
+        [table] = self.tables[call.method.rpartition(".")[0]]
+        return table
+
+    @cached_property
+    def unknown_methods(self) -> set[str]:
+        """The methods of botocore's clients that are in none of the tables here, besides those of Table."""
+        attributes = {"exceptions", "meta"}
+        found = {name for where, name in self.program.methods if not where.startswith(f"{_TABLE}.")}
+        return found - CLIENT_ACTIONS.keys() - attributes
+
+    @cached_property
+    def tables(self) -> dict[str, set[str]]:
+        """The adapters of DynamoDB, each with the tables that it is made for."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for name, node in self._nodes.items():
+            if not name.startswith("sweephand.runtime."):
+                continue
+            tables = {
+                each.rpartition(".")[2]
+                for each in node.names
+                if each.startswith("sweephand.runtime.tables.") and each.endswith("table")
+            }
+            for each in node.names:
+                if tables and each.startswith("sweephand.storage.") and each in self.program.classes:
+                    found[each] |= tables
+        return dict(found)
