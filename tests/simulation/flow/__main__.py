@@ -42,7 +42,7 @@ def main() -> None:
     for seed in range(asked.first, asked.first + asked.seeds):
         world = run(seed)
         figures.update(world.figures)
-        figures["triggers"] += len(world.triggers)
+        figures["triggers"] += len(world.consumer.triggers)
         for complaint in world.complaints:
             bad.setdefault(complaint, []).append(seed)
     print(asked.seeds, "seeds", dict(figures))

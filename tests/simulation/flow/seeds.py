@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from tests.simulation.flow.world import NOON, FlowWorld
+from tests.simulation.flow.platform import NOON
+from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.jobs.policies import PolicyLimits
@@ -52,7 +53,7 @@ def run(seed: int) -> FlowWorld:
     world.mishaps = 0
     world.change(first)
     _await_deliveries(world)
-    if rate is not None and not _keeps(world.begun_at, rate):
+    if rate is not None and not _keeps(world.consumer.begun_at, rate):
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
     scheduler.end()
@@ -62,13 +63,13 @@ def run(seed: int) -> FlowWorld:
 def _await_deliveries(world: FlowWorld) -> None:
     """Go on until every attempt that is owed was begun, or until nothing happens any more."""
     scheduler = world.scheduler
-    while any(world.undelivered()) and scheduler.now < NOON + BUSY_MS + CALM_MS:
-        begun = len(world.begun_at)
+    while any(world.consumer.undelivered()) and scheduler.now < NOON + BUSY_MS + CALM_MS:
+        begun = len(world.consumer.begun_at)
         scheduler.run(scheduler.now + STUCK_MS)
-        if len(world.begun_at) == begun:
+        if len(world.consumer.begun_at) == begun:
             break
     left = {message.trigger.id for _, entry in world.memory_lines.everything() for message in entry.messages}
-    for each in world.undelivered():
+    for each in world.consumer.undelivered():
         world.complaints["stuck" if each.message.trigger.id in left else "lost"] += 1
 
 
@@ -78,7 +79,7 @@ def _arrive(world: FlowWorld) -> None:
         now + random.choice((0, random.randint(0, 3_000), random.randint(0, 20_000)))
         for _ in range(random.randint(1, 7))
     ]
-    messages = [world.trigger(at) for at in sorted(due)]
+    messages = [world.consumer.trigger(at) for at in sorted(due)]
     priority, name = random.choice(PRIORITIES), world.ids.token()
     if random.random() < 0.3:
         world.pack(messages, priority, name, is_whole=random.random() < 0.5)
@@ -105,15 +106,15 @@ def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: in
     scheduler = world.scheduler
     scheduler.run(NOON + SECOND_MS)
     for _ in range(0, limit * seconds * SECOND_MS // consumer_ms, of_entry):
-        messages = [world.trigger(scheduler.now) for _ in range(of_entry)]
+        messages = [world.consumer.trigger(scheduler.now) for _ in range(of_entry)]
         world.put(messages, "normal", world.ids.token())
     open_sum = samples = 0
     while True:
         scheduler.run(scheduler.now + _SAMPLE_MS)
-        if len(world.triggers) - len(world.begun_at) < 2 * limit:
+        if len(world.consumer.triggers) - len(world.consumer.begun_at) < 2 * limit:
             break
         assert scheduler.now < NOON + 30 * MINUTE_MS, "work waits for ever"
-        open_sum += len(world.open)
+        open_sum += len(world.consumer.open)
         samples += 1
     assert not world.complaints, world.complaints
     assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
@@ -129,17 +130,17 @@ def high_waits_ms(seed: int, limit: int) -> list[int]:
     scheduler = world.scheduler
     scheduler.run(NOON + SECOND_MS)
     for _ in range(_BACKLOG // _PACK):
-        world.put([world.trigger(scheduler.now) for _ in range(_PACK)], "low", world.ids.token())
+        world.put([world.consumer.trigger(scheduler.now) for _ in range(_PACK)], "low", world.ids.token())
     high = []
     for _ in range(10):
         scheduler.run(scheduler.now + 2 * SECOND_MS)
-        high.append(world.trigger(scheduler.now))
+        high.append(world.consumer.trigger(scheduler.now))
         world.put(high[-1:], "high", world.ids.token())
-    backlog = sum(each.begun == 0 for each in world.triggers.values())
+    backlog = sum(each.begun == 0 for each in world.consumer.triggers.values())
     assert backlog > _BACKLOG // 2, "too little waits for the high ones to wait behind it"
     scheduler.run(scheduler.now + 30 * MINUTE_MS)
     scheduler.end()
-    begun_at = [world.triggers[each.trigger.id].begun_at or scheduler.now for each in high]
+    begun_at = [world.consumer.triggers[each.trigger.id].begun_at or scheduler.now for each in high]
     return [at - each.not_before for each, at in zip(high, begun_at, strict=True)]
 
 
@@ -151,9 +152,9 @@ def recreated(seed: int) -> FlowWorld:
     world.change(limits)
     scheduler.run(NOON + SECOND_MS)
     for _ in range(20):
-        world.put([world.trigger(scheduler.now)], "normal", world.ids.token())
+        world.put([world.consumer.trigger(scheduler.now)], "normal", world.ids.token())
     scheduler.run(scheduler.now + 10 * SECOND_MS)
-    assert len(world.open) == 4, "the permits are not in use"
+    assert len(world.consumer.open) == 4, "the permits are not in use"
     world.change(None)
     scheduler.run(scheduler.now + 2 * SECOND_MS)
     world.change(limits)

@@ -1,0 +1,122 @@
+"""The consumer of a world with one policy. It counts the requests that are open and judges each of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from tests.simulation.flow.platform import LIMIT_MS, NOON, Platform
+from tests.simulation.world.processes import MachineClock
+
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.model.job import JobKey
+from sweephand.model.policy import PolicyKey
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.runs.flow.permit import Permit
+
+KEY: Final = PolicyKey("ns", "mailer")
+
+
+@dataclass
+class Waiting:
+    """A trigger of the world: the attempt that is owed, and the last one that was begun."""
+
+    message: TriggerMessage
+    owed: int = 1
+    begun: int = 0
+    begun_at: Instant | None = None
+
+
+class Consumer:
+    """Takes the requests of all workers. `put_again` puts a trigger whose attempt failed into the line."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        request_ms: tuple[int, int],
+        put_again: Callable[[TriggerMessage], None],
+    ) -> None:
+        self._platform = platform
+        self._request_ms = request_ms
+        self._put_again = put_again
+        self._read_at: dict[MachineClock, Instant] = {}
+        self.triggers: dict[str, Waiting] = {}
+        #: The requests that are open, with the ids of their triggers.
+        self.open: dict[object, str] = {}
+        self.begun_at: list[Instant] = []
+        #: Every limit that was stored, and when.
+        self.limits: list[tuple[Instant, int]] = []
+
+    def trigger(self, due_at: Instant) -> TriggerMessage:
+        """A new trigger of the world."""
+        number = len(self.triggers)
+        made = Trigger(JobKey("ns", "job"), "uid0000000000001", "1-aaaa", due_at, 1, NOON, index=number)
+        message = TriggerMessage(made, not_before=due_at)
+        self.triggers[made.id] = Waiting(message)
+        return message
+
+    def undelivered(self) -> Iterator[Waiting]:
+        """The triggers of which an attempt is owed that was never begun."""
+        return (each for each in self.triggers.values() if each.begun < each.owed)
+
+    def close(self, requests: set[object]) -> None:
+        """A function was killed that had these requests open."""
+        for each in requests:
+            self.open.pop(each, None)
+
+    def deliver(
+        self,
+        clock: MachineClock,
+        mine: set[object],
+        message: TriggerMessage,
+        permit: Permit,
+        deadline: Instant,
+    ) -> bool:
+        """line_worker.Delivery of one function, whose requests are added to `mine`."""
+        assert permit.key == KEY
+        platform, scheduler = self._platform, self._platform.scheduler
+        if scheduler.now - self._read_at.get(clock, 0) > SECOND_MS:
+            # The job is read when the last read is more than a second old.
+            platform.called(lambda: None)
+            self._read_at[clock] = scheduler.now
+        request_ms = platform.random.randint(*self._request_ms)
+        if deadline - clock.now() < self._request_ms[1] + 5 * SECOND_MS:
+            return False
+        permit.wait()
+        if not permit.may_leave():
+            platform.figures["refused"] += 1
+            return False
+        if clock.now() < message.not_before:
+            platform.complaints["early"] += 1
+        waiting = self.triggers[message.trigger.id]
+        if message.attempt <= waiting.begun:
+            platform.figures["duplicates"] += 1
+        waiting.begun = max(waiting.begun, message.attempt)
+        waiting.begun_at = waiting.begun_at or scheduler.now
+        request = object()
+        mine.add(request)
+        self.open[request] = message.trigger.id
+        self.begun_at.append(scheduler.now)
+        self._judge()
+        try:
+            scheduler.sleep(request_ms)
+        finally:
+            self.open.pop(request, None)
+        if platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4:
+            self._retry(message, waiting)
+        return True
+
+    def _retry(self, message: TriggerMessage, waiting: Waiting) -> None:
+        """The attempt failed, or has to wait: the trigger comes back by way of the delivery queue."""
+        platform = self._platform
+        at = platform.scheduler.now + platform.random.choice((1, 5, 15)) * SECOND_MS
+        following = message._replace(attempt=message.attempt + 1, not_before=at)
+        waiting.owed = max(waiting.owed, following.attempt)
+        self._put_again(following)
+
+    def _judge(self) -> None:
+        """No more requests are open than the limit allowed at any time within a function's life."""
+        since = self._platform.scheduler.now - LIMIT_MS - SECOND_MS
+        before = [limit for at, limit in self.limits if at <= since]
+        allowed = max([limit for at, limit in self.limits if at > since] + before[-1:], default=0)
+        if len(self.open) > allowed:
+            self._platform.complaints["limit"] += 1
