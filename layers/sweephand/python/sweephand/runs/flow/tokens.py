@@ -1,12 +1,14 @@
 """The tokens of a policy's rate that one worker has taken."""
 
+from collections.abc import Iterable
+from threading import Lock
 from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TOKEN_LEAD_MS
 from sweephand.flow_ports import PermitStore
 from sweephand.model.policy import PolicyKey, Rate
-from sweephand.model.policy_rate import Slots, Token, next_slots, next_token_at
+from sweephand.model.policy_rate import Token, next_slots, next_token_at
 from sweephand.ports import Clock
 
 #: How often a worker tries again to take tokens that another worker took first.
@@ -14,9 +16,9 @@ _TRIES_MAX: Final = 5
 
 
 class Tokens:
-    """Slots that a worker has taken and not used. The caller lets one thread at a time take or give back.
+    """Slots that a worker has taken and not used. A slot that has passed is lost.
 
-    A slot that has passed is lost.
+    Several threads may share one object, and one at a time may take more. Two threads never get one token.
     """
 
     def __init__(self, key: PolicyKey, *, permits: PermitStore, owner: str, clock: Clock) -> None:
@@ -24,25 +26,23 @@ class Tokens:
         self._permits = permits
         self._owner = owner
         self._clock = clock
-        self._slots: Slots | None = None
-        self._next = 0
-        #: Tokens that were taken and not used.
-        self._unused: list[Token] = []
+        #: Tokens that were taken and not used, by their slots. Whoever changes them holds the lock. A reader
+        #: needs none, since they are replaced as a whole.
+        self._unused: tuple[Token, ...] = ()
+        self._lock = Lock()
 
     def take(self) -> Token | None:
         """The next token whose slot begins soon and has not passed; None if there is none."""
-        token = self._first()
-        if token is None or token.opens_at - self._clock.now() > TOKEN_LEAD_MS:
-            return None
-        if token in self._unused:
-            self._unused.remove(token)
-        else:
-            self._next += 1
-        return token
+        with self._lock:
+            token = self._first()
+            if token is None or token.opens_at - self._clock.now() > TOKEN_LEAD_MS:
+                return None
+            self._unused = self._unused[self._unused.index(token) + 1 :]
+            return token
 
     def give_back(self, token: Token) -> None:
         """No request has left for a token, and none will. Another request may use it."""
-        self._unused = [each for each in (*self._unused, token) if not each.has_passed(self._clock.now())]
+        self._add([token])
 
     def next_at(self) -> Instant | None:
         """When the next token may be taken; None if there is none."""
@@ -65,18 +65,14 @@ class Tokens:
                 return next_token_at(seen, now)
             slots, bucket = taken
             if self._permits.move_bucket(self._key, bucket, seen):
-                self._slots, self._next = slots, 0
+                self._add(slots.token(number) for number in range(slots.size))
                 return None
         return None
 
+    def _add(self, tokens: Iterable[Token]) -> None:
+        with self._lock:
+            self._unused = tuple(sorted((*self._unused, *tokens)))
+
     def _first(self) -> Token | None:
-        slots, now = self._slots, self._clock.now()
-        for unused in tuple(self._unused):
-            if not unused.has_passed(now):
-                return unused
-        while slots is not None and self._next < slots.size:
-            token = slots.token(self._next)
-            if not token.has_passed(now):
-                return token
-            self._next += 1
-        return None
+        now = self._clock.now()
+        return next((each for each in self._unused if not each.has_passed(now)), None)
