@@ -1,9 +1,10 @@
 """The consumer of a world with one policy. It counts the requests that are open and judges each of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tests.simulation.flow.pauses import Pauses, held, job_of
 from tests.simulation.flow.platform import LIMIT_MS, NOON, Platform
 from tests.simulation.world.processes import MachineClock
 
@@ -12,6 +13,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.runs.flow.permit import Permit
+from sweephand.runs.outcome import LineWait
 
 KEY: Final = PolicyKey("ns", "mailer")
 
@@ -33,12 +35,15 @@ class Consumer:
         self,
         platform: Platform,
         request_ms: tuple[int, int],
+        pauses: Pauses,
         put_again: Callable[[TriggerMessage], None],
     ) -> None:
         self._platform = platform
         self._request_ms = request_ms
+        self._pauses = pauses
         self._put_again = put_again
-        self._read_at: dict[MachineClock, Instant] = {}
+        #: When each function has read the jobs for the last time, and which were paused.
+        self._read: dict[MachineClock, tuple[Instant, Mapping[int, Instant]]] = {}
         self.triggers: dict[str, Waiting] = {}
         #: The requests that are open, with the ids of their triggers.
         self.open: dict[object, str] = {}
@@ -70,14 +75,13 @@ class Consumer:
         message: TriggerMessage,
         permit: Permit,
         deadline: Instant,
-    ) -> bool:
+    ) -> bool | LineWait:
         """line_worker.Delivery of one function, whose requests are added to `mine`."""
         assert permit.key == KEY
         platform, scheduler = self._platform, self._platform.scheduler
-        if scheduler.now - self._read_at.get(clock, 0) > SECOND_MS:
-            # The job is read when the last read is more than a second old.
-            platform.called(lambda: None)
-            self._read_at[clock] = scheduler.now
+        if (paused_at := self._paused_at(clock, message)) is not None:
+            platform.figures["held"] += 1
+            return LineWait(KEY, "normal", held(message, paused_at, clock.now()))
         request_ms = platform.random.randint(*self._request_ms)
         if deadline - clock.now() < self._request_ms[1] + 5 * SECOND_MS:
             return False
@@ -104,6 +108,15 @@ class Consumer:
         if platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4:
             self._retry(message, waiting)
         return True
+
+    def _paused_at(self, clock: MachineClock, message: TriggerMessage) -> Instant | None:
+        """Since when the job of a trigger is paused, by a read that is at most a second old."""
+        now = self._platform.scheduler.now
+        read_at, paused = self._read.get(clock, (0, {}))
+        if now - read_at > SECOND_MS:
+            paused = self._platform.called(lambda: self._pauses.paused)
+            self._read[clock] = self._platform.scheduler.now, paused
+        return paused.get(job_of(message))
 
     def _retry(self, message: TriggerMessage, waiting: Waiting) -> None:
         """The attempt failed, or has to wait: the trigger comes back by way of the delivery queue."""

@@ -23,6 +23,7 @@ from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger
 from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.line_worker import LineWorker, _Shift
 from sweephand.runs.flow.permits import Permits
+from sweephand.runs.flow.tokens import Tokens
 
 #: A seed is searched among so many.
 SEEDS_MAX: Final = 200
@@ -43,6 +44,12 @@ def _drops_the_rest(
 
 
 _SPLIT: Final = LineWalk._split
+
+
+def _forgets_those_that_wait(walk: LineWalk, taken: TakenEntry, *others: Any) -> None:
+    waits, taken.waits = taken.waits, []
+    walk._write_waits(waits, taken.entry.token)
+    _SPLIT(walk, taken, *others)
 
 
 def _works_once(worker: LineWorker, message: Any, receives: int, *others: Any) -> Any:
@@ -123,6 +130,13 @@ def _low_first(claims: LineClaims, policy: Policy, priorities: Sequence[Priority
 MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a holder shorter than its worker": _short_holders,
     "a remainder that is not written back": lambda: patch.object(LineWalk, "_split", _drops_the_rest),
+    "triggers that are held and not written": lambda: patch.object(LineWalk, "_write_waits", lambda *_: None),
+    "triggers that are held and forgotten before they are written": lambda: patch.object(
+        LineWalk, "_split", _forgets_those_that_wait
+    ),
+    "a token that is lost with a trigger that is held": lambda: patch.object(
+        Tokens, "give_back", lambda *_: None
+    ),
     "a second receive without its delayed copy": lambda: patch.object(LineWorker, "work", _works_once),
     "a dropped message without the line being read again": lambda: patch.object(
         LineWorker, "_look_back", lambda *_: None

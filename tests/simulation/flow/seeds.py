@@ -49,6 +49,7 @@ def run(seed: int) -> FlowWorld:
             when += random.randint(1, 60) * SECOND_MS
         limits = PolicyLimits(max(1, int(top * random.choice((0.3, 0.6, 1, 1.5)))), rate)
         scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
+    world.pauses.plan(seed, NOON + BUSY_MS)
     scheduler.run(NOON + BUSY_MS)
     world.mishaps = 0
     world.change(first)

@@ -8,19 +8,21 @@ from tests.contract import test_policy_lines
 from tests.fakes.flow_memory import MemoryPolicyLines
 from tests.simulation.flow.mutations import MUTATIONS
 from tests.simulation.flow.seeds import high_waits_ms, recreated, run
-from tests.unit.runs.flow import test_dropped_work, test_line_worker
+from tests.unit.runs.flow import test_dropped_work, test_line_waits, test_line_worker
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
     "a holder shorter than its worker": 0,
     "a remainder that is not written back": 0,
+    "triggers that are held and not written": 0,
     "a second receive without its delayed copy": 1,
     "open requests of a leaving worker that count for nothing": 0,
     "work for a helper that is not written": 5,
     "a wake mark that is never cleared": 15,
-    "a permit named after its trigger": 0,
+    "a permit named after its trigger": 2,
     "a cursor instead of deletion": 0,
 }
 
@@ -38,6 +40,11 @@ def _goes_first() -> None:
     assert max(high_waits_ms(1, 5)) <= HIGH_WAITS_MS_MAX
 
 
+def _loses_nothing_that_is_held() -> None:
+    for number in range(len(test_line_waits.calls_of_leaving())):
+        test_line_waits.test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait(number, StoreError)
+
+
 #: Those that show in too few seeds, and the unit test that fails.
 SHOWN: Final[dict[str, Callable[[], None]]] = {
     "a dropped message without the line being read again": (
@@ -46,6 +53,10 @@ SHOWN: Final[dict[str, Callable[[], None]]] = {
     "a message that is dropped before its time and does not come again": (
         test_dropped_work.test_a_message_that_is_dropped_before_its_time_by_another_clock_comes_again
     ),
+    "a token that is lost with a trigger that is held": (
+        test_line_waits.test_triggers_that_are_held_use_no_tokens_of_the_rate
+    ),
+    "triggers that are held and forgotten before they are written": _loses_nothing_that_is_held,
     "a policy that is read once": test_line_worker.test_a_lowered_limit_is_in_force_within_a_second,
     "an entry deleted without its token": lambda: (
         test_policy_lines.test_an_entry_is_deleted_only_in_the_content_that_was_read(MemoryPolicyLines())

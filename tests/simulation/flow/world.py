@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
 from tests.fakes.memory import MemoryChanges
 from tests.simulation.flow.consumer import KEY, Consumer
+from tests.simulation.flow.pauses import Pauses
 from tests.simulation.flow.platform import LIMIT_MS, Gated, Platform
 from tests.simulation.world.processes import MachineClock
 
@@ -39,7 +40,8 @@ class FlowWorld(Platform):
         self._permits = cast("PermitStore", Gated(self, self.memory_permits))
         self._lines = cast("PolicyLines", Gated(self, self.memory_lines))
         self._changes = 0
-        self.consumer = Consumer(self, consumer_ms, self._put_again)
+        self.pauses = Pauses(self.scheduler)
+        self.consumer = Consumer(self, consumer_ms, self.pauses, self._put_again)
 
     def line_up(self, clock: MachineClock) -> LineUp:
         """The way into the line."""

@@ -7,8 +7,10 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
+from tests.simulation.world.processes import LIMITS_MS
 
 from sweephand.model.trigger import TriggerMessage
+from sweephand.runs import intake
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
@@ -102,4 +104,33 @@ def acknowledges_before_the_line_has_it() -> Iterator[None]:
 )
 def drops_what_a_pause_holds() -> Iterator[None]:
     with patch.object(LineWalk, "_write_waits", lambda *_: None):
+        yield
+
+
+@mutation(
+    "A held trigger stays in the line of a policy that its job has left",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/runs/flow/test_line_bundles.py::test_held_triggers_do_not_wait_for_a_policy_that_their_job_has_left",
+)
+def holds_triggers_in_a_line_that_their_job_has_left() -> Iterator[None]:
+    not_alive = Deliverer._not_alive
+
+    def stays(self: Deliverer, message: TriggerMessage, read: JobRead, permit: Any) -> Any:
+        if permit is not None and read.job is not None and read.job.paused_at is not None:
+            written = {**read.job.definition.written, "policy": permit.key.name}
+            job = replace(read.job, definition=replace(read.job.definition, written=written))
+            read = read._replace(job=job)
+        return not_alive(self, message, read, permit)
+
+    with patch.object(Deliverer, "_not_alive", stays):
+        yield
+
+
+@mutation(
+    "One thread puts triggers into lines for as long as that takes",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/runs/flow/test_line_bundles.py::test_triggers_that_one_thread_cannot_put_into_a_line_in_time_are_sent_to_other_functions",
+)
+def puts_into_lines_for_as_long_as_it_takes() -> Iterator[None]:
+    with patch.object(intake, "THREAD_WAIT_MAX_MS", LIMITS_MS["deliver"]):
         yield
