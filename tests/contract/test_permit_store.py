@@ -84,6 +84,28 @@ def test_only_the_owner_enters_away_entries(permits: PermitStore) -> None:
     assert permits.holder(KEY, 3) == PermitHolder(3, ME, UNTIL)
 
 
+def test_only_the_owner_announces_that_permits_are_idle(permits: PermitStore) -> None:
+    take(permits, "a")
+    permits.announce(KEY, 3, "b", NOON + 2_000)
+    assert not permits.holder(KEY, 3).is_idle(NOON)
+    permits.announce(KEY, 3, "a", NOON + 2_000)
+    assert permits.holder(KEY, 3).is_idle(NOON + 1_999)
+    assert not permits.holder(KEY, 3).is_idle(NOON + 2_000)
+
+
+def test_an_announcement_ends_with_its_owner(permits: PermitStore) -> None:
+    until = NOON + 10_000_000
+    take(permits, "a")
+    permits.announce(KEY, 3, "a", until)
+    permits.enter(KEY, 3, "a", {}, releasing=True)
+    take(permits, "b")
+    assert not permits.holder(KEY, 3).is_idle(NOON)
+    permits.announce(KEY, 3, "b", until)
+    after_crash = permits.holder(KEY, 3).until + 1
+    take(permits, "c", after_crash)
+    assert not permits.holder(KEY, 3).is_idle(after_crash)
+
+
 def test_a_release_that_is_repeated_succeeds_again(permits: PermitStore) -> None:
     assert take(permits, ME)
     assert permits.enter(KEY, 3, ME, {RUN: UNTIL}, releasing=True)

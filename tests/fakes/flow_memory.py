@@ -93,8 +93,15 @@ class MemoryPermits:
                 is_repeated = releasing and stored.owner is None and (key, slot) in self._holders
                 return is_repeated and all(stored.away.get(each) == at for each, at in away.items())
             entered = stored._replace(away={**stored.away, **away})
-            self._holders[key, slot] = entered._replace(owner=None, until=0) if releasing else entered
+            released = entered._replace(owner=None, until=0, idle_until=0)
+            self._holders[key, slot] = released if releasing else entered
             return True
+
+    def announce(self, key: PolicyKey, slot: int, owner: str, until: Instant) -> None:
+        with self._lock:
+            stored = self.holder(key, slot)
+            if stored.owner == owner:
+                self._holders[key, slot] = stored._replace(idle_until=until)
 
     def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
         with self._lock:

@@ -16,10 +16,10 @@ _LIMITS: Final = (1, 5, 12, 50, 200)
 _ENTRIES: Final = (1, 10, 100)
 
 
-def _show_use(seeds: Sequence[int], seconds: int) -> None:
+def _show_use(seeds: Sequence[int], seconds: int, answer_ms: int) -> None:
     for limit in _LIMITS:
         for of_entry in _ENTRIES:
-            found = [use(seed, limit, seconds, of_entry) for seed in seeds]
+            found = [use(seed, limit, seconds, of_entry, answer_ms) for seed in seeds]
             print(
                 f"limit {limit}, entries of {of_entry}: mean {mean(found):.1%}, least {min(found):.1%}",
                 flush=True,
@@ -33,9 +33,12 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
     parser.add_argument("--seconds", type=int, default=30, help="of work for each use (default 30)")
+    parser.add_argument(
+        "--answer-ms", type=int, default=100, help="of the consumer, for each use (default 100)"
+    )
     asked = parser.parse_args()
     if asked.use:
-        _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds)
+        _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
         return
     figures: Counter[str] = Counter()
     bad: dict[str, list[int]] = {}

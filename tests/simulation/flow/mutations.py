@@ -4,7 +4,7 @@
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
@@ -13,15 +13,16 @@ from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
 from tests.simulation.flow.seeds import run
 from tests.simulation.flow.world import FlowWorld
 
-from sweephand.model.policy import Policy, Priority
+from sweephand.model.policy import PRIORITIES, Policy
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.flow import line_worker, permits
+from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
 from sweephand.runs.flow.line_share import LineShare
+from sweephand.runs.flow.line_shift import Shift
 from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger
 from sweephand.runs.flow.line_walk import LineWalk
-from sweephand.runs.flow.line_worker import LineWorker, _Shift
+from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.tokens import Tokens
 
@@ -30,8 +31,7 @@ SEEDS_MAX: Final = 200
 
 _WORK: Final = LineWorker.work
 _RELEASE: Final = Permits.release
-_DELIVER: Final = _Shift._deliver
-_FIND: Final = LineClaims.find
+_DELIVER: Final = Shift._deliver
 
 #: More entries than a line ever has.
 _ALL: Final = 100_000
@@ -67,7 +67,7 @@ def _short_holders() -> Iterator[None]:
         yield
 
 
-def _named_after_its_trigger(shift: _Shift, taken: TakenTrigger, request: str) -> None:
+def _named_after_its_trigger(shift: Shift, taken: TakenTrigger, request: str) -> None:
     held, name = shift._permits, taken.message.trigger.id
     held._open[name] = held._open.pop(request, None)
     _DELIVER(shift, taken, name)
@@ -122,8 +122,15 @@ def _never_looks(held: Permits) -> bool:
     return False
 
 
-def _low_first(claims: LineClaims, policy: Policy, priorities: Sequence[Priority], count: int) -> Any:
-    return _FIND(claims, policy, tuple(reversed(priorities)), count)
+@contextmanager
+def _low_first() -> Iterator[None]:
+    low_first = tuple(reversed(PRIORITIES))
+    with (
+        patch.object(line_claims, "PRIORITIES", low_first),
+        patch.object(line_walk, "PRIORITIES", low_first),
+        patch.object(LineClaims, "find_higher", lambda *_: ()),
+    ):
+        yield
 
 
 #: Each way by its name: what it replaces.
@@ -144,16 +151,14 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a message that is dropped before its time and does not come again": lambda: patch.object(
         LineWorker, "_drop", lambda _worker, _message, why: why
     ),
-    "a permit named after its trigger": lambda: patch.object(_Shift, "_deliver", _named_after_its_trigger),
+    "a permit named after its trigger": lambda: patch.object(Shift, "_deliver", _named_after_its_trigger),
     "a cursor instead of deletion": _cursors,
     "holders that go with their policy": _holders_that_go,
     "an entry deleted without its token": lambda: patch.object(
         MemoryPolicyLines, "delete", _forgets_the_token
     ),
     "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
-    "a priority that is starved": lambda: patch.multiple(
-        LineClaims, find=_low_first, find_higher=lambda *_: ()
-    ),
+    "a priority that is starved": _low_first,
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests
     ),

@@ -14,5 +14,12 @@ def test_nine_tenths_of_a_limit_are_in_use_while_work_waits(limit: int, of_entry
     assert use(1, limit, 10, of_entry) >= 0.9
 
 
+@pytest.mark.parametrize(("limit", "of_entry"), [(5, 10), (50, 100)])
+def test_nine_tenths_of_a_limit_are_in_use_while_work_waits_for_a_slow_consumer(
+    limit: int, of_entry: int
+) -> None:
+    assert use(1, limit, 20, of_entry, consumer_ms=2_000) >= 0.9
+
+
 def test_an_entry_that_takes_longer_than_its_claim_is_delivered_once() -> None:
     assert use(1, 4, 100, of_entry=20, consumer_ms=5_000) >= 0.9

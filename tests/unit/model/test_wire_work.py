@@ -17,6 +17,7 @@ MESSAGE = WorkMessage("default", "mailer", NOON)
     [
         MESSAGE,
         MESSAGE._replace(clears_mark=True),
+        MESSAGE._replace(hint=(2, 17)),
         MESSAGE._replace(namespace=EVERY_CHARACTER, policy=EVERY_CHARACTER),
     ],
 )
@@ -40,6 +41,7 @@ def test_a_message_of_a_newer_version_is_told_from_poison() -> None:
         '{"v":0,"kind":"work"}',
         '{"v":1,"kind":"trigger"}',
         '{"v":1,"kind":"work","ns":1}',
+        '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"hint":[1]}',
     ],
 )
 def test_any_other_text_is_poison(text: str) -> None:

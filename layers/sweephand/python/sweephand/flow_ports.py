@@ -70,6 +70,10 @@ class PermitStore(Protocol):
         """
         ...
 
+    def announce(self, key: PolicyKey, slot: int, owner: str, until: Instant) -> None:
+        """Store that `owner` has idle permits and looks for work until then, if it has the holder."""
+        ...
+
     def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
         """Remove away entries, whoever has the holder. A missing entry is a success."""
         ...

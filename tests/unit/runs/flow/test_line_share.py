@@ -9,7 +9,7 @@ from tests.fakes.flow_memory import MemoryPolicies, MemoryPolicyLines, WorkBox
 
 from sweephand.base.concurrency import one_by_one
 from sweephand.model.policy import Policy
-from sweephand.model.policy_line import LinePlace, entry_of
+from sweephand.model.policy_line import LinePlace, LineTop, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
@@ -18,6 +18,9 @@ from sweephand.wheel.line_up import LineUp
 #: Four holders of three permits.
 POLICY: Policy = policy(12, holder_size=3, partitions=8)
 PLACE = LinePlace(POLICY.key, "normal", 5)
+
+#: Of the partitions of high priority, a worker reads this one and the next one first.
+READ_FIRST = PLACE._replace(priority="high", partition=4)
 
 
 class Scene:
@@ -35,7 +38,7 @@ class Scene:
             POLICY.key, lines=self.lines, line_up=line_up, clock=clock, ids=CountingIds(),
             concurrently=one_by_one, pace=Pace(clock),
         )  # fmt: skip
-        assert self.walk.read_ahead(POLICY, wanted)
+        assert self.walk.read_ahead(POLICY, wanted, is_whole=True)
 
     def waiting(self) -> list[tuple[int, str]]:
         """The partition and the trigger of all that stands in the line."""
@@ -124,7 +127,7 @@ def test_a_partition_that_another_worker_claims_first_is_passed_over() -> None:
         return partial(claim, place)(*others)  # type: ignore[arg-type]
 
     scene.lines.claim = first_refused  # type: ignore[method-assign, assignment]
-    assert scene.walk.read_ahead(POLICY, 6)
+    assert scene.walk.read_ahead(POLICY, 6, is_whole=True)
     assert refused == [places[0]]
     assert scene.walk.waiting == 2
 
@@ -133,7 +136,7 @@ def test_what_waits_in_a_worker_keeps_its_priority() -> None:
     scene = Scene([triggers(0, 40)], wanted=6)
     high = PLACE._replace(priority="high")
     scene.lines.put(high, entry_of(triggers(100, 40), NOON, "high"))
-    assert scene.walk.read_ahead(POLICY, 60)
+    assert scene.walk.read_ahead(POLICY, 60, is_whole=True)
     scene.walk.share(POLICY, 2, enough=12)
     places = {
         message.trigger.id: place.priority
@@ -143,3 +146,35 @@ def test_what_waits_in_a_worker_keeps_its_priority() -> None:
     }
     assert len(places) == 26
     assert places == {each.trigger.id: "high" for each in triggers(100, 40) if each.trigger.id in places}
+
+
+def test_triggers_of_higher_priority_are_taken_before_those_that_wait_in_the_worker() -> None:
+    scene = Scene([triggers(0, 40)], wanted=6)
+    scene.lines.put(READ_FIRST, entry_of(triggers(100, 2), NOON, "high"))
+    scene.walk.read_higher(POLICY)
+    taken = [scene.walk.take(lambda: True) for _ in range(3)]
+    assert [each and each.message for each in taken] == [*triggers(100, 2), *triggers(0, 1)]
+
+
+def test_a_worker_goes_back_to_the_partition_that_it_left_for_a_higher_priority() -> None:
+    scene = Scene([triggers(each, 1) for each in range(20)], wanted=6)
+    scene.lines.put(READ_FIRST, entry_of(triggers(100, 1), NOON, "high"))
+    scene.walk.read_higher(POLICY)
+    assert scene.walk.read_ahead(POLICY, 30, is_whole=False)
+    assert scene.walk.waiting == 21
+
+
+def test_a_worker_reads_as_few_large_entries_as_it_needs() -> None:
+    scene = Scene([triggers(100 * each, 100) for each in range(8)], wanted=20)
+    limits: list[int] = []
+    top = scene.lines.top
+
+    def counted(place: LinePlace, before: int, limit: int) -> LineTop:
+        limits.append(limit)
+        return top(place, before, limit)
+
+    scene.lines.top = counted  # type: ignore[method-assign]
+    scene.walk.read_ahead(POLICY, 200, is_whole=False)
+    assert scene.walk.waiting == 200
+    # One more shows whether others could help, besides the entry that this worker has taken up.
+    assert limits == [1 + 1 + 1]

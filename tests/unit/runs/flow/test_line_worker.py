@@ -221,10 +221,11 @@ def test_a_worker_without_time_for_a_trigger_gives_it_back_and_calls_the_next_on
     scene.sent.clear()
     assert scene.work() == "walked"
     assert len(scene.delivered) == 4
-    assert scene.waiting() == triggers(7)[4:]
+    # It has shared them with workers that it would have called.
+    assert sorted(scene.waiting(), key=lambda each: each.not_before) == triggers(7)[4:]
     assert all(each.owner is None for each in scene.holders())
     scene.run(1)
-    assert scene.delivered == triggers(7)
+    assert sorted(scene.delivered, key=lambda each: each.not_before) == triggers(7)
 
 
 def test_a_rate_is_kept_and_a_dry_worker_leaves_one_message_for_the_next_token() -> None:

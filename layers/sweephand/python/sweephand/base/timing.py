@@ -131,11 +131,14 @@ POLICY_AGE_MAX_MS: Final = SECOND_MS
 #: claimed, and the connection is made.
 TOKEN_LEAD_MS: Final = 300
 
-#: A worker that has idle permits and open requests looks for new entries this often.
+#: A worker that finds nothing new in its line looks again after this, and then after twice as long each time.
 LINE_LOOK_MS: Final = 300
 
+#: It looks at least this often.
+LINE_LOOK_MAX_MS: Final = 1_200
+
 #: A worker that sees more work than its own calls others at most once in this time.
-FAN_OUT_MS: Final = 500
+FAN_OUT_MS: Final = 300
 
 #: What waits in a line is kept for as long as a timer after its time.
 LINE_RETENTION_MS: Final = 14 * DAY_MS

@@ -97,18 +97,23 @@ class PermitHolder(NamedTuple):
 
     `owner` holds it until `until` at the latest. Each entry of `away` is a permit in use, until that instant
     at the latest, by no worker that has the holder now: an asynchronous run, or a request that its worker
-    left open.
+    left open. Until `idle_until`, the owner has idle permits and looks for work.
     """
 
     slot: int
     owner: str | None = None
     until: Instant = 0
     away: Mapping[str, Instant] = {}
+    idle_until: Instant = 0
 
     def is_takeable(self, policy: Policy, now: Instant) -> bool:
         """Whether a worker may take the holder, and would find a free permit in it."""
         is_owned = self.owner is not None and self.until >= now
         return not is_owned and self.free(policy, now) > 0
+
+    def is_idle(self, now: Instant) -> bool:
+        """Whether the worker that has the holder would find work that is shared with it."""
+        return self.owner is not None and self.idle_until > now
 
     def free(self, policy: Policy, now: Instant, own: AbstractSet[str] = frozenset()) -> int:
         """How many requests whoever has taken the holder may have open.

@@ -335,13 +335,15 @@ class BundleMessage(NamedTuple):
 class WorkMessage(NamedTuple):
     """The order to look after the line of a policy. It names no trigger, and any worker can handle it.
 
-    If it `clears_mark`, it is the message for the next token of the policy's rate.
+    If it `clears_mark`, it is the message for the next token of the policy's rate. The worker
+    first looks at its `hint`, which is the rank of a priority and a partition: there is a new entry.
     """
 
     namespace: str
     policy: str
     not_before: Instant
     clears_mark: bool = False
+    hint: tuple[int, int] | None = None
 
 
 #: Every message that this version can read.

@@ -27,6 +27,8 @@ def encode_work(message: WorkMessage | NewerMessage) -> str:
     }
     if message.clears_mark:
         fields["clears"] = True
+    if message.hint is not None:
+        fields["hint"] = message.hint
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -48,4 +50,7 @@ def _read(fields: Fields) -> WorkMessage:
     if version < 1 or kind != _KIND:
         shown = kind[:_POISON_EXCERPT_MAX]
         raise PoisonError(f"There is no work message of version {version} and kind {shown!r}.")
-    return WorkMessage(fields.text("ns"), fields.text("policy"), fields.number("at"), fields.is_set("clears"))
+    hint = None if fields.numbers_or_none("hint", 2) is None else fields.pair("hint")
+    return WorkMessage(
+        fields.text("ns"), fields.text("policy"), fields.number("at"), fields.is_set("clears"), hint
+    )

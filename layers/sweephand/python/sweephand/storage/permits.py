@@ -24,6 +24,7 @@ class HolderItem(Item):
 
     owner = UnicodeAttribute(null=True)
     until = IntegerAttribute(null=True)
+    idle_until = IntegerAttribute(null=True, attr_name="idle")
 
 
 class BucketItem(Item):
@@ -59,6 +60,7 @@ class DynamoPermits:
         actions = [
             HolderItem.owner.set(owner),
             HolderItem.until.set(until),
+            HolderItem.idle_until.remove(),
             *(Path(_AWAY + each).remove() for each in over),
         ]
         answer = self._table.update(_holder_key(key, seen.slot), actions, unowned | ended)
@@ -82,7 +84,7 @@ class DynamoPermits:
         """
         actions = [Path(_AWAY + each).set(until) for each, until in away.items()]
         if releasing:
-            actions += [HolderItem.owner.remove(), HolderItem.until.remove()]
+            actions += [HolderItem.owner.remove(), HolderItem.until.remove(), HolderItem.idle_until.remove()]
         if not actions:
             return True
         answer = self._table.update(_holder_key(key, slot), actions, HolderItem.owner == owner)
@@ -92,6 +94,12 @@ class DynamoPermits:
             return False
         stored = _holder(answer.stored)
         return stored.owner is None and all(stored.away.get(each) == at for each, at in away.items())
+
+    def announce(self, key: PolicyKey, slot: int, owner: str, until: Instant) -> None:
+        """Store the instant if this owner has the holder."""
+        self._table.update(
+            _holder_key(key, slot), [HolderItem.idle_until.set(until)], HolderItem.owner == owner
+        )
 
     def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
         """Remove the away entries, if the holder is stored at all."""
@@ -159,7 +167,7 @@ def _holder(raw: RawItem) -> PermitHolder:
     away = {
         name.removeprefix(_AWAY): int(value["N"]) for name, value in raw.items() if name.startswith(_AWAY)
     }
-    return PermitHolder(int(item.sk), item.owner, item.until or 0, away)
+    return PermitHolder(int(item.sk), item.owner, item.until or 0, away, item.idle_until or 0)
 
 
 def _bucket(raw: RawItem) -> RateBucket:

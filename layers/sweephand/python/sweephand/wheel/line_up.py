@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.model.policy import PARTITIONS_MIN, PolicyKey, Priority
+from sweephand.model.policy import PARTITIONS_MIN, PRIORITIES, PolicyKey, Priority
 from sweephand.model.trigger import TriggerMessage, WorkMessage
 from sweephand.ports import Clock
 
@@ -41,24 +41,27 @@ class LineUp:
         partitions = PARTITIONS_MIN if policy is None else policy.partitions
         now = self._clock.now()
         entries = entries_of(messages, source, now)
-        for entry in entries:
-            self._lines.put(LinePlace(key, priority, partition_of(entry.name, partitions)), entry)
         # A worker waits for an entry for a second. So one message suffices for all entries of a second.
-        seconds: dict[int, Instant] = {}
+        seconds: dict[int, tuple[Instant, LinePlace]] = {}
         for entry in entries:
-            seconds.setdefault(max(entry.at, now) // SECOND_MS, entry.at)
-        for at in seconds.values():
-            self.wake(key, at)
+            place = LinePlace(key, priority, partition_of(entry.name, partitions))
+            self._lines.put(place, entry)
+            seconds.setdefault(max(entry.at, now) // SECOND_MS, (entry.at, place))
+        for at, place in seconds.values():
+            self.wake(key, at, place=place)
 
     def put_down(self, place: "LinePlace", entry: "LineEntry") -> None:
         """Write an entry into a partition, and have it looked after at its time."""
         self._lines.put(place, entry)
-        self.wake(place.policy, entry.at)
+        self.wake(place.policy, entry.at, place=place)
 
-    def wake(self, key: PolicyKey, at: Instant, *, clears_mark: bool = False) -> None:
-        """Send a work message for that instant."""
+    def wake(
+        self, key: PolicyKey, at: Instant, *, clears_mark: bool = False, place: "LinePlace | None" = None
+    ) -> None:
+        """Send a work message for that instant. Its worker looks at `place` first."""
         delay_ms = min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
-        self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark), delay_ms)
+        hint = None if place is None else (PRIORITIES.index(place.priority), place.partition)
+        self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark, hint), delay_ms)
 
     def send_again(self, message: WorkMessage, at: Instant) -> None:
         """Send a work message so that it comes at that instant, whatever its own time is."""

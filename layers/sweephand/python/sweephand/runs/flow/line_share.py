@@ -1,4 +1,4 @@
-"""Sharing the work of one partition with other workers of a line, in partitions that nobody walks."""
+"""Giving the work of one partition to other workers of a line, in entries that they can begin at once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -7,7 +7,7 @@ from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.flow_ports import PolicyLines
-from sweephand.model.policy_line import LineEntry, LinePlace, entries_of
+from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock
 from sweephand.runs.flow.line_claims import READS_AT_ONCE
@@ -67,6 +67,13 @@ class LineShare:
                 for entry in entries_of(messages, source, now)
             ]
         )
+
+    def count_crash(self, place: LinePlace, entry: LineEntry) -> None:
+        """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""
+        for message in entry.messages:
+            alone = entry_of([message._replace(crashes=message.crashes + 1)], message.not_before, entry.token)
+            self._lines.put(place, alone)
+        self._lines.delete(place, entry)
 
     def _all(self, tasks: Sequence[Callable[[], object]]) -> None:
         for some in parts(tasks, READS_AT_ONCE):

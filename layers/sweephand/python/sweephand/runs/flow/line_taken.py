@@ -30,3 +30,7 @@ class TakenTrigger:
     def message(self) -> TriggerMessage:
         """The trigger. It must not be settled yet."""
         return self.taken.left[self.number]
+
+
+def nothing() -> None:
+    """What has to be done before an entry is deleted, where that is nothing."""

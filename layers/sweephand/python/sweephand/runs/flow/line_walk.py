@@ -8,7 +8,7 @@ from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_AHEAD_MS, LINE_LOOK_MS
+from sweephand.base.timing import FAN_OUT_MS, LINE_AHEAD_MS, LINE_LOOK_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
@@ -16,7 +16,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
-from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger
+from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger, nothing
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
@@ -24,10 +24,6 @@ from sweephand.wheel.line_up import LineUp
 #: Calls in which a leaving worker replaces an entry of which something has begun. Several go side by side.
 #: Three of them write triggers that have to wait, of which some entries have none.
 _SPLIT_CALLS: Final = 7
-
-
-def nothing() -> None:
-    """What has to be done before an entry is deleted, where that is nothing."""
 
 
 class LineWalk:
@@ -59,12 +55,24 @@ class LineWalk:
         self._has_left = False
         self._lock = Lock()
         self._spare: list[LineEntry] = []
-        self._sees_elsewhere = False
+        self._elsewhere_at: Instant = 0
         self._higher_at: Instant = 0
+        #: About how many triggers an entry holds in the partition that is walked.
+        self._entry_size = 1
 
     def sees_more(self, enough: int) -> bool:
         """Whether another worker could help: more than `enough` triggers wait here, or more was seen."""
         return bool(self._spare) or self._sees_elsewhere or self.waiting > enough
+
+    @property
+    def busy_at(self) -> Instant:
+        """When due work was last seen in a partition that another worker walks."""
+        return self._claims.busy_at
+
+    @property
+    def _sees_elsewhere(self) -> bool:
+        """Whether a partition with work that nobody walked was seen, so lately that it may still be so."""
+        return self._clock.now() - self._elsewhere_at < FAN_OUT_MS
 
     @property
     def waiting(self) -> int:
@@ -149,27 +157,40 @@ class LineWalk:
         # A worker that reads on once in a minute would keep a partition of a higher priority until then.
         self._claims.release_all_but({place for place, _ in tuple(self._entries)} | {self._claims.current})
 
-    def read_ahead(self, policy: Policy, wanted: int) -> bool:
+    def begin(self, policy: Policy, hint: tuple[int, int] | None) -> None:
+        """Walk the partition of the hint in a work message, if it has due work and nobody walks it."""
+        self._switch(self._claims.find_at(policy, hint))
+
+    def read_ahead(self, policy: Policy, wanted: int, *, is_whole: bool) -> bool:
         """Read entries until so many triggers wait here, or until no partition has a due one that is free.
 
-        Returns whether any was read. `sees_more` then says whether another worker could help.
+        If nothing is due in the partition that is walked, a few others are read, or all of them if so asked.
+        Returns whether any entry was read. `sees_more` then says whether another worker could help.
         """
-        self._spare, self._sees_elsewhere = [], False
-        now = self._clock.now()
-        if now - self._higher_at >= LINE_LOOK_MS:
-            self._higher_at = now
-            self._switch(self._claims.find_higher(policy))
+        self._spare, self._elsewhere_at = [], 0
         # Other threads take triggers meanwhile, so the number that waits says nothing.
-        was_read = self._read(wanted)
+        was_read = self._read(wanted) or (self._claims.go_back() and self._read(wanted))
         if not was_read:
             # Nothing new is due in this partition. Its last triggers need not be over to begin another one.
-            self._switch(self._claims.find(policy, PRIORITIES, policy.partitions))
+            self._switch(self._claims.find(policy, is_whole=is_whole))
             was_read = self._read(wanted)
         busy = {place for place, _ in tuple(self._entries)}
         if self.waiting and self._claims.current is not None:
             busy.add(self._claims.current)
         self._claims.release_all_but(busy)
         return was_read
+
+    def read_higher(self, policy: Policy) -> None:
+        """Look for work of a higher priority than that of the partition that is walked, now and then.
+
+        If there is some, its triggers are the next ones to be taken.
+        """
+        now = self._clock.now()
+        if now - self._higher_at >= LINE_LOOK_MS:
+            self._higher_at = now
+            if found := self._claims.find_higher(policy):
+                self._switch(found)
+                self._read(self.waiting + policy.holder_size)
 
     def share(self, policy: Policy, helpers: int, enough: int) -> int:
         """Let other workers find work. Returns how many of them will, up to `helpers`.
@@ -181,14 +202,13 @@ class LineWalk:
         place = claims.current
         if place is None:
             return 0
-        tops = claims.tops(claims.places(policy, [place.priority], READS_AT_ONCE), self._clock.now())
-        free = [(each, top) for each, top in tops if claims.is_free(each, top)]
-        unclaimed = sum(bool(top.entries) for _, top in free)
+        free = claims.free(policy, place.priority)
+        unclaimed = sum(bool(each.top.entries) for each in free)
         if unclaimed or self._sees_elsewhere:
             # Another priority may have work too, and so may partitions that were not read. It was seen once.
-            self._sees_elsewhere = False
+            self._elsewhere_at = 0
             return min(helpers, max(unclaimed, 1))
-        homes = [each for each, _ in free][:helpers]
+        homes = [each.place for each in free[:helpers]]
         given = self._give(place.priority, homes, policy.holder_size) if self.waiting > enough else 0
         return max(given, self._share_spare(policy, place, homes) if self._spare else 0)
 
@@ -252,22 +272,8 @@ class LineWalk:
         return bool(unbegun)
 
     def unclaimed_from(self, policy: Policy, before: Instant, ends_at: Instant) -> Instant | None:
-        """The time of the first entry before that instant in a partition that nobody walks; None if none.
-
-        If stores are too slow to read all partitions by `ends_at`, it is the present instant.
-        """
-        found: list[Instant] = []
-        slowest_ms = 0
-        for some in parts(self._claims.places(policy, PRIORITIES, policy.partitions), READS_AT_ONCE):
-            began_at = self._clock.now()
-            if began_at + 2 * slowest_ms > ends_at:
-                return began_at
-            tops = self._claims.tops(some, before)
-            found += [
-                top.entries[0].at for place, top in tops if top.entries and self._claims.is_free(place, top)
-            ]
-            slowest_ms = max(slowest_ms, self._clock.now() - began_at)
-        return min(found, default=None)
+        """The time of the first entry that nobody walks: see LineClaims.unclaimed_from."""
+        return self._claims.unclaimed_from(policy, before, ends_at)
 
     def _split(
         self, taken: TakenEntry, rest: Sequence[TriggerMessage], still_open: dict[int, TriggerMessage],
@@ -323,10 +329,11 @@ class LineWalk:
         place, now = self._claims.current, self._clock.now()
         if place is None:
             return False
-        taken_here = sum(each == place for each, _ in self._entries)
+        taken_here = sum(each == place for each, _ in tuple(self._entries))
         # One more shows whether another worker could help.
-        limit = taken_here + max(1, wanted - self.waiting) + 1
+        limit = taken_here + max(1, (wanted - self.waiting) // self._entry_size) + 1
         top = self._pace.timed(lambda: self._lines.top(place, now + LINE_AHEAD_MS, limit))
+        self._measure(top.entries)
         for entry in top.entries:
             if (place, entry.sort_key, entry.token) in self._settled:
                 # It was read before it was deleted, or its writer has repeated itself.
@@ -339,6 +346,11 @@ class LineWalk:
                 break
             was_read |= self._take_up(place, entry, now)
         return was_read
+
+    def _measure(self, entries: Sequence[LineEntry]) -> None:
+        """Note how large the entries are here, since a read returns whole entries."""
+        if entries:
+            self._entry_size = max(1, sum(len(each.messages) for each in entries) // len(entries))
 
     def _is_known(self, place: LinePlace, entry: LineEntry) -> bool:
         """Whether this worker has taken the entry up, or has settled it."""
@@ -360,6 +372,9 @@ class LineWalk:
         with self._lock:
             self._entries[place, entry.sort_key] = taken
             self._waiting.extend(TakenTrigger(taken, number) for number in range(len(due)))
+            if len({each.taken.place.priority for each in self._waiting}) > 1:
+                by_rank = sorted(self._waiting, key=lambda each: PRIORITIES.index(each.taken.place.priority))
+                self._waiting = deque(by_rank)
         if not due:
             self._delete(taken)
         return bool(due)
@@ -368,18 +383,12 @@ class LineWalk:
         """Walk the first of these partitions that no other worker claims first."""
         for number, each in enumerate(found):
             if self._claims.switch(each):
-                self._sees_elsewhere = number + 1 < len(found)
+                self._elsewhere_at = self._clock.now() if number + 1 < len(found) else 0
+                self._measure(each.top.entries)
                 claim = each.top.claim
                 if claim is not None and claim.was_abandoned(self._clock.now()):
-                    self._count_crash(each.place, each.top.entries[0])
+                    self._line_share.count_crash(each.place, each.top.entries[0])
                 return
-
-    def _count_crash(self, place: LinePlace, entry: LineEntry) -> None:
-        """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""
-        for message in entry.messages:
-            alone = entry_of([message._replace(crashes=message.crashes + 1)], message.not_before, entry.token)
-            self._lines.put(place, alone)
-        self._lines.delete(place, entry)
 
     def _lose(self, place: LinePlace) -> None:
         """Another worker walks the partition now: begin nothing more of it."""

@@ -141,6 +141,10 @@ class Permits:
         """The name of a request's permit, by which others can free it once it is kept."""
         return PermitName(self.key.name, self._holder.slot, request)
 
+    def announce(self, until: Instant) -> None:
+        """Let other workers know that permits are idle here until then, so that they share work."""
+        self._permits.announce(self.key, self._holder.slot, self._owner, until)
+
     def keep(self, request: str, until: Instant) -> bool:
         """Enter a request as away until then, so that its permit is in use after its answer, by whomever.
 
