@@ -13,6 +13,7 @@ from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_lanes import Lanes
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.trigger import DeadLetter
 from sweephand.model.wire import decode
@@ -167,7 +168,7 @@ class _DeadLetters:
         raise AssertionError(f"no code receives dead letters: {receipts}")
 
 
-def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
+def sqs_queue(client: FakeSqs, wait: Callable[[float], None], lanes: Lanes | None = None) -> SqsQueue:
     """The production queue over a fake client, in one thread."""
     return SqsQueue(
         SqsClients(lambda _: cast("SQSClient", client)),
@@ -176,6 +177,7 @@ def sqs_queue(client: FakeSqs, wait: Callable[[float], None]) -> SqsQueue:
         wait,
         allow_insecure=False,
         queues=EVERY_QUEUE,
+        lanes=lanes,
         concurrently=map,
     )
 

@@ -16,6 +16,7 @@ from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.clients import HALF_MS, Clients, plan
 from tests.simulation.workload.flows import Flows
+from tests.simulation.workload.lanes import Lanes
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.scenario import Scenario
@@ -23,6 +24,7 @@ from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
+from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
@@ -69,8 +71,9 @@ _WIRE_EVERY: Final = 20
 #: The share of seeds in which tick wakes at the very end of its minute.
 _SLIPPING: Final = 0.15
 
-#: This number picks the chances of the queue of work messages.
+#: This number picks the chances of the queue of work messages, and these pick those of two lanes.
 _WORK: Final = 43
+_OTHER_LANES: Final = (47, 53)
 
 
 @dataclass(slots=True)
@@ -117,6 +120,7 @@ class Simulation:
         packs = Packs.of(seed)
         scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
         scenario = Switching.of(seed).scenario(BulkWrites.of(seed).scenario(scenario))
+        scenario = Lanes.of(seed).scenario(scenario)
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -125,13 +129,16 @@ class Simulation:
         self.scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)
         self._gate = Gate(scheduler, chronicle, troubles, seed, is_telling=is_telling)
+        lanes = Lanes.of(seed)
         self._sqs = Sqs(scheduler, chronicle, troubles, seed)
+        others = [Sqs(scheduler, chronicle, troubles, mixed(seed, each)) for each in _OTHER_LANES]
+        self._queues = DeliveryQueues(self._sqs, *(others if lanes.are_on else ()))
         self._work = Sqs(scheduler, chronicle, troubles, mixed(seed, _WORK))
         minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
         self._calm_at = scenario.begins_at + minutes * MINUTE_MS
         if scenario.is_for_weeks:
             chronicle.removals = Removals(scheduler, seed, self._calm_at + DAY_MS)
-        ports = stores(self._gate, chronicle, self._sqs)
+        ports = stores(self._gate, chronicle, self._queues)
         self._leases = ports.leases
         self._consumers = Consumers.of(scheduler, chronicle, self._gate, troubles, seed)
         self._consumers.bundled = self._sqs.bundled
@@ -152,7 +159,7 @@ class Simulation:
             chronicle=chronicle,
             gate=self._gate,
             ports=ports,
-            sqs=self._sqs,
+            queues=self._queues,
             fleet=self._fleet,
             troubles=troubles,
             deliveries_at_once=scenario.deliveries_at_once,
@@ -316,7 +323,7 @@ class Simulation:
             self._workers,
             self._fleet,
             self._functions,
-            self._sqs,
+            self._queues,
             self._work,
         ):
             part.calm()
@@ -334,7 +341,7 @@ class Simulation:
             scheduler.run(max(enough_at, scheduler.now + MINUTE_MS))
             through = scheduler.now - MARGIN_MS
             is_line_empty = self._flow.is_at_rest(through)
-            if is_line_empty and is_at_rest(self._sqs, self._chronicle, self._calm_at, through):
+            if is_line_empty and is_at_rest(self._queues, self._chronicle, self._calm_at, through):
                 return scheduler.now - MARGIN_MS, list(self._sqs.lost_newer())
         return scheduler.now - MARGIN_MS, ["no rest: messages of before the calm are still under way"]
 

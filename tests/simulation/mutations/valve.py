@@ -28,6 +28,21 @@ def drops_what_is_over_the_limit() -> Iterator[None]:
         yield
 
 
+@mutation("A trigger that is over a limit leaves anyway", first=FIRST_LIMITED)
+def fires_what_is_over_the_limit() -> Iterator[None]:
+    with patch.object(Valve, "_wait", lambda *_: None):
+        yield
+
+
+@mutation("Only the limit of the stack is asked, and not that of the namespace", first=FIRST_LIMITED)
+def forgets_the_limit_of_a_namespace() -> Iterator[None]:
+    def forgotten(ports: Ports) -> None:
+        ports["namespace_limit"] = lambda _: 0
+
+    with built(Valve, forgotten):
+        yield
+
+
 @mutation(
     "A trigger that has waited for its slot takes another one",
     shown_by="tests/unit/runs/test_valve.py::test_triggers_that_wait_leave_in_due_order_and_evenly_spaced",

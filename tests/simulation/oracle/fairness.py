@@ -31,7 +31,7 @@ def shards_take_turns(tale: Tale) -> Iterator[str]:
     for timer in sorted(tale.timers, key=lambda each: each.place):
         by_shard[timer.shard].append(timer)
     allowed_ms = TURN_MS * len(by_shard) + SWEEP_MS
-    excused = _excused(tale)
+    spans_excused = excused(tale)
     for shard, timers in by_shard.items():
         places = [timer.place for timer in timers]
         cursors: list[CursorStored | None] = [None, *tale.cursors.get(shard, ())]
@@ -41,7 +41,7 @@ def shards_take_turns(tale: Tale) -> Iterator[str]:
             if first is None:
                 continue
             since = max(first.at, first.due_at, before.at if before is not None else 0)
-            for begin, end in excused:
+            for begin, end in spans_excused:
                 if begin < until and since < end:
                     since = end
             if until - since > allowed_ms:
@@ -56,11 +56,11 @@ def what_is_due_is_reached_before(tale: Tale) -> Iterator[str]:
     if tale.echo_ends_at is None:
         return
     reached = {shard: [each.place for each in cursors] for shard, cursors in tale.cursors.items()}
-    excused = _excused(tale)
+    spans_excused = excused(tale)
     for timer in tale.timers:
         if not tale.echo_ends_at <= timer.due_at <= tale.through or timer.shard not in reached:
             continue
-        if any(since <= timer.due_at <= until for since, until in excused):
+        if any(since <= timer.due_at <= until for since, until in spans_excused):
             continue
         cursors = tale.cursors[timer.shard]
         place = bisect_left(reached[timer.shard], timer.place)
@@ -76,7 +76,7 @@ def _passed(places: Sequence[tuple[str, str]], cursor: CursorStored | None) -> i
     return (bisect_right if cursor.within_at is None else bisect_left)(places, cursor.place)
 
 
-def _excused(tale: Tale) -> list[tuple[int, int]]:
+def excused(tale: Tale) -> list[tuple[int, int]]:
     """Return when a fault may keep a shard waiting, as spans of time in order."""
     spans = []
     for each in tale.of(Mishap):

@@ -13,6 +13,7 @@ from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.flows import Flows
+from tests.simulation.workload.lanes import Lanes
 from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand
@@ -96,7 +97,7 @@ def plan(
     steps = sorted(wished)
     for kind in (Flows, Bulks, Modes, OnDemand, Updates, ShortLives):
         steps += kind.of(seed).asked(names, begins_at, ends_at)
-    for other in (Bundling, BulkWrites):
+    for other in (Bundling, BulkWrites, Lanes):
         steps += other.of(seed).asked(begins_at, ends_at)
     return [Step(number, *each) for number, each in enumerate(steps)]
 
@@ -134,6 +135,7 @@ class Clients:
         self._bulk_writes = BulkWrites.of(seed)
         self._batches = Batches.of(seed)
         self._policies = Policies.of(seed)
+        self._lanes = Lanes.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -176,6 +178,7 @@ class Clients:
                 self._bulk_writes,
                 self._batches,
                 self._policies,
+                self._lanes,
             )
             told = action.ask(request)
             if told is not None:

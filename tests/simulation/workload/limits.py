@@ -6,11 +6,15 @@ The random numbers of this module are its own, and so are its seeds, so that oth
 from dataclasses import dataclass
 from typing import Final
 
+from tests.simulation.workload.lanes import also_has
 from tests.simulation.world.faults import stream
 
 #: These seeds have limits.
 FIRST_LIMITED: Final = 3_100_000
 _AFTER_LIMITED: Final = 3_200_000
+
+#: So has this share of the seeds with lanes.
+_WITH_LANES: Final = 1 / 3
 
 #: The limits until the calm. They are so low that most seeds exceed them.
 _PER_MINUTE: Final = (3, 5, 8, 12, 20)
@@ -29,7 +33,7 @@ class Limits:
     @classmethod
     def of(cls, seed: int) -> "Limits":
         """Return those of a seed."""
-        if not FIRST_LIMITED <= seed < _AFTER_LIMITED:
+        if not (FIRST_LIMITED <= seed < _AFTER_LIMITED or also_has(seed, "limits", _WITH_LANES)):
             return cls()
         random = stream(seed, "limits")
         stack, namespace = (random.choice(_PER_MINUTE) for _ in range(2))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from tests.simulation.workload.lanes import also_has
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
@@ -19,6 +20,9 @@ from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
 #: The jobs of these seeds have policies.
 FIRST_WITH_POLICY: Final = 3_200_000
 _AFTER_POLICIES: Final = 3_300_000
+
+#: So have those of this share of the seeds with lanes.
+_WITH_LANES: Final = 1 / 3
 
 #: The policy of a seed.
 POLICY: Final = PolicyKey("ns", "limited")
@@ -54,7 +58,8 @@ class Policies:
     @classmethod
     def of(cls, seed: int) -> "Policies":
         """Return that of a seed. A seed that lasts for days has none."""
-        if not FIRST_WITH_POLICY <= seed < _AFTER_POLICIES or Scenario.of(seed).is_sparse:
+        has_one = FIRST_WITH_POLICY <= seed < _AFTER_POLICIES or also_has(seed, "policies", _WITH_LANES)
+        if not has_one or Scenario.of(seed).is_sparse:
             return cls(seed)
         random = stream(seed, "policies")
         limits = PolicyLimits(random.choice(_LIMITS), random.choice(_RATES))

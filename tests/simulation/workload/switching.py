@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from tests.simulation.workload.lanes import also_has
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
@@ -17,6 +18,9 @@ from sweephand.base.instants import MINUTE_MS, Instant
 #: The stacks of these seeds are switched off.
 FIRST_OFF: Final = 3_000_000
 _AFTER_OFF: Final = 3_100_000
+
+#: So are those of this share of the seeds with lanes.
+_WITH_LANES: Final = 1 / 4
 
 #: How long the stack is on before that and after it, and how long it is off. An hour or more is beyond the
 #: window within which everything fires.
@@ -34,7 +38,7 @@ class Switching:
     @classmethod
     def of(cls, seed: int) -> "Switching":
         """Return those of a seed."""
-        if not FIRST_OFF <= seed < _AFTER_OFF:
+        if not (FIRST_OFF <= seed < _AFTER_OFF or also_has(seed, "switch", _WITH_LANES)):
             return cls()
         random = stream(seed, "switch")
         spans, at = [], 0

@@ -45,6 +45,7 @@ from tests.simulation.workload.forms import (
     SPARSE_PATCHES,
     SPARSE_RETIMINGS,
 )
+from tests.simulation.workload.lanes import JOIN, Lanes
 from tests.simulation.workload.leaving import Leaving
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
@@ -122,6 +123,7 @@ class Request:
     bulk_writes: BulkWrites
     batches: Batches
     policies: Policies
+    lanes: Lanes
 
     @property
     def at(self) -> Instant:
@@ -154,6 +156,7 @@ class Request:
         written = self.on_demand.added(written, self.key.name, self.number)
         written = self.batches.added(written, self.number)
         written = self.policies.added(written, self.number)
+        written = self.lanes.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 
@@ -339,6 +342,11 @@ def _crowd(request: Request) -> tuple[str, str]:
     return _told(request.put(definition(data=request.new_data(), **written), if_absent=True))
 
 
+def _join(request: Request) -> tuple[str, str]:
+    written = request.lanes.definition(request.key.name)
+    return _told(request.put(definition(**written), if_absent=True))
+
+
 def _gather(request: Request) -> tuple[str, str]:
     written = request.bundling.definition(is_new=request.known.definition is None)
     request.known.definition = definition(data=request.new_data(), **written)
@@ -386,4 +394,6 @@ ACTIONS: Final[Mapping[str, Action]] = {
     # For seeds in which a job is updated as often as it fires (updates.py).
     PUT_OFTEN: Action("replace", 0, _put_often),
     TOUCH: Action("patch", 0, _touch),
+    # For seeds whose stacks have lanes (lanes.py).
+    JOIN: Action("create", 0, _join),
 }

@@ -11,6 +11,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.wire_trouble import failing
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.workload.bundling import NO_BUNDLES, Bundling
+from tests.simulation.workload.lanes import NO_LANES, Lanes
 from tests.simulation.workload.modes import Modes
 from tests.simulation.workload.overlapping import NONE, Overlapping
 from tests.simulation.world.faults import Troubles, fraction, mixed
@@ -104,6 +105,7 @@ class Consumers:
     early: float
     overlapping: Overlapping = NONE
     bundling: Bundling = NO_BUNDLES
+    lanes: Lanes = NO_LANES
     bundled: AbstractSet[str] = frozenset()
     crasher: str | None = None
     poison: str | None = None
@@ -136,6 +138,7 @@ class Consumers:
             early,
             Overlapping.of(seed),
             Bundling.of(seed),
+            Lanes.of(seed),
         )
 
     def deliver(self, attempt: Attempt) -> Answer:
@@ -173,7 +176,8 @@ class Consumers:
         if is_early := attempt.run_token is not None and fraction(code, _IS_EARLY) < self.early:
             # The consumer reports before it answers, and the answer may then be lost.
             self.begin(attempt, code)
-        if work_ms := self.overlapping.work_ms(attempt.trigger.key.name, code):
+        name = attempt.trigger.key.name
+        if work_ms := self.overlapping.work_ms(name, code) or self.lanes.work_ms(name):
             self.scheduler.sleep(min(work_ms, left_ms))
         way = self._way(attempt, code)
         if is_early and fraction(code, _IS_LOST) < _LOST:

@@ -80,9 +80,11 @@ class FlowFunctions:
         self._changes = 0
         self._poll_at: Instant = NEVER
         self._is_waited_for = False
-        sqs.seen = self._seen
+        self.is_enabled = True
+        sqs.seen = self.seen
 
-    def _seen(self, at: Instant) -> None:
+    def seen(self, at: Instant) -> None:
+        """Poll the queue at that instant, unless an earlier poll is planned."""
         if at < self._poll_at:
             self._poll_at = max(at, self._scheduler.now)
             self._scheduler.call_at(self._poll_at, self._poll)
@@ -91,13 +93,15 @@ class FlowFunctions:
         if self._scheduler.now < self._poll_at:
             return
         self._poll_at = NEVER
+        if not self.is_enabled:
+            return
         down_until = self._gate.down.get("queue", 0)
         if down_until > self._scheduler.now:
-            self._seen(down_until)
+            self.seen(down_until)
             return
         while (next_at := self._sqs.next_at()) is not None:
             if next_at > self._scheduler.now:
-                self._seen(next_at)
+                self.seen(next_at)
                 return
             if self._working >= self._functions_max:
                 self._is_waited_for = True
@@ -113,7 +117,7 @@ class FlowFunctions:
             self._watch.dies(process)
             if self._is_waited_for:
                 self._is_waited_for = False
-                self._seen(self._scheduler.now)
+                self.seen(self._scheduler.now)
 
         process = self._make_process("deliver", lambda _: is_over(), self._sqs.code_of(received))
         self._watch.workers.add(process)

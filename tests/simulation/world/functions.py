@@ -8,6 +8,8 @@ from typing import Final
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.traces.trace import LimitSet, Verb
+from tests.simulation.world.deliveries import Deliveries
+from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.faults import Role, Troubles, mixed
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
@@ -31,9 +33,6 @@ from sweephand.base.errors import (
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.received import Received, finished
 from sweephand.runtime.app import App
-
-#: How many messages SQS hands to a function at most (template.yaml: 10).
-_BATCHES: Final = (1, 3, 10, 10)
 
 #: Each process begins at another place in the list of latencies.
 _TURNS: Final = 499
@@ -68,7 +67,7 @@ class Functions:
         chronicle: Chronicle,
         gate: Gate,
         ports: Ports,
-        sqs: Sqs,
+        queues: DeliveryQueues,
         fleet: Fleet,
         troubles: Troubles,
         deliveries_at_once: int,
@@ -77,33 +76,46 @@ class Functions:
         self._chronicle = chronicle
         self._gate = gate
         self._leases = ports.leases
-        self._sqs = sqs
+        self._queues = queues
         self._fleet = fleet
         self._outlives = troubles["outliving sweepers"] > 0
-        self._deliveries_at_once = deliveries_at_once
-        self._delivering = 0
-        self._is_waited_for = False
-        self._short_until: Instant = 0
-        self._is_enabled = True
         self._note_limit()
-        self._poll_at: Instant = NEVER
         self._numbers = {role: count(1) for role in LIMITS_MS}
         self.complaints: list[str] = []
-        sqs.seen = self._seen
+        self._deliveries = [
+            Deliveries(
+                url,
+                queues,
+                deliveries_at_once,
+                scheduler=scheduler,
+                chronicle=chronicle,
+                gate=gate,
+                begin=self._deliver,
+            )
+            for url in queues.by_url
+        ]
+        self._pollers: list[Deliveries | FlowFunctions] = [*self._deliveries]
 
     def run_short(self, until: Instant) -> None:
         """Until then, Lambda receives messages and has no function to start for them."""
-        self._short_until = until
+        for each in self._deliveries:
+            each.short_until = until
 
     def switch_off(self, lasts_ms: int) -> None:
         """Deploy the stack switched off, and on again later. While it is off, no message is received."""
         self._chronicle.mishap(f"switched off of {lasts_ms} ms", "the stack")
-        self._is_enabled = self._fleet.is_enabled = False
+        self._enable(is_enabled=False)
         self._scheduler.call_at(self._scheduler.now + lasts_ms, self._switch_on)
 
     def _switch_on(self) -> None:
-        self._is_enabled = self._fleet.is_enabled = True
-        self._seen(self._scheduler.now)
+        self._enable(is_enabled=True)
+        for each in self._pollers:
+            each.seen(self._scheduler.now)
+
+    def _enable(self, *, is_enabled: bool) -> None:
+        self._fleet.is_enabled = is_enabled
+        for each in self._pollers:
+            each.is_enabled = is_enabled
 
     def _note_limit(self) -> None:
         if self._fleet.limits.least:
@@ -112,8 +124,9 @@ class Functions:
     def calm(self) -> None:
         """Let every paused process go on, and let every function start."""
         self._note_limit()
-        self._short_until = 0
-        if not self._is_enabled:
+        for each in self._deliveries:
+            each.short_until = 0
+        if not self._fleet.is_enabled:
             self._switch_on()
         for process in self._scheduler.alive:
             process.frozen_until = 0
@@ -218,65 +231,26 @@ class Functions:
 
         self._start(process, body)
 
-    def _seen(self, at: Instant) -> None:
-        """Poll the queue at that instant, unless an earlier poll is planned."""
-        if at < self._poll_at:
-            self._poll_at = max(at, self._scheduler.now)
-            self._scheduler.call_at(self._poll_at, self._poll)
-
-    def _poll(self) -> None:
-        if self._scheduler.now < self._poll_at:
-            return
-        self._poll_at = NEVER
-        if not self._is_enabled:
-            return
-        down_until = self._gate.down.get("queue", 0)
-        if down_until > self._scheduler.now:
-            self._seen(down_until)
-            return
-        while (next_at := self._sqs.next_at()) is not None:
-            if next_at > self._scheduler.now:
-                self._seen(next_at)
-                return
-            if self._delivering == self._deliveries_at_once:
-                self._is_waited_for = True
-                return
-            batch = self._sqs.receive(_BATCHES[mixed(next_at) % len(_BATCHES)])
-            if batch and self._scheduler.now < self._short_until:
-                self._chronicle.figures["not begun"] += len(batch)
-                self._chronicle.mishap("received in vain", "Lambda")
-            elif batch:
-                self._deliver(batch)
-
-    def _deliver(self, batch: Sequence[Received]) -> None:
-        def is_over() -> None:
-            self._delivering -= 1
-            if self._is_waited_for:
-                self._is_waited_for = False
-                self._seen(self._scheduler.now)
-
-        self._delivering += 1
-        process = self._process("deliver", lambda _: is_over(), self._sqs.code_of(batch[0]))
+    def _deliver(self, batch: Sequence[Received], code: int, is_over: Callable[[], None]) -> None:
+        process = self._process("deliver", lambda _: is_over(), code)
         handler, clock = self._fleet.app(process.machine).intake, self._fleet.clock(process.machine)
-        self._chronicle.figures["batches"] += 1
-        self._chronicle.figures["bundles"] += self._sqs.bundles_of(batch)
 
         def body() -> None:
             if self._gate.is_telling:
-                self._gate.told(RECEIVES, tuple(self._sqs.readable(batch)), None)
+                self._gate.told(RECEIVES, tuple(self._queues.normal.readable(batch)), None)
             handled = handler.handle(batch, deadline=clock.now() + LIMITS_MS["deliver"])
             for each in handled:
                 if each.error is not None:
                     self._complain(process, each.error)
             # SQS is told to delete the messages that the function reports as handled.
-            self._sqs.delete([each.receipt for each in finished(handled)])
+            self._queues.delete([each.receipt for each in finished(handled)])
             is_over()
 
         self._start(process, body)
 
     def flow(self, sqs: Sqs, functions_max: int) -> FlowFunctions:
         """Return the flow functions, whose work messages come from that queue."""
-        return FlowFunctions(
+        flow = FlowFunctions(
             scheduler=self._scheduler,
             gate=self._gate,
             sqs=sqs,
@@ -287,6 +261,8 @@ class Functions:
             begin=self._start,
             complain=self._complain,
         )
+        self._pollers.append(flow)
+        return flow
 
     def _start(self, process: Process, body: Callable[[], object]) -> None:
         def guarded() -> None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from tests.simulation.traces.chronicle import Chronicle
-from tests.simulation.world.sqs import Sqs
+from tests.simulation.world.delivery_queues import DeliveryQueues
 
 from sweephand.base.instants import Instant
 from sweephand.model.run_id import Demand
@@ -20,11 +20,11 @@ from sweephand.model.trigger import (
 _FOLLOWING: Final = (DeadlineMessage, NotifyMessage)
 
 
-def is_at_rest(sqs: Sqs, chronicle: Chronicle, calm_at: Instant, through: Instant) -> bool:
+def is_at_rest(queues: DeliveryQueues, chronicle: Chronicle, calm_at: Instant, through: Instant) -> bool:
     """Whether everything due up to `through` is over, or waits for an action that no client takes."""
     if chronicle.last_other_timer_at > through:
         return False
-    for message in sqs.messages():
+    for message in queues.messages():
         if isinstance(message, RangeMessage):
             if _is_held_by_a_pause(message.demand) and message.uid in chronicle.paused:
                 # A range is held whole, as a single trigger of its job is.

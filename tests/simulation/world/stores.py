@@ -17,8 +17,8 @@ from tests.fakes.memory import (
 )
 from tests.fakes.memory_batches import MemoryBatches
 from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
-from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.staleness import Staleness
 from tests.simulation.world.watched import Expiring, Watched
 
@@ -30,9 +30,10 @@ from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
+from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
-from sweephand.model.trigger import DeadLetter, Sendable
+from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of
 from sweephand.model.wire import encode
 from sweephand.ports import (
     ChangeStore,
@@ -75,11 +76,11 @@ class Ports:
     policy_lines: PolicyLines
 
 
-#: Makes a simulation's ports from its gate, its chronicle and its queue.
-MakePorts: TypeAlias = Callable[[Gate, Chronicle, Sqs], Ports]
+#: Makes a simulation's ports from its gate, its chronicle and its queues.
+MakePorts: TypeAlias = Callable[[Gate, Chronicle, DeliveryQueues], Ports]
 
 
-def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
+def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
     """Return the stores that tests/contract proves equal to DynamoDB's.
 
     An item is removed when its time to live is over. Changes are not removed, since no simulated client reads
@@ -123,7 +124,7 @@ def memory(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=gate.wrapped(MemoryAllowances(), "allowances"),
-        queue=QueuePort(gate, sqs),
+        queue=QueuePort(gate, queues),
         **flow_stores(gate, chronicle),
     )
 
@@ -210,11 +211,11 @@ class Batched:
 
 
 class QueuePort:
-    """ports.Queue over the simulated SQS, with ten entries to a call. Some entries of a call may fail."""
+    """ports.Queue over the simulated queues, with ten entries to a call. Some entries of a call may fail."""
 
-    def __init__(self, gate: Gate, sqs: Sqs) -> None:
+    def __init__(self, gate: Gate, queues: DeliveryQueues) -> None:
         self._gate = gate
-        self._sqs = sqs
+        self._queues = queues
 
     def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
         """Send as ports.Queue promises."""
@@ -223,7 +224,8 @@ class QueuePort:
             kinds = gate.enter("queue.send")
             accepted = gate.part("queue.send", some, kinds)
             for message, delay_ms in some if accepted is None else accepted:
-                self._sqs.accept(encode(message), delay_ms // 1_000)
+                priority = PRIORITY_DEFAULT if isinstance(message, NewerMessage) else priority_of(message)
+                self._queues.accept(priority, encode(message), delay_ms // 1_000)
             gate.told("queue.send", tuple(some), None)
             gate.leave("queue.send", kinds)
             if accepted is not None:
@@ -233,7 +235,7 @@ class QueuePort:
         """Acknowledge as ports.Queue promises. A message whose entry fails comes again."""
         try:
             kinds = self._gate.enter("queue.acknowledge")
-            self._sqs.delete(receipts)
+            self._queues.delete(receipts)
             self._gate.leave("queue.acknowledge", kinds)
         except StoreError:
             return
@@ -242,5 +244,7 @@ class QueuePort:
         """Bury as ports.Queue promises."""
         kinds = self._gate.enter("queue.bury")
         for letter, _ in letters:
-            self._sqs.bury(letter.trigger.id if letter.trigger else None, letter.reason, letter.body)
+            self._queues.normal.bury(
+                letter.trigger.id if letter.trigger else None, letter.reason, letter.body
+            )
         self._gate.leave("queue.bury", kinds)

@@ -15,9 +15,10 @@ from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.dynamodb_expressions import Attributes
 from tests.fakes.dynamodb_tables import Tables, place_of
 from tests.fakes.memory import MemoryAudits
-from tests.fakes.sqs_client import DEAD_LETTERS_URL, DELIVERY_URL, FakeSqs, Inbox, sqs_queue
+from tests.fakes.sqs_client import DEAD_LETTERS_URL, FakeSqs, Inbox, sqs_queue
 from tests.fakes.wire_trouble import Fate, Trouble, failing
 from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.removals import ExpiringTables
 from tests.simulation.world.sqs import Sqs
@@ -58,7 +59,7 @@ _WRITING: Final = frozenset({"PutItem", "UpdateItem", "DeleteItem", "BatchWriteI
 Port = TypeVar("Port")
 
 
-def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
+def wire(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
     """Return ports whose every request passes the gate.
 
     Each has a client of its own, so that each can be down alone.
@@ -79,10 +80,11 @@ def wire(gate: Gate, chronicle: Chronicle, sqs: Sqs) -> Ports:
         return Table(cast("DynamoDBClient", client), name, gate.sleep)
 
     payloads = chronicle.bucket.store()
-    inboxes: dict[str, Inbox] = {DELIVERY_URL: sqs, DEAD_LETTERS_URL: _DeadLetters(sqs)}
+    inboxes: dict[str, Inbox] = {**queues.by_url, DEAD_LETTERS_URL: _DeadLetters(queues.normal)}
     queue = sqs_queue(
         FakeSqs(inboxes, GateTrouble(gate, "queue")),
         lambda wait_s: gate.sleep(round(wait_s * SECOND_MS)),
+        queues.lanes,
     )
     return Ports(
         jobs=_told(gate, jobs.DynamoJobs(table("jobs", "jobs")), "jobs"),

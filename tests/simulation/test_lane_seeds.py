@@ -1,0 +1,30 @@
+"""Worlds whose stacks have lanes keep every promise, while one lane is flooded in the calm."""
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.traces.trace import Requested
+from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, PROMPT
+from tests.simulation.workload.limits import Limits
+from tests.simulation.workload.policies import Policies
+from tests.simulation.workload.switching import Switching
+
+#: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more.
+SEEDS = range(FIRST_WITH_LANES, FIRST_WITH_LANES + 6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_world_with_lanes_recovers_from_its_troubles(seed: int) -> None:
+    result = run(seed)
+    assert not result.complaints, result.complaints[:3]
+    left = {each.name for each in result.events if isinstance(each, Requested)}
+    assert {PROMPT, FLOOD} <= left, "the seed shows nothing of lanes"
+
+
+def test_some_worlds_with_lanes_have_limits_policies_and_a_switch_too() -> None:
+    seeds = range(FIRST_WITH_LANES, FIRST_WITH_LANES + 100)
+    for share in (
+        sum(bool(Limits.of(seed).least) for seed in seeds),
+        sum(Policies.of(seed).limits is not None for seed in seeds),
+        sum(bool(Switching.of(seed).spans) for seed in seeds),
+    ):
+        assert 10 < share < 50

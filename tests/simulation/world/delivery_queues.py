@@ -1,0 +1,62 @@
+"""The queues of the delivery function: one, or one for each priority in a stack with lanes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from tests.fakes.sqs_client import DELIVERY_URL
+from tests.simulation.world.sqs import Sqs
+
+from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.model.policy_names import Priority
+from sweephand.model.trigger import Message
+from sweephand.runs.received import Received
+
+_HIGH_URL: Final = f"{DELIVERY_URL}-high"
+_LOW_URL: Final = f"{DELIVERY_URL}-low"
+
+#: A stack without lanes, and one with them.
+NO_LANES: Final = Lanes(DELIVERY_URL)
+LANES: Final = Lanes(DELIVERY_URL, _HIGH_URL, _LOW_URL, are_on=True)
+
+
+class DeliveryQueues:
+    """Production's rule says which message goes to which queue, and which receipt belongs to which."""
+
+    def __init__(self, normal: Sqs, high: Sqs | None = None, low: Sqs | None = None) -> None:
+        """Without `high` and `low` the stack has no lanes."""
+        self.by_url: Mapping[str, Sqs] = {DELIVERY_URL: normal}
+        self.lanes = NO_LANES
+        self.normal = normal
+        if high is not None and low is not None:
+            self.by_url, self.lanes = {**self.by_url, _HIGH_URL: high, _LOW_URL: low}, LANES
+            high.bundled = low.bundled = normal.bundled
+
+    def accept(self, priority: Priority, body: str, delay_s: int) -> None:
+        """Take a message of that priority."""
+        self.by_url[self.lanes.url_of(priority)].accept(body, delay_s)
+
+    def delete(self, receipts: Sequence[str]) -> None:
+        """Remove received messages from the queues in which they were received."""
+        for url, handles in self.lanes.by_url(receipts).items():
+            self.by_url[url].delete(handles)
+
+    def receive(self, url: str, limit: int) -> list[Received]:
+        """Return messages of one queue, with receipts that name it."""
+        name = url.rpartition("/")[2]
+        received = self.by_url[url].receive(limit)
+        return [each._replace(receipt=self.lanes.receipt(each.receipt, f"arn:{name}")) for each in received]
+
+    def code_of(self, url: str, received: Received) -> int:
+        """Return the code for the random numbers of a process that begins with that message of a queue."""
+        [handles] = self.lanes.by_url([received.receipt]).values()
+        return self.by_url[url].code_of(received._replace(receipt=handles[0]))
+
+    def messages(self) -> Iterator[Message]:
+        """Return the readable messages in all queues, received or not."""
+        return chain.from_iterable(each.messages() for each in self.by_url.values())
+
+    def calm(self) -> None:
+        """Copy and delay no message from now on, and make the messages in flight visible at once."""
+        for each in self.by_url.values():
+            each.calm()
