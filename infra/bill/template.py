@@ -100,7 +100,9 @@ class Template:
     @property
     def access_log_bytes(self) -> int:
         """The length of a line of the API's access log, with variables' names in place of their values."""
-        return len(self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"])
+        text, values = self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"]["!Sub"]
+        [_, caller_by_key, _] = values["Caller"]["!If"]
+        return len(text.replace("${Caller}", caller_by_key))
 
     @property
     def _event_sources(self) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ CAUGHT: Final = {
     "a holder shorter than its worker": 0,
     "a remainder that is not written back": 0,
     "triggers that are held and not written": 0,
-    "a second receive without its delayed copy": 3,
+    "a second receive without its delayed copy": 4,
     "open requests of a leaving worker that count for nothing": 0,
     "work for a helper that is not written": 5,
     "a wake mark that is never cleared": 15,

@@ -269,7 +269,7 @@ class App:
         from sweephand.runs.attempt import NamespaceParts
         from sweephand.runs.handlers import Handlers
 
-        ports = self.ports
+        ports, settings = self.ports, self.namespaces
         return Handlers(
             jobs=ports.jobs,
             changes=lambda: ports.changes,
@@ -280,7 +280,7 @@ class App:
             payloads=ports.payloads,
             targets=ports.targets,
             namespaces=NamespaceParts(
-                self._signing or self.secrets.signing_keys, self.namespaces.target, self.namespaces.allowed
+                self._signing or self.secrets.signing_keys, settings.target, settings.allowed
             ),
             clock=ports.clock,
             ids=ports.ids,

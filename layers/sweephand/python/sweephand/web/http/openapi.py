@@ -37,8 +37,8 @@ second.
 
 {credentials}
 
-The field `x-access` of a call names the least role that it needs: `read`, `write` or `admin`. `any` is any caller
-that has proved who it is, `callback` is the role `write` or the token of a run, and `open` needs nothing.
+The field `x-access` of a call names the least role that it needs: `read`, `write` or `admin`. `any` is any
+caller that has proved who it is. `callback` is the role `write` or the token of a run. `open` needs nothing.
 
 Errors are problem documents (RFC 9457). Their `errors` name every field that cannot be accepted, by its JSON
 pointer. API Gateway refuses some requests by itself ({statuses}). Then the body is
