@@ -19,6 +19,7 @@ from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import Lanes
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
+from tests.simulation.workload.quotas import Quotas
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
@@ -104,7 +105,8 @@ def run(
     """
     with bounds_of(seed, mask), (mutation or nullcontext)():
         is_on_wire = seed % _WIRE_EVERY == _WIRE_EVERY - 1 or BulkWrites.of(seed).are_on_wire
-        chosen = stores or (wire if is_on_wire else memory)
+        # Settings have to be there before the world begins, which takes a store in memory.
+        chosen = stores or (wire if is_on_wire and not Quotas.of(seed).are_on else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         with in_strands(simulation.scheduler), simulation.stumbling():
             return simulation.run()
@@ -136,6 +138,7 @@ class Simulation:
         self._work = Sqs(scheduler, chronicle, troubles, mixed(seed, _WORK))
         minutes = min(scenario.minutes, mask.minutes or scenario.minutes)
         self._calm_at = scenario.begins_at + minutes * MINUTE_MS
+        chronicle.quotas.quotas = Quotas.of(seed)
         if scenario.is_for_weeks:
             chronicle.removals = Removals(scheduler, seed, self._calm_at + DAY_MS)
         ports = stores(self._gate, chronicle, self._queues)
@@ -237,7 +240,7 @@ class Simulation:
         through, complaints = self._await_rest()
         scheduler.end()
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
-        complaints += self._chronicle.flow.watch.complaints
+        complaints += [*self._chronicle.flow.watch.complaints, *self._chronicle.quotas.complaints]
         complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
         figures = self._chronicle.figures
         figures.update(self._chronicle.flow.watch.figures)

@@ -14,6 +14,9 @@ GIVES_UP_MS = 20_000
 #: What the problem of a job says, in lower case, that was not written while others of the call were.
 NOT_WRITTEN = "this job was not written."
 
+#: The status of a job for which its namespace has no place.
+TOO_MANY = 429
+
 #: Faults at a call of a port. Each may cost one job its answer.
 FAULTS = ("throttle", "loss", "part", "repeat", "answer lost")
 
@@ -63,12 +66,14 @@ def refused_entries_leave_nothing(tale: Tale) -> Iterator[str]:
 def entries_are_judged_alone(tale: Tale) -> Iterator[str]:
     """A call answers each job under its name. It writes no invalid job, and refuses no valid one.
 
-    If stores fail, the times of an invalid job may not have been read yet.
+    If stores fail, the times of an invalid job may not have been read yet. A valid job may be one too many
+    for its namespace.
     """
     for answer, entry in _entries(tale):
         if entry.told_name != entry.name:
             yield f"{_named(answer, entry)} was answered as {entry.told_name}"
-        if entry.is_refused if entry.is_valid else entry.is_acknowledged:
+        is_judged = entry.is_refused and entry.status != TOO_MANY
+        if is_judged if entry.is_valid else entry.is_acknowledged:
             what = "valid" if entry.is_valid else "invalid"
             yield f"{_named(answer, entry)} is {what}, and was answered with {entry.status}"
 

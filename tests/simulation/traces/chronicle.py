@@ -10,6 +10,7 @@ from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
 from tests.simulation.world.permit_watch import PermitWatch
 from tests.simulation.world.processes import Scheduler
+from tests.simulation.world.quota_watch import QuotaWatch
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job
@@ -55,6 +56,7 @@ class Chronicle(Recorder):
         self.ended: set[str] = set()
         self.bucket = Bucket(lambda: scheduler.now)
         self.flow = FlowStores(PermitWatch(scheduler))
+        self.quotas = QuotaWatch(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None
         #: Removes items that are past their time to live. It is None in seeds that are too short for it.
@@ -74,6 +76,7 @@ class Chronicle(Recorder):
     def job_changed(self, before: Job | None, after: Job | None) -> None:
         """Note that a job's item was written or removed."""
         self.bucket.job_changed(before, after)
+        self.quotas.job_changed(before, after)
         if after is not None:
             self.flow.watch.job_changed(after)
             self.figures["writes"] += 1

@@ -8,6 +8,7 @@ from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
+from tests.simulation.workload.quotas import Quotas
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.faults import (
     SKEW_MAX_MS,
@@ -96,6 +97,7 @@ class Fleet:
             packs_timers=packs_timers,
             bundle_span_ms=Bundling.of(seed).span_ms,
             flow_functions_max=Policies.of(seed).functions_max,
+            limits_namespaces=Quotas.of(seed).are_on,
         )
         self._work = work
         self._scheduler = scheduler
@@ -196,6 +198,7 @@ class Fleet:
                 permits=ports.permits,
                 policy_lines=ports.policy_lines,
                 work=self._work,
+                namespaces=ports.namespaces,
                 targets=self._consumers,
                 sweepers=sweepers,
                 delivery_functions=delivery_functions,

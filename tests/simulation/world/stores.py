@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from tests.fakes.flow_memory import MemoryAllowances
+from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
@@ -25,7 +25,7 @@ from tests.simulation.world.watched import Expiring, Watched
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.batch_ports import BatchStore
-from sweephand.flow_ports import AllowanceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
@@ -44,6 +44,7 @@ from sweephand.ports import (
     Queue,
     RunStore,
     TimerStore,
+    always,
 )
 from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.item import expiry
@@ -74,6 +75,7 @@ class Ports:
     policies: PolicyStore
     permits: PermitStore
     policy_lines: PolicyLines
+    namespaces: NamespaceStore
 
 
 #: Makes a simulation's ports from its gate, its chronicle and its queues.
@@ -86,7 +88,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
     An item is removed when its time to live is over. Changes are not removed, since no simulated client reads
     them.
     """
-    jobs, timers, leases = _StaleJobs(gate.staleness), MemoryTimers(), MemoryLeases()
+    jobs, timers, leases = _StaleJobs(gate.staleness, chronicle), MemoryTimers(), MemoryLeases()
     runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
     removals = chronicle.removals
@@ -125,8 +127,17 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=gate.wrapped(MemoryAllowances(), "allowances"),
         queue=QueuePort(gate, queues),
+        namespaces=gate.wrapped(_namespaces(jobs, chronicle), "jobs"),
         **flow_stores(gate, chronicle),
     )
+
+
+def _namespaces(jobs: MemoryJobs, chronicle: Chronicle) -> MemoryNamespaces:
+    """The settings of the seed's namespace, if it has any, and the count of its jobs."""
+    namespaces, quotas = MemoryNamespaces(jobs), chronicle.quotas.quotas
+    if quotas.are_on:
+        assert namespaces.put(quotas.settings(chronicle.now()), None)
+    return namespaces
 
 
 def flow_stores(gate: Gate, chronicle: Chronicle) -> dict[str, Any]:
@@ -143,9 +154,17 @@ def flow_stores(gate: Gate, chronicle: Chronicle) -> dict[str, Any]:
 class _StaleJobs(MemoryJobs):
     """Jobs in memory, of which a read that may be stale shows what they were before."""
 
-    def __init__(self, staleness: Staleness) -> None:
+    def __init__(self, staleness: Staleness, chronicle: Chronicle) -> None:
         super().__init__()
         self._staleness = staleness
+        self._chronicle = chronicle
+
+    def delete(self, job: Job, in_time: Callable[[], bool] = always) -> bool:
+        was_there = job.key in self._jobs
+        is_deleted = super().delete(job, in_time)
+        if is_deleted and not was_there:
+            self._chronicle.quotas.deleted_again()
+        return is_deleted
 
     def get_many(self, keys: Sequence[JobKey], *, may_be_stale: bool = False) -> Mapping[JobKey, Job]:
         found = super().get_many(keys)

@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 from tests.simulation.world.processes import Killed, Scheduler, Strand
 
+from sweephand.jobs import settings_cache
 from sweephand.runtime import threads as production
 
 Arguments = ParamSpec("Arguments")
@@ -28,6 +29,8 @@ def in_strands(scheduler: Scheduler) -> Iterator[None]:
     threads = Threads(scheduler)
     with ExitStack() as stack:
         stack.enter_context(patch.object(_base, "threading", _Threading(scheduler)))
+        # Production reads the settings of a namespace while it holds a lock.
+        stack.enter_context(patch.object(settings_cache, "Lock", lambda: _Lock(scheduler)))
         for pool in _POOLS:
             stack.enter_context(patch.object(production, pool, lambda: threads))
         yield
@@ -95,6 +98,29 @@ class _Signal:
             self._waiting.append(self._scheduler.strand)
             self._scheduler.park()
         return True
+
+
+class _Lock:
+    """threading.Lock for strands: one that finds it taken stands still until it is free."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._waiting: list[Strand] = []
+        self._is_taken = False
+
+    def __enter__(self) -> None:
+        """Take the lock, once no other strand has it."""
+        while self._is_taken:
+            self._waiting.append(self._scheduler.strand)
+            self._scheduler.park()
+        self._is_taken = True
+
+    def __exit__(self, *_: object) -> None:
+        """Free the lock, and wake those that wait for it."""
+        self._is_taken = False
+        for strand in self._waiting:
+            self._scheduler.wake(strand)
+        self._waiting.clear()
 
 
 class _Threading:

@@ -37,6 +37,7 @@ from sweephand.storage import (
     jobs,
     leases,
     lines,
+    namespaces,
     runs,
     timers,
 )
@@ -98,6 +99,7 @@ def wire(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         audits=gate.wrapped(MemoryAudits(), "audits"),
         allowances=_told(gate, allowances.DynamoAllowances(table("allowances", "jobs")), "allowances"),
         queue=_told(gate, queue, "queue"),
+        namespaces=_told(gate, namespaces.DynamoNamespaces(table("jobs", "jobs")), "namespaces"),
         **flow_stores(gate, chronicle),
     )
 
