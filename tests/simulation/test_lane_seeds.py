@@ -8,13 +8,21 @@ from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.switching import Switching
 
-#: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more.
-SEEDS = range(FIRST_WITH_LANES, FIRST_WITH_LANES + 6)
+#: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more. In some
+#: others, faults keep one of the two jobs from being created. Two were red: floods that fell due while
+#: the stack was off came together, and a backlog waited for its rate without end.
+SEEDS = (1, 2, 3, 4, 6, 9)
+RED = (70, 56)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_world_with_lanes_recovers_from_its_troubles(seed: int) -> None:
-    result = run(seed)
+@pytest.mark.parametrize("number", RED)
+def test_a_world_that_was_red_is_green(number: int) -> None:
+    assert not run(FIRST_WITH_LANES + number).complaints
+
+
+@pytest.mark.parametrize("number", SEEDS)
+def test_a_world_with_lanes_recovers_from_its_troubles(number: int) -> None:
+    result = run(FIRST_WITH_LANES + number)
     assert not result.complaints, result.complaints[:3]
     left = {each.name for each in result.events if isinstance(each, Requested)}
     assert {PROMPT, FLOOD} <= left, "the seed shows nothing of lanes"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 
@@ -28,9 +29,13 @@ FLOOD: Final = "lane-flood"
 JOIN: Final = "create in a lane"
 _JOINED_MS_MAX: Final = 20 * SECOND_MS
 
-#: A flood keeps all functions of its lane busy for longer than a high trigger may wait.
+#: A flood keeps all functions of its lane busy for longer than a high trigger may wait. It is smaller where
+#: functions have few threads, so that other triggers of the lane do not wait for minutes.
 _FLOODS_EVERY: Final = "@every 4m"
 _FLOOD: Final = 60
+_FLOOD_OF_FEW_THREADS: Final = 12
+#: Floods that fall due while the stack is off do not come together when it is on again.
+_QUIET: Final[Mapping[str, Any]] = {"history": "failures", "catchup": {"mode": "none", "window": "5m"}}
 _FLOOD_WORK_MS: Final = 5 * SECOND_MS
 _FUNCTIONS_MAX: Final = 2
 
@@ -85,8 +90,9 @@ class Lanes:
         """Return the definition of one of them."""
         if name == PROMPT:
             return {"schedule": "@every 7s", "priority": "high"}
-        flood = {"count": _FLOOD, "window": "0s"}
-        return {"schedule": _FLOODS_EVERY, "batch": flood, "priority": self.flooded, "history": "failures"}
+        few = Bundling.of(self.seed).threads is not None
+        flood = {"count": _FLOOD_OF_FEW_THREADS if few else _FLOOD, "window": "0s"}
+        return {"schedule": _FLOODS_EVERY, "batch": flood, "priority": self.flooded, **_QUIET}
 
     def work_ms(self, name: str) -> int:
         """Return how long the consumer of a job works at a request, also in the calm."""

@@ -63,6 +63,9 @@ class Policies:
             return cls(seed)
         random = stream(seed, "policies")
         limits = PolicyLimits(random.choice(_LIMITS), random.choice(_RATES))
+        if seed >= _AFTER_POLICIES:
+            # Floods go on while a backlog waits for its rate, so such a seed would have no end.
+            limits = replace(limits, rate=None)
         return cls(seed, limits, random.choice(_FUNCTIONS))
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
