@@ -266,10 +266,9 @@ class App:
     @cached_property
     def handlers(self) -> "Handlers":
         """Handles one message of the delivery queue."""
-        from sweephand.runs.attempt import NamespaceParts
         from sweephand.runs.handlers import Handlers
 
-        ports, settings = self.ports, self.namespaces
+        ports = self.ports
         return Handlers(
             jobs=ports.jobs,
             changes=lambda: ports.changes,
@@ -279,9 +278,7 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             targets=ports.targets,
-            namespaces=NamespaceParts(
-                self._signing or self.secrets.signing_keys, settings.target, settings.allowed
-            ),
+            namespaces=self.namespaces.parts(self._signing or self.secrets.signing_keys),
             clock=ports.clock,
             ids=ports.ids,
             flow=self.flow.of_handlers,

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.quotas import Quotas
     from sweephand.jobs.settings_cache import CachedSettings
     from sweephand.model.namespace import AllowedTargets
+    from sweephand.runs.attempt import NamespaceParts, Signing
     from sweephand.runtime.app_ports import Ports
     from sweephand.runtime.options import Options
 
@@ -38,6 +39,12 @@ class NamespaceUseCases:
         settings = self.settings if self._options.limits_namespaces else None
         reach = Reach() if self._options.reach is None else self._options.reach
         return NamespaceDefaults(settings, reach)
+
+    def parts(self, signing: "Signing") -> "NamespaceParts":
+        """What deliveries take from the namespaces of their jobs."""
+        from sweephand.runs.attempt import NamespaceParts
+
+        return NamespaceParts(signing, self.target, self.allowed)
 
     def target(self, namespace: str, spec: "Mapping[str, Any]") -> "Mapping[str, Any] | None":
         """The target that a spec of the type `default` stands for (NamespaceDefaults.target)."""
