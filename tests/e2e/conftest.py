@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from infra.local import stack as local
 from infra.local.client import Client
+from infra.local.deploy import session
 from infra.local.places import MINISTACK, SAM, Place, free_port
 from infra.local.receiver import Answer, Receiver
 from tests.e2e.outage import Outage
@@ -34,6 +35,7 @@ _numbers = itertools.count(1)
 _BRISK = frozenset(
     {
         "test_auth_modes",
+        "test_credentials",
         "test_described",
         "test_egress",
         "test_pages",
@@ -41,6 +43,7 @@ _BRISK = frozenset(
         "test_secrets",
         "test_switches",
         "test_targets",
+        "test_tenants",
         "test_texts",
     }
 )
@@ -93,6 +96,14 @@ def receiver(client: Client, namespace: str) -> Iterator[Receiver]:
 def schedule(client: Client, namespace: str) -> Schedule:
     """The jobs of the test's own namespace."""
     return Schedule(client, namespace)
+
+
+@pytest.fixture
+def letters(stack: Mapping[str, Any], namespace: str) -> str:
+    """The URL of a queue for the dead letters of a job."""
+    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
+    url: str = sqs.create_queue(QueueName=f"sweephand-{namespace}")["QueueUrl"]
+    return url
 
 
 @pytest.fixture(scope="module")

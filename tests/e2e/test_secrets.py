@@ -8,7 +8,6 @@ from itertools import chain
 from secrets import token_bytes
 from typing import Any, Final
 
-import pytest
 import urllib3
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from infra.local.client import Client
@@ -98,14 +97,6 @@ class Kept:
             events = logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
             for number, event in enumerate(events):
                 yield f"{group['logGroupName']} {number}", event["message"]
-
-
-@pytest.fixture
-def letters(stack: Mapping[str, Any], namespace: str) -> str:
-    """The URL of a queue for the dead letters of a job."""
-    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
-    url: str = sqs.create_queue(QueueName=f"sweephand-{namespace}")["QueueUrl"]
-    return url
 
 
 def test_a_secret_is_sent_and_is_found_nowhere_though_the_consumer_repeats_it_and_the_run_fails(
