@@ -17,12 +17,18 @@ import pytest
 from infra.local.client import Client
 from infra.local.places import LOCAL
 
+from sweephand.web.operations import OPERATIONS
+
 SCHEMATHESIS: Final = LOCAL / "venvs" / "schemathesis" / "bin" / "schemathesis"
 DESCRIBED: Final = Path(__file__).parent / "described"
 
 CASES_MIN: Final = 3_000
 #: Examples of each operation, beside those that cover the limits of each field.
 EXAMPLES: Final = 3
+#: schemathesis reads the document by this call before it begins, and does not repeat it.
+READ_BEFORE: Final = "GET /v1/openapi.json"
+#: The operations that follow one another in sequences of calls, each with what an earlier one has answered.
+IN_SEQUENCES_MIN: Final = 20
 #: It takes two to three minutes on two cores.
 PATIENCE_S: Final = 900
 
@@ -53,6 +59,7 @@ def test_every_request_is_answered_as_the_openapi_document_says(
         **os.environ,
         "SCHEMATHESIS_HOOKS": str(DESCRIBED / "hooks.py"),
         "SWEEPHAND_FUZZED_NAMESPACE": fuzzed,
+        "SWEEPHAND_FUZZED_CALLS": str(tmp_path / "calls"),
     }
     command = [
         str(SCHEMATHESIS),
@@ -74,3 +81,11 @@ def test_every_request_is_answered_as_the_openapi_document_says(
     made = re.search(r"([0-9]+) generated", ended.stdout)
     assert made is not None, ended.stdout
     assert int(made[1]) >= CASES_MIN
+    called: dict[str, set[str]] = {}
+    for line in (tmp_path / "calls").read_text(encoding="utf-8").splitlines():
+        phase, _, operation = line.partition("\t")
+        called.setdefault(phase, set()).add(operation)
+    described = {f"{each.method} {each.path}" for each in OPERATIONS} - {READ_BEFORE}
+    # Each phase may also try methods that a path does not have.
+    assert described <= set().union(*called.values())
+    assert len(called["stateful"] & described) >= IN_SEQUENCES_MIN

@@ -9,12 +9,16 @@ import json
 import os
 import re
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 import schemathesis
 
 #: All that is written is written here, so that the test can take it away again.
 NAMESPACE: Final = os.environ["SWEEPHAND_FUZZED_NAMESPACE"]
+
+#: Where each call is written down: the phase of schemathesis, and the operation.
+CALLED: Final = Path(os.environ["SWEEPHAND_FUZZED_CALLS"])
 
 #: An address on which no program listens (RFC 863's port, on loopback), for jobs that fire during the test.
 NOWHERE: Final = "http://127.0.0.1:9/"
@@ -111,7 +115,13 @@ def calm(_: Any, case: Any) -> Any:
 
 
 def remember(_: Any, case: Any, response: Any) -> None:
-    """Keep the ids of the keys that were made here: no other key is ever revoked."""
+    """Keep which operation was called in which phase, and the ids of the keys that were made here.
+
+    No other key is ever revoked.
+    """
+    phase = "unknown" if case.meta is None else case.meta.phase.name.value
+    with CALLED.open("a", encoding="utf-8") as called:
+        called.write(f"{phase}\t{case.method.upper()} {case.path}\n")
     if (
         case.method.upper() == "POST"
         and case.path in ("/v1/keys", "/v1/keys/{id}/rotate")
