@@ -7,6 +7,7 @@ import pytest
 from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped
+from tests.simulation.traces.broken_switch import switched_off
 from tests.simulation.traces.doctored import (
     Doctoring,
     complaints,
@@ -174,3 +175,15 @@ def test_a_notification_that_no_function_received_may_meet_a_job_without_it() ->
     assert untold_of(changed)
     assert untold_of(*in_vain)
     assert not untold_of(changed, *in_vain)
+
+
+def test_a_notification_that_waited_while_the_stack_was_off_may_meet_a_job_without_it() -> None:
+    untold = without(of(Told, trigger_id=TRIGGER))(told_of())
+    plain = {"schedule": "@every 60s", "data": '"x"'}
+    changed = written("patch", "2-n", 850, definition=plain)
+
+    def untold_of(*events: Event) -> list[str]:
+        return [each for each in complaints(in_order(untold, *events)) if "no notification left" in each]
+
+    assert untold_of(changed, switched_off(100, 1))
+    assert not untold_of(changed, switched_off(100, 10))

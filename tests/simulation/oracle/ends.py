@@ -15,6 +15,7 @@ from tests.simulation.oracle.chains import (
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.runs import OUR_FAULT
+from tests.simulation.oracle.switch import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.batch_events import BatchTold
 from tests.simulation.traces.trace import Mishap, Requested, RunStored, Written
@@ -252,6 +253,9 @@ def in_force(tale: Tale, life: Life, at: int) -> Mapping[str, Any] | None:
 def _told_by(tale: Tale, at: int) -> int:
     """Return when the notification of an end at that instant has left at the latest."""
     until = at + TELLING_MS
+    for off_at, on_at in times_off(tale):
+        if off_at < until and at < on_at:
+            until = max(until, on_at + TELLING_MS)
     for mishap in tale.of(Mishap):
         if mishap.kind == "received in vain" and at <= mishap.at <= until:
             until = max(until, mishap.at + IN_VAIN_MS)

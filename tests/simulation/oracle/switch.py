@@ -16,20 +16,24 @@ REQUESTS_GO_ON_MS: Final = 90_000
 SWEEPS_GO_ON_MS: Final = 600_000
 
 
+def times_off(tale: Tale) -> Iterator[tuple[int, int]]:
+    """From when until when the stack was off. All faults end with the calm."""
+    for mishap in tale.of(Mishap):
+        if mishap.kind.startswith(SWITCHED_OFF):
+            on_at = mishap.at + int(mishap.kind.removeprefix(SWITCHED_OFF).removesuffix(" ms"))
+            if tale.calm_at is not None and mishap.at < tale.calm_at:
+                on_at = min(on_at, tale.calm_at)
+            yield mishap.at, on_at
+
+
 def nothing_goes_while_off(tale: Tale) -> Iterator[str]:
     """While the stack is switched off, nothing is swept and nothing is delivered."""
-    for mishap in tale.of(Mishap):
-        if not mishap.kind.startswith(SWITCHED_OFF):
-            continue
-        on_at = mishap.at + int(mishap.kind.removeprefix(SWITCHED_OFF).removesuffix(" ms"))
-        if tale.calm_at is not None and mishap.at < tale.calm_at:
-            # All faults end with the calm.
-            on_at = min(on_at, tale.calm_at)
+    for off_at, on_at in times_off(tale):
         for request in tale.of(Requested):
-            if mishap.at + REQUESTS_GO_ON_MS < request.at < on_at:
+            if off_at + REQUESTS_GO_ON_MS < request.at < on_at:
                 what = f"attempt {request.attempt} of {request.trigger_id} left at {told(request.at)}"
-                yield f"{request.name}: {what}, and the stack was off from {told(mishap.at)} to {told(on_at)}"
+                yield f"{request.name}: {what}, and the stack was off from {told(off_at)} to {told(on_at)}"
         for cursor in tale.of(CursorStored):
-            if mishap.at + SWEEPS_GO_ON_MS < cursor.at < on_at:
+            if off_at + SWEEPS_GO_ON_MS < cursor.at < on_at:
                 what = f"the cursor of shard {cursor.shard} moved at {told(cursor.at)}"
-                yield f"{what}, and the stack was off from {told(mishap.at)} to {told(on_at)}"
+                yield f"{what}, and the stack was off from {told(off_at)} to {told(on_at)}"
