@@ -9,7 +9,7 @@ SOURCES := layers/sweephand/python/sweephand functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock sbom clean
+.PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock sbom clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -25,11 +25,18 @@ up: $(STACK) ## start Sweephand here in the background, and say how to reach it
 down: .venv/.locked ## end what `make up` started
 	@$(IN_VENV)/python -m infra.local down --port $(PORT)
 
-test: $(TESTS) ## run all tests in three processes: two begin with those on deployed local stacks
-	$(IN_VENV)/python -m pytest --numprocesses=3 --dist=loadgroup
+test: $(TESTS) ## run all tests in four processes: two begin with those on deployed local stacks
+	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
+
+verify: $(STACK) ## the long proofs, SEEDS=20000 of each kind of world and upgrades; for hours
+	@$(MAKE) --no-print-directory sim SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory sim FIRST=3200000 SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory sim FIRST=3300000 SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory sim FIRST=3400000 SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory upgrade
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench

@@ -28,7 +28,7 @@ EXAMPLES: Final = 3
 #: schemathesis reads the document by this call before it begins, and does not repeat it.
 READ_BEFORE: Final = "GET /v1/openapi.json"
 #: The operations that follow one another in sequences of calls, each with what an earlier one has answered.
-IN_SEQUENCES_MIN: Final = 20
+IN_SEQUENCES_MIN: Final = 6
 #: It takes two to three minutes on two cores.
 PATIENCE_S: Final = 900
 

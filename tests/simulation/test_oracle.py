@@ -13,6 +13,7 @@ from tests.simulation.traces.broken_batches import BROKEN_BATCHES
 from tests.simulation.traces.broken_bulk_writes import BROKEN_BULK_WRITES
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS
 from tests.simulation.traces.broken_ends import BROKEN_ENDS
+from tests.simulation.traces.broken_lanes import BROKEN_LANES
 from tests.simulation.traces.broken_leaving import BROKEN_LEAVING
 from tests.simulation.traces.broken_limits import BROKEN_LIMITS
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
@@ -315,6 +316,7 @@ def test_every_check_has_a_trace_that_it_complains_of() -> None:
     broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL, *BROKEN_BULK_WRITES]
     broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
+    tales += [Tale(events, THROUGH, CALM_AT) for events, _ in BROKEN_LANES]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
     assert not silent
 
