@@ -10,7 +10,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.places import MINISTACK, SAM, Place, free_port
 from infra.local.receiver import Answer, Receiver
+from tests.e2e.logs import latest
 from tests.e2e.outage import Outage
 from tests.e2e.outage import outage as begun_outage
 from tests.e2e.scene import Scene
@@ -49,6 +50,10 @@ _BRISK = frozenset(
 )
 
 
+#: Of the stack's log, in the report of a failed test.
+_LINES_SHOWN = 150
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test of this folder is an end-to-end one. Those of a group run in one process, on one stack."""
     here = Path(__file__).parent
@@ -56,6 +61,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.e2e)
             item.add_marker(pytest.mark.xdist_group("brisk" if item.path.stem in _BRISK else "patient"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failed test what the functions of its stack have logged since it began."""
+    report = yield
+    stack = getattr(item, "funcargs", {}).get("stack")
+    if report.when == "call" and report.failed and stack is not None:
+        with suppress(Exception):  # else the report would tell of this error in the place of the test's
+            report.sections.append(("Log of the stack", latest(stack, int(call.start * 1_000), _LINES_SHOWN)))
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.receiver import Answer, Delivery, Receiver
 from standardwebhooks.webhooks import Webhook
+from tests.e2e.logs import lines
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
@@ -92,11 +93,8 @@ class Kept:
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """The lines of every log."""
-        logs = self.client("logs")
-        for group in logs.describe_log_groups()["logGroups"]:
-            events = logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
-            for number, event in enumerate(events):
-                yield f"{group['logGroupName']} {number}", event["message"]
+        for number, line in enumerate(lines(self.stack)):
+            yield f"{line.group} {number}", line.text
 
 
 def test_a_secret_is_sent_and_is_found_nowhere_though_the_consumer_repeats_it_and_the_run_fails(
