@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.contract.builders import NOON, policy
 
-from sweephand.model.policy import GROUP_SIZE, PermitHolder, holder_size_of, partitions_of
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, Rate, holder_size_of, partitions_of
 
 
 @pytest.mark.parametrize("permits", [1, 2, 3, 4, 5, 12, 25, 39, 40, 41, 200, 1_000, 9_999, 10_000])
@@ -34,6 +34,19 @@ def test_a_crash_stops_a_quarter_of_a_small_policy_and_ten_permits_of_a_large_on
 @pytest.mark.parametrize(("permits", "partitions"), [(1, 4), (4, 8), (40, 8), (200, 40), (10_000, 256)])
 def test_there_are_more_partitions_than_workers_up_to_a_bound(permits: int, partitions: int) -> None:
     assert partitions_of(permits, holder_size_of(permits)) == partitions
+
+
+@pytest.mark.parametrize(
+    ("limit", "per_ms", "partitions"),
+    [(1, 86_400_000, 4), (10, 1_000, 20), (600, 60_000, 20), (100, 1_000, 200), (10_000, 1_000, 256)],
+)
+def test_a_slow_rate_has_few_partitions(limit: int, per_ms: int, partitions: int) -> None:
+    permits = policy(None).permits
+    assert partitions_of(permits, holder_size_of(permits), Rate(limit, per_ms)) == partitions
+
+
+def test_a_rate_beside_a_limit_adds_no_partitions() -> None:
+    assert partitions_of(4, holder_size_of(4), Rate(10_000, 1_000)) == 8
 
 
 def test_a_deleted_policy_has_no_free_permit() -> None:

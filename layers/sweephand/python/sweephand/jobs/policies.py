@@ -133,7 +133,7 @@ class PolicyWriter:
             change=_change(present, limits, token, now, who),
         )
         size = holder_size_of(written.permits) if stored is None else stored.holder_size
-        partitions = partitions_of(written.permits, size)
+        partitions = partitions_of(written.permits, size, written.rate)
         if stored is not None:
             partitions = max(partitions, stored.partitions)
         return replace(written, holder_size=size, partitions=partitions)

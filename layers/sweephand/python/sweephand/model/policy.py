@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.model.change import Change
 from sweephand.model.policy_names import PRIORITIES as PRIORITIES  # noqa: PLC0414 - users of Policy need these
@@ -29,6 +29,9 @@ GROUP_SIZE: Final = 16
 #: The bounds of the partitions of a priority. A worker reads each before it leaves.
 PARTITIONS_MIN: Final = 4
 PARTITIONS_MAX: Final = 256
+
+#: A policy that limits only its rate has partitions for as many requests as leave in this time.
+RATE_OPEN_MS: Final = 10 * SECOND_MS
 
 
 class Rate(NamedTuple):
@@ -86,8 +89,13 @@ def holder_size_of(permits: int) -> int:
     return min(HOLDER_SIZE_MAX, -(-permits // HOLDERS_MIN))
 
 
-def partitions_of(permits: int, holder_size: int) -> int:
-    """How many partitions each priority of the line of such a policy needs."""
+def partitions_of(permits: int, holder_size: int, rate: Rate | None = None) -> int:
+    """How many partitions each priority of the line of such a policy needs: two for each worker.
+
+    A worker reads all of them before it leaves, so a slow rate must not have many.
+    """
+    if rate is not None:
+        permits = min(permits, -(-rate.limit * RATE_OPEN_MS // rate.per_ms))
     holders = -(-permits // holder_size)
     return max(PARTITIONS_MIN, min(PARTITIONS_MAX, 2 * holders))
 
