@@ -7,7 +7,8 @@ from tests.simulation.traces.trace import Chosen
 from tests.simulation.workload.bulks import TEAMS
 from tests.simulation.workload.forms import MODES
 
-from sweephand.jobs.bulk import Bulk, BulkResult, Filter
+from sweephand.jobs.bulk import Bulk, BulkResult
+from sweephand.jobs.examine import Filter
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request

@@ -9,7 +9,8 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk import BulkResult, Filter
+from sweephand.jobs.bulk import BulkResult
+from sweephand.jobs.examine import Filter
 
 ALL = Filter("ns", prefix="job")
 

@@ -1,6 +1,6 @@
 """Pausing, resuming and deleting many jobs: up to a thousand per call, each as if it were the only one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
@@ -17,29 +17,11 @@ from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
 
-#: Jobs that are read at once. They are handled before the next ones are read.
-_PAGE_MAX: Final = 100
-
 #: Jobs that are handled between two checks of the time limit.
 _AT_ONCE: Final = 16
 
 #: Changes one job. The instant is that of the request for this job.
 _Act: TypeAlias = Callable[[Job, Instant], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """The jobs of a bulk call: those of a namespace with that prefix and all the labels, after `after`."""
-
-    namespace: str
-    prefix: str = ""
-    labels: Mapping[str, str] | None = None
-    after: str = ""
-
-    def matches(self, job: Job) -> bool:
-        """Whether a job has all the labels. The store selects by name."""
-        labels = job.definition.labels
-        return all(labels.get(name) == value for name, value in (self.labels or {}).items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +79,14 @@ class Bulk:
 
     def _each(self, job_filter: Filter, act: _Act, is_concerned: Callable[[Job], bool]) -> BulkResult:
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        count = examined = 0
+        count = 0
         after: str | None = job_filter.after
-        while after is not None and examined < BULK_EXAMINED_MAX and self._clock.now() < until:
-            page = self._jobs.page(job_filter.namespace, job_filter.prefix, after, _PAGE_MAX)
+        for page in examined_pages(self._jobs, job_filter, self._clock, until):
             found = [job for job in page.items if job_filter.matches(job) and is_concerned(job)]
             reached = self._handle(found, act, until)
             count += reached.count
             if reached.reached is not None:
                 return BulkResult(count, reached.reached)
-            examined += len(page.items)
             after = page.next
         return BulkResult(count, after)
 

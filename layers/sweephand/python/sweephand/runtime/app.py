@@ -15,7 +15,6 @@ from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently, 
 if TYPE_CHECKING:
     from sweephand.jobs.bulk import Bulk
     from sweephand.jobs.bulk_write import BulkWriter
-    from sweephand.jobs.change_history import ChangeHistory
     from sweephand.jobs.commit import Commits
     from sweephand.jobs.expiry import JobExpiry
     from sweephand.jobs.on_demand import OnDemand
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from sweephand.runs.intake import Decoder, Intake
     from sweephand.runs.redrive import Redriver
     from sweephand.runtime.app_flow import FlowUseCases
+    from sweephand.runtime.app_insight import InsightUseCases
     from sweephand.runtime.app_namespaces import NamespaceUseCases
     from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
@@ -86,9 +86,10 @@ class App:
             pauser=self.pauser,
             resumer=self.resumer,
             bulk=self.bulk,
-            changes=self.change_history,
+            changes=self.insight.change_history,
             on_demand=self.on_demand,
             reader=self.reader,
+            forecaster=self.insight.forecaster,
             runs=ports.runs,
             batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
@@ -179,18 +180,18 @@ class App:
         )
 
     @cached_property
-    def change_history(self) -> "ChangeHistory":
-        """Lists the changes of a job."""
-        from sweephand.jobs.change_history import ChangeHistory
-
-        return ChangeHistory(jobs=self.ports.jobs, changes=self.ports.changes)
-
-    @cached_property
     def policies(self) -> "PolicyUseCases":
         """Writes and reads flow policies."""
         from sweephand.runtime.app_policies import PolicyUseCases
 
         return PolicyUseCases(self.ports, self.options.flow_functions_max, self._write_concurrently)
+
+    @cached_property
+    def insight(self) -> "InsightUseCases":
+        """Says what has happened and what will happen."""
+        from sweephand.runtime.app_insight import InsightUseCases
+
+        return InsightUseCases(self.ports)
 
     @cached_property
     def namespaces(self) -> "NamespaceUseCases":

@@ -9,6 +9,7 @@ from sweephand.access_ports import KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
+from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
@@ -46,6 +47,7 @@ class Services:
     changes: ChangeHistory
     on_demand: OnDemand
     reader: Reader
+    forecaster: Forecaster
     runs: RunStore
     batches: BatchReader
     lines: LineStore

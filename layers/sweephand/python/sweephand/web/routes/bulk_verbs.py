@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.jobs.bulk import BulkResult, Filter
+from sweephand.jobs.bulk import BulkResult
+from sweephand.jobs.examine import Filter
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
@@ -17,7 +18,7 @@ from sweephand.web.http.operation import (
 )
 from sweephand.web.schemas.filter_requests import BulkPauseRequest, BulkResumeRequest, FilterRequest
 from sweephand.web.schemas.filters import SELECTION_RULE, filter_reader
-from sweephand.web.schemas.query import DeleteQuery
+from sweephand.web.schemas.query import DeleteQuery, labels_of
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.services import Services
 
@@ -43,10 +44,7 @@ def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Repl
     query = request.query
     if not query.prefix and not query.label:
         raise InvalidError([Violation("", SELECTION_RULE)])
-    labels = dict(each.split(":", 1) for each in query.label)
-    if len(labels) < len(set(query.label)):
-        raise InvalidError([Violation("/label", "A job has one value for each label. Give each name once.")])
-    filters = Filter(request.namespace, query.prefix, labels, query.cursor)
+    filters = Filter(request.namespace, query.prefix, labels_of(query.label), query.cursor)
     return _count_reply("delete", services.bulk.delete(filters, who=request.caller.key_id))
 
 

@@ -1,6 +1,7 @@
 """The query parameters of the API, and the reader of query strings."""
 
 import re
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qs
@@ -9,8 +10,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from sweephand.base.errors import Violation, pointer
+from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.limits import (
+    FORECAST_BUCKET_S_MIN,
     NAME_LENGTH_MAX,
     OCCURRENCES_MAX,
     PAGE_ITEMS_DEFAULT,
@@ -20,7 +22,7 @@ from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.web.http.cursor import decode
-from sweephand.web.schemas.formats import CursorText, InstantText
+from sweephand.web.schemas.formats import CursorText, DurationText, InstantText
 from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -150,6 +152,35 @@ class OccurrencesQuery(QueryParameters):
         le=OCCURRENCES_MAX,
         description=f"How many due times; 1 to {OCCURRENCES_MAX}, {PAGE_ITEMS_DEFAULT} by default.",
     )
+
+
+class ForecastQuery(QueryParameters):
+    """Selects the span, the buckets and the jobs of a forecast."""
+
+    since: InstantText | None = Field(
+        None,
+        alias="from",
+        description="The instant at which the first bucket begins (RFC 3339 with an offset). By default now.",
+    )
+    to: InstantText | None = Field(
+        None, description="The instant at which the last bucket ends. By default 24 hours after `from`."
+    )
+    bucket: DurationText = Field(
+        "1h", description=f"The length of a bucket, at least {FORECAST_BUCKET_S_MIN} seconds."
+    )
+    prefix: _Prefix = ""
+    label: list[_Label] = Field([], description=_LABEL)
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "forecast"))] = Field(
+        "", description=_CURSOR
+    )
+
+
+def labels_of(pairs: Collection[str]) -> Mapping[str, str]:
+    """The labels of a query by their names. Raises InvalidError if a name has two values."""
+    labels = dict(each.split(":", 1) for each in pairs)
+    if len(labels) < len(set(pairs)):
+        raise InvalidError([Violation("/label", "A job has one value for each label. Give each name once.")])
+    return labels
 
 
 def read_query(model: type[Model], text: str) -> tuple[Model | None, list[Violation]]:

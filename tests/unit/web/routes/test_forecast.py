@@ -1,0 +1,131 @@
+"""The forecast of a namespace over HTTP."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, READER, STRANGER, TARGET, Client
+from tests.fakes.world import NOON
+
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, rfc3339
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.model.job import Job, JobKey
+from sweephand.ports import Page
+
+URL = "/v1/namespaces/ns/forecast"
+
+
+def forecast(client: Client, query: str = "") -> Any:
+    answer = client.send("GET", f"{URL}{query}")
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day() -> None:
+    client = Client()
+    client.put("hourly", JOB)
+    client.put("once", {"dueTime": rfc3339(NOON + 90 * MINUTE_MS), "target": TARGET})
+    client.put("mails", {"dueTime": "2h", "target": TARGET, "batch": {"count": 1_000, "window": "2h"}})
+    client.put("by-hand", {"target": TARGET})
+    found = forecast(client)
+    assert (found["from"], found["to"]) == (rfc3339(NOON), rfc3339(NOON + DAY_MS))
+    assert (found["bucketSeconds"], found["jobs"], found["paused"]) == (3_600, 4, 0)
+    counts = {each["at"]: each["triggers"] for each in found["buckets"]}
+    assert len(counts) == 23
+    assert [counts[rfc3339(NOON + hour * HOUR_MS)] for hour in (1, 2, 3, 4)] == [2, 501, 501, 1]
+    assert "nextCursor" not in found
+
+
+def test_a_paused_job_is_counted_as_paused_and_nothing_of_it_is_due() -> None:
+    client = Client()
+    client.put("a", JOB)
+    client.put("b", JOB)
+    client.send("POST", "/v1/namespaces/ns/jobs/a/pause", {})
+    found = forecast(client, "?bucket=24h")
+    assert (found["jobs"], found["paused"]) == (1, 1)
+    assert [each["triggers"] for each in found["buckets"]] == [23]
+
+
+def test_a_forecast_is_of_the_jobs_that_prefix_and_labels_select() -> None:
+    client = Client()
+    for name, team in (("a-1", "ops"), ("a-2", "web"), ("b-1", "ops")):
+        client.put(name, {**JOB, "labels": {"team": team}})
+    assert [forecast(client, query)["jobs"] for query in ("", "?prefix=a-", "?label=team:ops&prefix=a-")] == [
+        3,
+        2,
+        1,
+    ]
+
+
+def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up() -> None:
+    client = Client()
+    client.put("a", JOB)
+    stored = client.world.jobs.get(JobKey("ns", "a"))
+    assert stored is not None
+    for number in range(2 * BULK_EXAMINED_MAX):
+        client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-{number:04d}")), None)
+    counted = triggers = calls = 0
+    query = "?bucket=12h"
+    while query:
+        found = forecast(client, query)
+        counted += found["jobs"]
+        triggers += sum(each["triggers"] for each in found["buckets"])
+        calls += 1
+        query = f"?bucket=12h&cursor={found['nextCursor']}" if "nextCursor" in found else ""
+    assert (counted, triggers) == (2 * BULK_EXAMINED_MAX + 1, 23 * (2 * BULK_EXAMINED_MAX + 1))
+    assert calls == 3
+
+
+def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    for name in ("a", "b", "c"):
+        client.put(name, JOB)
+    page = client.world.jobs.page
+
+    def slow(namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        client.world.clock.time += BULK_TIME_LIMIT_MS
+        return page(namespace, prefix, after, limit)
+
+    monkeypatch.setattr(client.world.jobs, "page", slow)
+    parts = [forecast(client, f"?from={rfc3339(client.world.clock.time)}")]
+    while "nextCursor" in parts[-1]:
+        parts.append(forecast(client, f"?cursor={parts[-1]['nextCursor']}"))
+    assert [part["jobs"] for part in parts] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "pointers"),
+    [
+        (f"from={rfc3339(NOON - HOUR_MS)}", ["/from"]),
+        (f"to={rfc3339(NOON)}", ["/to"]),
+        (f"to={rfc3339(NOON + 401 * DAY_MS)}&bucket=24h", ["/to"]),
+        ("bucket=59s", ["/bucket"]),
+        ("bucket=90.5s", ["/bucket"]),
+        ("bucket=P1M", ["/bucket"]),
+        ("bucket=often", ["/bucket"]),
+        (f"bucket=1m&to={rfc3339(NOON + DAY_MS + 1)}", ["/bucket"]),
+        ("from=noon", ["/from"]),
+        ("label=team", ["/label/0"]),
+        ("label=a:1&label=a:2", ["/label"]),
+        ("cursor=x", ["/cursor"]),
+        ("since=2027-01-01T00:00:00Z", ["/since"]),
+    ],
+)
+def test_a_span_that_no_forecast_can_have_is_refused(query: str, pointers: list[str]) -> None:
+    client = Client()
+    refused = client.send("GET", f"{URL}?{query}")
+    assert (refused.status, refused.pointers) == (422, pointers)
+
+
+def test_the_bucket_that_runs_now_may_begin_before_now() -> None:
+    client = Client()
+    client.put("hourly", JOB)
+    found = forecast(client, f"?from={rfc3339(NOON - HOUR_MS + 1)}&to={rfc3339(NOON + HOUR_MS)}")
+    assert [each["triggers"] for each in found["buckets"]] == []
+
+
+def test_a_reader_may_ask_and_another_namespace_does_not_exist() -> None:
+    client = Client()
+    assert client.send("GET", URL, caller=READER).status == 200
+    assert client.send("GET", URL, caller=STRANGER).status == 404
