@@ -5,7 +5,7 @@ VENVS := .local/venvs
 TOOLS := .venv/.locked $(VENVS)/sam/.locked
 STACK := $(TOOLS) $(VENVS)/ministack/.locked
 TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
-SOURCES := layers/sweephand/python/sweephand functions infra tests
+SOURCES := layers/sweephand/python/sweephand client/sweephand_client functions infra tests
 IN_VENV := .venv/bin
 
 .DEFAULT_GOAL := help
@@ -66,7 +66,7 @@ types: .venv/.locked ## types
 	$(IN_VENV)/mypy $(SOURCES)
 
 imports: .venv/.locked ## which room may import which
-	PYTHONPATH=layers/sweephand/python $(IN_VENV)/lint-imports --no-logo
+	PYTHONPATH=layers/sweephand/python:client $(IN_VENV)/lint-imports --no-logo
 
 template: $(TOOLS) ## the template, by SAM and cfn-lint
 	SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(VENVS)/sam/bin/sam validate --lint

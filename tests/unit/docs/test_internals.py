@@ -35,7 +35,7 @@ def layers() -> list[str]:
     """The rooms in the order that import-linter holds."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    (order,) = (each["layers"] for each in contracts if each["type"] == "layers")
+    (order,) = (each["layers"] for each in contracts if each.get("containers") == ["sweephand"])
     return [room for layer in order for room in layer.split(" | ")]
 
 

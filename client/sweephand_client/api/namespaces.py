@@ -1,0 +1,88 @@
+"""The calls about namespaces, and about the flow policies in them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from sweephand_client.api.answers import Change, Namespace, NamespaceSettings, Policy, WholePolicy
+from sweephand_client.api.paging import items
+from sweephand_client.http.transport import Transport
+
+
+class Namespaces:
+    """The namespaces that the key sees, and their settings."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> Iterator[Namespace]:
+        """The namespaces that the key sees, by name."""
+        return items(self._transport, "listNamespaces", {}, {})
+
+    def get(self, namespace: str) -> NamespaceSettings:
+        """The settings of a namespace. One that was never written has empty limits and no `rev`."""
+        return cast("NamespaceSettings", self._transport.call("getNamespace", {"namespace": namespace}).body)
+
+    def put(
+        self,
+        namespace: str,
+        settings: Mapping[str, Any],
+        *,
+        if_match: str | None = None,
+        if_absent: bool = False,
+    ) -> NamespaceSettings:
+        """Replace the settings: a field that is left out is removed. `limits` is required.
+
+        With `if_match`, only if the settings have that revision. With `if_absent`, only if there are none.
+        """
+        headers = _preconditions(if_match, if_absent=if_absent)
+        answer = self._transport.call(
+            "putNamespace", {"namespace": namespace}, body=settings, headers=headers
+        )
+        return cast("NamespaceSettings", answer.body)
+
+
+class Policies:
+    """The flow policies of all namespaces."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def put(
+        self,
+        namespace: str,
+        name: str,
+        policy: Mapping[str, Any],
+        *,
+        if_match: str | None = None,
+        if_absent: bool = False,
+    ) -> Policy:
+        """Create or replace a policy: `maxConcurrent`, `rate`, or both."""
+        headers = _preconditions(if_match, if_absent=if_absent)
+        answer = self._transport.call("putPolicy", _policy(namespace, name), body=policy, headers=headers)
+        return cast("Policy", answer.body)
+
+    def get(self, namespace: str, name: str) -> WholePolicy:
+        """A policy, and how much of it is in use."""
+        return cast("WholePolicy", self._transport.call("getPolicy", _policy(namespace, name)).body)
+
+    def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
+        """Delete a policy. The triggers of jobs that still name it wait."""
+        headers = _preconditions(if_match, if_absent=False)
+        self._transport.call("deletePolicy", _policy(namespace, name), headers=headers)
+
+    def list(self, namespace: str) -> Iterator[Policy]:
+        """The policies of a namespace, by name."""
+        return items(self._transport, "listPolicies", {"namespace": namespace}, {})
+
+    def changes(self, namespace: str, name: str) -> Iterator[Change]:
+        """The changes of a policy, newest first."""
+        return items(self._transport, "listPolicyChanges", _policy(namespace, name), {})
+
+
+def _policy(namespace: str, name: str) -> dict[str, str]:
+    return {"namespace": namespace, "policy": name}
+
+
+def _preconditions(if_match: str | None, *, if_absent: bool) -> dict[str, str]:
+    found = {} if if_match is None else {"if-match": "*" if if_match == "*" else f'"{if_match}"'}
+    return found | ({"if-none-match": "*"} if if_absent else {})

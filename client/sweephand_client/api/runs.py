@@ -1,0 +1,40 @@
+"""The calls about runs."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from sweephand_client.api.answers import Redriven, Run
+from sweephand_client.api.paging import items, pages
+from sweephand_client.http.transport import Transport
+
+
+class Runs:
+    """The runs of jobs, also of deleted ones. Each method is one call, unless it says otherwise."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self, namespace: str, job: str, *, state: str | None = None) -> Iterator[Run]:
+        """The runs of a job, newest due time first. Reads pages as they are needed."""
+        return items(self._transport, "listRuns", {"namespace": namespace, "name": job}, {"state": state})
+
+    def newest(self, namespace: str, job: str, *, limit: int = 50) -> Sequence[Run]:
+        """One page of the runs of a job, newest due time first."""
+        path = {"namespace": namespace, "name": job}
+        return cast("Sequence[Run]", next(pages(self._transport, "listRuns", path, {}, limit=limit)))
+
+    def get(self, namespace: str, job: str, run_id: str) -> Run:
+        """One run. For a trigger without a record, the API derives its run from the job."""
+        return cast("Run", self._transport.call("getRun", _run(namespace, job, run_id)).body)
+
+    def redrive(self, namespace: str, job: str, run_id: str) -> Redriven:
+        """Try a failed run again, with all attempts of the job's retry policy."""
+        return cast("Redriven", self._transport.call("redriveRun", _run(namespace, job, run_id)).body)
+
+    def cancel(self, namespace: str, job: str, run_id: str) -> Run:
+        """Cancel a run that is running or being retried. ConflictError if it is over."""
+        return cast("Run", self._transport.call("cancelRun", _run(namespace, job, run_id)).body)
+
+
+def _run(namespace: str, job: str, run_id: str) -> dict[str, str]:
+    return {"namespace": namespace, "name": job, "runId": run_id}

@@ -1,0 +1,63 @@
+"""Decides whether a failed request is sent again, and how long the client waits before it."""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Final, Literal
+
+#: Why an attempt failed. `not-sent`: no connection was made. `unanswered`: the request left, and what it did
+#: is unknown. `refused`: the stack asked to send it later, and did nothing.
+Failure = Literal["not-sent", "unanswered", "refused"]
+
+_GATEWAY: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """How often and for how long a request is sent again. Times are in seconds.
+
+    `waited_max_s` bounds the sum of all waits of one request.
+    """
+
+    attempts_max: int = 6
+    connects_max: int = 3
+    first_s: float = 0.2
+    longest_s: float = 5
+    waited_max_s: float = 30
+
+    def delay_s(
+        self,
+        failure: Failure,
+        *,
+        is_repeatable: bool,
+        attempt: int,
+        waited_s: float,
+        retry_after_s: float | None,
+        fraction: float,
+    ) -> float | None:
+        """How long to wait before the next attempt, or None if there is none.
+
+        `attempt` counts from 1. `fraction` is drawn from 0 to 1: half of each delay is random. A request that
+        is not repeatable is sent again only if the stack surely did nothing.
+        """
+        if failure == "unanswered" and not is_repeatable:
+            return None
+        if attempt >= (self.connects_max if failure == "not-sent" else self.attempts_max):
+            return None
+        whole_s = min(self.longest_s, self.first_s * 2 ** (attempt - 1))
+        delay_s = whole_s * (1 + fraction) / 2 if retry_after_s is None else retry_after_s
+        return delay_s if waited_s + delay_s <= self.waited_max_s else None
+
+
+def failure_of(status: int) -> Failure | None:
+    """What kind of failure an answer is after which the request may be sent again; None for any other answer.
+
+    The API's own 503 says that a store may have made the change all the same.
+    """
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return "refused"
+    return "unanswered" if status in _GATEWAY else None
+
+
+def retry_after_s(text: str | None) -> float | None:
+    """The seconds of a Retry-After header. None without it, and for a date, which the API never sends."""
+    return float(text) if text is not None and text.strip().isdecimal() else None

@@ -1,0 +1,218 @@
+"""Sends one call of the API, repeats it where that is safe, and reads its answer."""
+
+import random
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import urllib3
+
+from sweephand_client.http import exact_json
+from sweephand_client.http.authorization import Authorization
+from sweephand_client.http.errors import InputError, Problem, UnreachableError, error_of, problem_of
+from sweephand_client.http.operations import OPERATIONS, Operation
+from sweephand_client.http.repetition import Failure, Repetition, failure_of, retry_after_s
+
+#: The gateway of AWS answers within 30 s.
+_READ_S: Final = 35
+_CONNECT_S: Final = 5
+
+#: The rule of docs for names. `.` and `..` would lead to another path.
+_NAME: Final = re.compile(r"[A-Za-z0-9._~:@+=-]{1,128}")
+
+Query = Mapping[str, str | int | Sequence[str] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A 2xx answer. `body` is its JSON, and None if it has none."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def rev(self) -> str | None:
+        """The revision in the ETag, without quotes. None if the answer has no ETag."""
+        tag = self.headers.get("etag")
+        return None if tag is None else tag.strip('"')
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    failure: Failure
+    error: Exception
+    retry_after_s: float | None = None
+
+
+class Transport:
+    """Calls one stack. Threads may share it: each call takes a connection of its own from the pool.
+
+    `sleep` waits for seconds, and `draw` gives a random number from 0 to 1. Raises InputError for an address
+    that is not https, unless it is one of this machine.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        authorization: Authorization | None,
+        *,
+        repetition: Repetition = Repetition(),  # noqa: B008 - it does not change
+        sleep: Callable[[float], None] = time.sleep,
+        draw: Callable[[], float] = random.random,
+    ) -> None:
+        self.url = checked_url(url)
+        self._authorization = authorization
+        self._repetition = repetition
+        self._sleep = sleep
+        self._draw = draw
+        self._pool = urllib3.PoolManager(
+            maxsize=8, timeout=urllib3.Timeout(connect=_CONNECT_S, read=_READ_S), retries=False
+        )
+
+    def close(self) -> None:
+        """Close the connections. The next call opens one."""
+        self._pool.clear()
+
+    def call(
+        self,
+        name: str,
+        path: Mapping[str, str] | None = None,
+        *,
+        query: Query | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """The answer to the operation of that name.
+
+        A DELETE is done if it is answered 404 after an attempt whose answer was lost. Raises
+        UnreachableError, StackFailedError, or the subclass of RefusedError that the status names.
+        """
+        operation = OPERATIONS[name]
+        url = self.url + _filled(operation, path or {}) + _query_text(query or {})
+        attempt, waited_s, may_have_written = 0, 0.0, False
+        while True:
+            attempt += 1
+            found = self._attempt(operation, url, body, headers or {})
+            if isinstance(found, Answer):
+                if 200 <= found.status < 300:  # noqa: PLR2004 - 2xx
+                    return found
+                if may_have_written and operation.method == "DELETE" and found.status == HTTPStatus.NOT_FOUND:
+                    return Answer(HTTPStatus.NO_CONTENT, {}, None)
+                raise _error_after(found, url, may_have_written=may_have_written)
+            may_have_written |= found.failure == "unanswered"
+            delay_s = self._repetition.delay_s(
+                found.failure,
+                is_repeatable=operation.is_repeatable,
+                attempt=attempt,
+                waited_s=waited_s,
+                retry_after_s=found.retry_after_s,
+                fraction=self._draw(),
+            )
+            if delay_s is None:
+                raise found.error
+            self._sleep(delay_s)
+            waited_s += delay_s
+
+    def _attempt(
+        self, operation: Operation, url: str, body: Any, headers: Mapping[str, str]
+    ) -> Answer | _Failed:
+        data = None if body is None else exact_json.write(body).encode()
+        sent = {"accept": "application/json", "user-agent": "sweephand-client", **headers}
+        if data is not None:
+            sent["content-type"] = "application/json"
+        if self._authorization is not None:
+            sent = self._authorization.headers(operation.method, url, sent, data)
+        try:
+            response = self._pool.request(operation.method, url, body=data, headers=sent, redirect=False)
+        except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
+            return _Failed("not-sent", UnreachableError(self.url, _reason(error)))
+        except urllib3.exceptions.SSLError as error:
+            raise UnreachableError(self.url, _reason(error)) from None
+        except urllib3.exceptions.HTTPError as error:
+            return _Failed("unanswered", UnreachableError(self.url, _reason(error), may_have_written=True))
+        answered = {name.lower(): value for name, value in response.headers.items()}
+        failure = failure_of(response.status)
+        parsed = self._body(response.status, answered, response.data)
+        if failure is None:
+            return Answer(response.status, answered, parsed)
+        refusal = error_of(problem_of(response.status, parsed), url)
+        return _Failed(failure, refusal, retry_after_s(answered.get("retry-after")))
+
+    def _body(self, status: int, headers: Mapping[str, str], data: bytes) -> Any:
+        """The JSON of an answer. UnreachableError if a success is no JSON: no API of Sweephand is there."""
+        if not data:
+            return None
+        if "json" in headers.get("content-type", ""):
+            try:
+                return exact_json.read(data.decode())
+            except ValueError:
+                pass
+        if status < HTTPStatus.BAD_REQUEST:
+            raise UnreachableError(self.url, f"what answers there ({status}) is no API of Sweephand")
+        return None
+
+
+def checked_url(url: str) -> str:
+    """The address without a slash at its end. Raises InputError if a key must not be sent there."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise InputError(f"{url!r} is no address of a stack. Give its ApiUrl, as in https://….amazonaws.com")
+    if parts.username is not None:
+        raise InputError("The address has a name or password in it. Give the key by SWEEPHAND_KEY.")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise InputError(f"{url!r} would send the key unencrypted. Give an address with https.")
+    return url.rstrip("/")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine by its address, or has the name localhost."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _filled(operation: Operation, given: Mapping[str, str]) -> str:
+    for name, value in given.items():
+        if not _NAME.fullmatch(value) or value in (".", ".."):
+            raise InputError(
+                f"{value!r} is no {name}. Give 1 to 128 of A-Z a-z 0-9 . _ ~ : @ + = - "
+                "and not only one or two dots."
+            )
+    return operation.path.format(**{name: quote(value, safe="") for name, value in given.items()})
+
+
+def _query_text(query: Query) -> str:
+    pairs = [
+        (name, str(each))
+        for name, value in query.items()
+        if value is not None and value != ""
+        for each in ([value] if isinstance(value, str | int) else value)
+    ]
+    # A signature of AWS is made of a space as %20. A plus sign would be another text.
+    return f"?{urlencode(pairs, quote_via=quote)}" if pairs else ""
+
+
+def _error_after(answer: Answer, url: str, *, may_have_written: bool) -> Exception:
+    problem = problem_of(answer.status, answer.body)
+    if may_have_written and answer.status == HTTPStatus.PRECONDITION_FAILED:
+        # The attempt whose answer was lost may have made the revision that is in the way.
+        problem = Problem(
+            problem.status,
+            problem.title,
+            f"{problem.detail} An earlier attempt of this request may have written it. Read it again.",
+            problem.errors,
+            problem.kind,
+        )
+    return error_of(problem, url)
+
+
+def _reason(error: Exception) -> str:
+    """The last part of urllib3's message, without the object at its front."""
+    return str(error).rpartition(": ")[2].strip(")") or type(error).__name__

@@ -1,0 +1,214 @@
+"""Which stack to call: by an option, by the environment, by a local stack nearby, or by a profile."""
+
+import configparser
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from sweephand_client.http import exact_json
+from sweephand_client.http.authorization import Authorization, Bearer, IamSignature
+from sweephand_client.http.errors import InputError
+from sweephand_client.http.transport import checked_url, is_loopback
+
+#: The profile that is used if nothing else says which stack to call.
+DEFAULT: Final = "default"
+
+_LOCAL: Final = Path(".local") / "stack.json"
+_FIELDS: Final = ("url", "key", "namespace", "auth", "region")
+_PROFILE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_REGION: Final = re.compile(r"\.execute-api\.([a-z0-9-]+)\.")
+
+_NONE_FOUND: Final = (
+    "No stack is known. Start a local one with make up, set SWEEPHAND_URL and SWEEPHAND_KEY, "
+    "or make a profile: sweephand profile add default --url https://…"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """How to reach one stack. `source` says in words where this was found.
+
+    `auth` is `key` (also for tokens) or `iam`. `namespace` is the one that commands use by default.
+    """
+
+    url: str
+    source: str
+    key: str | None = None
+    namespace: str | None = None
+    auth: str = "key"
+    region: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Stack({self.url!r}, {self.source!r})"
+
+    def authorization(self) -> Authorization | None:
+        """What proves the caller to this stack; None without a key. InputError if it cannot be made."""
+        if self.auth == "iam":
+            found = _REGION.search(urlsplit(self.url).netloc)
+            region = self.region or (found[1] if found else None)
+            if region is None:
+                raise InputError(f"The address {self.url} does not name its region. Give the field region.")
+            return IamSignature(region)
+        return None if self.key is None else Bearer(self.key)
+
+
+def find_stack(
+    *,
+    profile: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Stack:
+    """The stack to call.
+
+    It is the first that there is of: the profile of that name; `SWEEPHAND_URL`, with `SWEEPHAND_KEY`; the
+    profile that `SWEEPHAND_PROFILE` names; the local stack of the directory or of one above it
+    (`.local/stack.json`); the profile `default`. `SWEEPHAND_NAMESPACE` replaces the namespace that a
+    profile names. Raises InputError if there is none, and for a profile or file that cannot be used.
+    """
+    environment = os.environ if environment is None else environment
+    found = _find(profile, environment, Path.cwd() if directory is None else directory)
+    namespace = environment.get("SWEEPHAND_NAMESPACE") or found.namespace
+    return Stack(found.url, found.source, found.key, namespace, found.auth, found.region)
+
+
+def _find(profile: str | None, environment: Mapping[str, str], directory: Path) -> Stack:
+    if profile is not None:
+        return _profile(profile, environment)
+    if url := environment.get("SWEEPHAND_URL"):
+        return Stack(
+            checked_url(url),
+            "SWEEPHAND_URL",
+            environment.get("SWEEPHAND_KEY"),
+            auth=_checked_auth(environment.get("SWEEPHAND_AUTH"), "SWEEPHAND_AUTH"),
+            region=environment.get("SWEEPHAND_REGION"),
+        )
+    if named := environment.get("SWEEPHAND_PROFILE"):
+        return _profile(named, environment)
+    for folder in (directory, *directory.parents):
+        if (folder / _LOCAL).is_file():
+            return _local_stack(folder / _LOCAL)
+    if DEFAULT in read_profiles(environment):
+        return _profile(DEFAULT, environment)
+    raise InputError(_NONE_FOUND)
+
+
+def profiles_path(environment: Mapping[str, str]) -> Path:
+    """The file of the profiles: `SWEEPHAND_CONFIG`, or `sweephand/config` in the user's configuration."""
+    if given := environment.get("SWEEPHAND_CONFIG"):
+        return Path(given)
+    home = environment.get("XDG_CONFIG_HOME")
+    folder = Path(home) if home else Path(environment.get("HOME", "~")).expanduser() / ".config"
+    return folder / "sweephand" / "config"
+
+
+def read_profiles(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """The fields of each profile, by its name. Without a file there are none.
+
+    Raises InputError for a file that others may read, since it holds keys, and for one that is no INI file.
+    """
+    path = profiles_path(environment)
+    if not path.exists():
+        return {}
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise InputError(f"Others may read {path}, which holds keys. Run: chmod 600 {path}")
+    parser = _parser()
+    try:
+        parser.read_string(path.read_text(encoding="utf-8"))
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    found = {name: dict(parser[name]) for name in parser.sections()}
+    for name, fields in found.items():
+        for field in fields.keys() - set(_FIELDS):
+            raise InputError(f"{path}: the profile {name} has a field {field}. Give {', '.join(_FIELDS)}.")
+    return found
+
+
+def write_profile(environment: Mapping[str, str], name: str, fields: Mapping[str, str]) -> Path:
+    """Write a profile in place of the one with that name, and return the path of the file.
+
+    Only the user may read the file. Others never see a part of it. Raises InputError for a name that is not 1
+    to 64 of A-Z a-z 0-9 _ . - and for an address that no key may be sent to.
+    """
+    if not _PROFILE.fullmatch(name):
+        raise InputError(f"{name!r} is no name of a profile. Give 1 to 64 of A-Z a-z 0-9 _ . -")
+    checked_url(fields["url"])
+    profiles = read_profiles(environment) | {name: dict(fields)}
+    return _write_profiles(environment, profiles)
+
+
+def remove_profile(environment: Mapping[str, str], name: str) -> Path:
+    """Remove a profile, and return the path of the file. InputError if there is none of that name."""
+    profiles = read_profiles(environment)
+    if profiles.pop(name, None) is None:
+        raise _no_profile(environment, name, profiles)
+    return _write_profiles(environment, profiles)
+
+
+def _write_profiles(environment: Mapping[str, str], profiles: Mapping[str, Mapping[str, str]]) -> Path:
+    parser = _parser()
+    parser.read_dict(profiles)
+    path = profiles_path(environment)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, written = tempfile.mkstemp(dir=path.parent, prefix=".config.")  # its mode is 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            parser.write(file)
+        Path(written).replace(path)
+    except BaseException:
+        Path(written).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _profile(name: str, environment: Mapping[str, str]) -> Stack:
+    profiles = read_profiles(environment)
+    if name not in profiles:
+        raise _no_profile(environment, name, profiles)
+    fields = profiles[name]
+    if "url" not in fields:
+        raise InputError(f"The profile {name} has no url. Give the ApiUrl of the stack.")
+    auth = _checked_auth(fields.get("auth"), f"The field auth of the profile {name}")
+    return Stack(
+        checked_url(fields["url"]),
+        f"the profile {name}",
+        fields.get("key"),
+        fields.get("namespace"),
+        auth,
+        fields.get("region"),
+    )
+
+
+def _checked_auth(auth: str | None, what: str) -> str:
+    if auth not in (None, "key", "iam"):
+        raise InputError(f"{what} is {auth!r}. Give key (also for a token) or iam.")
+    return auth or "key"
+
+
+def _no_profile(environment: Mapping[str, str], name: str, profiles: Mapping[str, object]) -> InputError:
+    known = ", ".join(sorted(profiles)) or "none"
+    return InputError(f"There is no profile {name} in {profiles_path(environment)}. There are: {known}.")
+
+
+def _local_stack(path: Path) -> Stack:
+    """The stack that `make up` has described. InputError unless it is on this machine.
+
+    A file of somebody else's checkout must not lead secrets to another machine.
+    """
+    try:
+        described = exact_json.read(path.read_text(encoding="utf-8"))
+        url, key = described["apiUrl"], described["apiKey"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{path} does not describe a local stack. Run make up again.") from None
+    if not is_loopback(urlsplit(url).hostname or ""):
+        raise InputError(f"{path} names {url}, which is not on this machine. Use a profile for it.")
+    return Stack(checked_url(url), f"the local stack of {path}", key)
+
+
+def _parser() -> configparser.ConfigParser:
+    # A key may contain a percent sign, and no section is the default of others.
+    return configparser.ConfigParser(interpolation=None, default_section="\0")

@@ -1,0 +1,154 @@
+"""Which stack the command line calls, and what it does with files that hold keys."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sweephand_client.http.authorization import Bearer, IamSignature
+from sweephand_client.http.errors import InputError
+from sweephand_client.profiles import (
+    find_stack,
+    profiles_path,
+    read_profiles,
+    remove_profile,
+    write_profile,
+)
+
+URL = "https://a1b2.execute-api.eu-west-1.amazonaws.com"
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return {"SWEEPHAND_CONFIG": str(tmp_path / "folder" / "config")}
+
+
+def local_stack(directory: Path, url: str = "http://127.0.0.1:4700/api") -> Path:
+    """A directory below one with the file of a local stack."""
+    (directory / ".local").mkdir()
+    text = json.dumps({"apiUrl": url, "apiKey": "sh_local"})
+    (directory / ".local" / "stack.json").write_text(text, encoding="utf-8")
+    below = directory / "docs" / "deeper"
+    below.mkdir(parents=True)
+    return below
+
+
+def test_the_nearest_way_of_naming_a_stack_wins(tmp_path: Path, environment: dict[str, str]) -> None:
+    write_profile(environment, "default", {"url": "https://default.example"})
+    write_profile(environment, "named", {"url": "https://named.example"})
+    below = local_stack(tmp_path)
+    found = []
+    for variables, profile in (
+        ({}, None),
+        ({"SWEEPHAND_PROFILE": "named"}, None),
+        ({"SWEEPHAND_PROFILE": "named", "SWEEPHAND_URL": "https://variable.example"}, None),
+        ({"SWEEPHAND_URL": "https://variable.example"}, "default"),
+    ):
+        stack = find_stack(profile=profile, environment={**environment, **variables}, directory=below)
+        found.append(stack.url)
+
+    assert found == [
+        "http://127.0.0.1:4700/api",
+        "https://named.example",
+        "https://variable.example",
+        "https://default.example",
+    ]
+    assert find_stack(environment=environment, directory=tmp_path.parent).url == "https://default.example"
+
+
+def test_without_any_stack_the_message_says_how_to_name_one(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with pytest.raises(InputError, match=r"make up.*SWEEPHAND_URL.*profile add"):
+        find_stack(environment=environment, directory=tmp_path)
+
+
+def test_a_local_stack_brings_its_key(tmp_path: Path, environment: dict[str, str]) -> None:
+    stack = find_stack(environment=environment, directory=local_stack(tmp_path))
+    assert stack.authorization() == Bearer("sh_local")
+
+
+def test_a_file_of_a_local_stack_leads_to_no_other_machine(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    with pytest.raises(InputError, match="not on this machine"):
+        find_stack(environment=environment, directory=local_stack(tmp_path, "https://evil.example"))
+
+
+def test_a_profile_comes_back_as_it_was_written(environment: dict[str, str]) -> None:
+    fields = {"url": URL, "key": "sh_a_%(b)s;#=\u00fc", "namespace": "billing"}
+    write_profile(environment, "production", fields)
+    write_profile(environment, "other", {"url": URL})
+
+    assert read_profiles(environment) == {"production": fields, "other": {"url": URL}}
+    remove_profile(environment, "other")
+    assert read_profiles(environment) == {"production": fields}
+    with pytest.raises(InputError, match=r"There is no profile other .* There are: production"):
+        remove_profile(environment, "other")
+
+
+def test_only_the_user_may_read_the_profiles(environment: dict[str, str]) -> None:
+    path = write_profile(environment, "production", {"url": URL, "key": "sh_key"})
+    assert path.stat().st_mode & 0o777 == 0o600
+
+    path.chmod(0o640)
+    with pytest.raises(InputError, match=f"chmod 600 {path}"):
+        read_profiles(environment)
+
+
+@pytest.mark.parametrize("text", ["url = x", "[a]\nnothing\n", "[a]\nurl = x\nkeys = y\n"])
+def test_a_file_that_is_wrong_is_named(environment: dict[str, str], text: str) -> None:
+    path = Path(environment["SWEEPHAND_CONFIG"])
+    path.parent.mkdir()
+    path.touch(mode=0o600)
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(InputError, match=str(path)):
+        read_profiles(environment)
+
+
+@pytest.mark.parametrize("fields", [{"url": "http://example.com"}, {"url": URL, "auth": "magic"}])
+def test_a_profile_that_cannot_be_used_is_refused(
+    environment: dict[str, str], fields: dict[str, str]
+) -> None:
+    with pytest.raises(InputError):
+        write_profile(environment, "a b", {"url": URL})
+    with pytest.raises(InputError, match=r"https|Give key .* or iam"):
+        _write_and_find(environment, fields)
+
+
+def _write_and_find(environment: dict[str, str], fields: dict[str, str]) -> None:
+    write_profile(environment, "wrong", fields)
+    find_stack(profile="wrong", environment=environment)
+
+
+def test_the_region_of_signatures_is_that_of_the_address(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKID")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    write_profile(environment, "signed", {"url": URL, "auth": "iam"})
+    write_profile(environment, "own", {"url": "https://jobs.example.com", "auth": "iam"})
+
+    signature = find_stack(profile="signed", environment=environment).authorization()
+    assert isinstance(signature, IamSignature)
+    sent = signature.headers("GET", f"{URL}/v1/me", {}, None)
+    assert "/eu-west-1/execute-api/aws4_request" in sent["Authorization"]
+    with pytest.raises(InputError, match="region"):
+        find_stack(profile="own", environment=environment).authorization()
+
+
+def test_another_way_to_prove_the_caller_is_refused() -> None:
+    environment = {"SWEEPHAND_URL": URL, "SWEEPHAND_AUTH": "jwt"}
+    with pytest.raises(InputError, match="SWEEPHAND_AUTH is 'jwt'"):
+        find_stack(environment=environment)
+
+
+def test_the_profiles_lie_where_programs_keep_their_configuration() -> None:
+    assert profiles_path({"XDG_CONFIG_HOME": "/x"}) == Path("/x/sweephand/config")
+    assert profiles_path({"HOME": "/home/ann"}) == Path("/home/ann/.config/sweephand/config")
+
+
+def test_a_key_is_not_in_the_representation_of_a_stack() -> None:
+    environment = {"SWEEPHAND_URL": URL, "SWEEPHAND_KEY": "sh_secret"}
+    assert "sh_secret" not in repr(find_stack(environment=environment))
