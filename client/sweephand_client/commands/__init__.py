@@ -1,0 +1,1 @@
+"""The command line `sweephand`: reads options, runs one task, and prints its result."""

@@ -1,0 +1,121 @@
+"""The commands about policies, namespaces and schedules."""
+
+from typing import Annotated
+
+import typer
+
+from sweephand_client.commands.inputs import read_object
+from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
+from sweephand_client.commands.session import Session, command
+from sweephand_client.http.errors import InputError
+
+policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
+namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
+schedules = typer.Typer(no_args_is_help=True, help="Schedules that are not stored.")
+
+_Policy = Annotated[str, typer.Argument(help="The name of the policy.", show_default=False)]
+
+
+@command(policies, "put")
+def put_policy(
+    session: Session,
+    name: _Policy,
+    *,
+    max_concurrent: Annotated[int | None, typer.Option(help="How many requests may be open at once.")] = None,
+    rate: Annotated[str | None, typer.Option(help="How many may leave in a time, as 100/1m.")] = None,
+) -> None:
+    """Create or replace a policy."""
+    policy: dict[str, object] = {}
+    if max_concurrent is not None:
+        policy["maxConcurrent"] = max_concurrent
+    if rate is not None:
+        limit, separator, per = rate.partition("/")
+        if not separator or not limit.isdecimal():
+            raise InputError(f"{rate!r} is no rate. Give a number and a time, as in --rate 100/1m.")
+        policy["rate"] = {"limit": int(limit), "per": per}
+    written = session.client.policies.put(session.namespace, name, policy)
+    session.output.done(f"Wrote the policy {name}.", written)
+
+
+@command(policies, "get")
+def get_policy(session: Session, name: _Policy) -> None:
+    """Show a policy, and how much of it is in use."""
+    session.output.fields(dict(session.client.policies.get(session.namespace, name)))
+
+
+@command(policies, "list")
+def list_policies(session: Session) -> None:
+    """List policies by name."""
+    found = list(session.client.policies.list(session.namespace))
+    rows = [
+        (each["name"], each.get("maxConcurrent"), _rate(dict(each)), each["effectiveMaxConcurrent"])
+        for each in found
+    ]
+    session.output.table(("NAME", "AT ONCE", "RATE", "IN EFFECT"), rows, found)
+
+
+@command(policies, "delete")
+def delete_policy(session: Session, name: _Policy) -> None:
+    """Delete a policy. The triggers of jobs that still name it wait."""
+    session.client.policies.delete(session.namespace, name)
+    session.output.done(f"Deleted the policy {name}.", {"deleted": 1})
+
+
+@command(policies, "changes")
+def policy_changes(session: Session, name: _Policy) -> None:
+    """List who changed a policy, newest first."""
+    show_changes(session, list(session.client.policies.changes(session.namespace, name)))
+
+
+@command(namespaces, "list")
+def list_namespaces(session: Session) -> None:
+    """List the namespaces that the key sees."""
+    found = list(session.client.namespaces.list())
+    session.output.table(("NAMESPACE",), [(each["namespace"],) for each in found], found)
+
+
+@command(namespaces, "show")
+def show_namespace(session: Session) -> None:
+    """Show the settings of the namespace."""
+    session.output.fields(dict(session.client.namespaces.get(session.namespace)))
+
+
+@command(namespaces, "set")
+def set_namespace(
+    session: Session,
+    settings: Annotated[str, typer.Argument(help="All settings, as JSON, @FILE or -.", show_default=False)],
+    *,
+    if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
+) -> None:
+    """Replace the settings of the namespace. A field that is left out is removed."""
+    wanted = {"limits": {}, **read_object(settings, "The settings")}
+    written = session.client.namespaces.put(session.namespace, wanted, if_match=if_match)
+    session.output.done(f"Wrote the settings of {session.namespace}.", written)
+
+
+@command(schedules)
+def explain(
+    session: Session,
+    expression: Annotated[str, typer.Argument(help="'30 2 * * *', '@every 1h', ….", show_default=False)],
+    *,
+    timezone: Annotated[
+        str | None, typer.Option("--timezone", "-z", help="The zone, as Europe/Paris.")
+    ] = None,
+    after: Annotated[str | None, typer.Option(help="Only due times after this instant (RFC 3339).")] = None,
+    gap: Annotated[str | None, typer.Option(help="A local time that does not exist: shift or skip.")] = None,
+    overlap: Annotated[
+        str | None, typer.Option(help="A local time that exists twice: first, last, both.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="How many due times to show.")] = 10,
+) -> None:
+    """Say what a schedule means: in words, its next due times, and what clock changes do to them."""
+    asked: dict[str, object] = {"schedule": read_schedule(expression), "limit": limit}
+    dst = {name: value for name, value in (("gap", gap), ("overlap", overlap)) if value is not None}
+    given = {"timezone": timezone, "after": after, "dst": dst or None}
+    asked |= {name: value for name, value in given.items() if value is not None}
+    show_occurrences(session, dict(session.client.preview(asked)))
+
+
+def _rate(policy: dict[str, object]) -> str | None:
+    rate = policy.get("rate")
+    return f"{rate['limit']}/{rate['per']}" if isinstance(rate, dict) else None

@@ -1,0 +1,87 @@
+"""Reads what options say: JSON, labels, files and secrets."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sweephand_client.http import exact_json
+from sweephand_client.http.errors import InputError
+
+
+def read_text(path: str) -> str:
+    """The text of a file, or of stdin for `-`. InputError if it cannot be read."""
+    if path == "-":
+        return sys.stdin.read()
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+
+
+def read_json(text: str, option: str) -> Any:
+    """The JSON of an option: the value itself, `@FILE`, or `-` for stdin. InputError for other text."""
+    if text == "-" or text.startswith("@"):
+        text = read_text(text.removeprefix("@"))
+    try:
+        return exact_json.read(text)
+    except ValueError as error:
+        raise InputError(
+            f"{option} is not JSON: {error}. Put a text in double quotes, as in '\"text\"'."
+        ) from None
+
+
+def read_object(text: str, option: str) -> dict[str, Any]:
+    """The JSON object of an option, as read_json reads it."""
+    value = read_json(text, option)
+    if not isinstance(value, dict):
+        raise InputError(f'{option} is no JSON object. Give one, as in \'{{"name": "value"}}\'.')
+    return value
+
+
+def read_labels(texts: Iterable[str]) -> dict[str, str]:
+    """The labels of options `name=value`. InputError for other text."""
+    found = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not name or not separator:
+            raise InputError(f"{text!r} is no label. Give name=value, as in --label team=ops.")
+        found[name] = value
+    return found
+
+
+def read_secret(what: str) -> str:
+    """A secret from stdin, without the line end, or from a prompt that does not show it.
+
+    A secret in the arguments would be in the shell's history and in the list of processes.
+    """
+    if sys.stdin.isatty():
+        value: str = typer.prompt(what, hide_input=True, err=True)
+    else:
+        value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
+    if not value:
+        raise InputError(f"{what} is empty. Give it on stdin, or at the prompt.")
+    return value
+
+
+def confirm(text: str, *, is_sure: bool) -> None:
+    """Ask whether to go on, unless `is_sure`. InputError where nobody can answer."""
+    if is_sure:
+        return
+    if not sys.stdin.isatty():
+        raise InputError(f"{text} Give --yes to do it without a question.")
+    typer.confirm(text, abort=True, err=True)
+
+
+def selection(prefix: str | None, label: Iterable[str], name: str | None) -> dict[str, Any] | None:
+    """The filter of a command about one job or many; None if it names one. InputError for both or neither."""
+    labels = read_labels(label)
+    if name is not None and (prefix or labels):
+        raise InputError("Give the name of a job, or select many by --prefix or --label, not both.")
+    if name is not None:
+        return None
+    if not prefix and not labels:
+        raise InputError("Give the name of a job, or select many by --prefix or --label.")
+    return {"prefix": prefix, "labels": labels}

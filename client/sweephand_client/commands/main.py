@@ -1,0 +1,53 @@
+"""The command line `sweephand`."""
+
+from typing import Annotated
+
+import typer
+
+from sweephand_client import __version__
+from sweephand_client.commands import access, apply, flow, job, run
+from sweephand_client.commands.session import command
+
+app = typer.Typer(
+    name="sweephand",
+    no_args_is_help=True,
+    # A traceback with the values of variables would print keys.
+    pretty_exceptions_enable=False,
+    help="Schedule jobs in a Sweephand stack, and see what becomes of them.",
+    epilog="Exit codes: 0 done, 1 differs, 2 bad input, 3 unreachable, 4 refused.",
+)
+app.add_typer(job.app, name="job")
+app.add_typer(run.app, name="run")
+app.add_typer(flow.schedules, name="schedule")
+app.add_typer(flow.policies, name="policy")
+app.add_typer(flow.namespaces, name="namespace")
+app.add_typer(access.keys, name="key")
+app.add_typer(access.secrets, name="secret")
+app.add_typer(access.profiles, name="profile")
+command(app)(access.status)
+command(app)(apply.apply)
+
+
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
+    if asked:
+        typer.echo(f"sweephand {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Schedule jobs in a Sweephand stack, and see what becomes of them."""
+
+
+def main() -> None:
+    """Run the command line, and exit with its code."""
+    app(prog_name="sweephand")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Prints results: tables with local times for people, JSON for programs."""
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+from rich.table import Table
+
+from sweephand_client.http import exact_json
+
+#: The colours of states.
+_STYLES: Final[Mapping[str, str]] = {
+    "active": "green",
+    "succeeded": "green",
+    "paused": "yellow",
+    "retrying": "yellow",
+    "waiting": "yellow",
+    "failed": "red",
+    "refused": "red",
+}
+
+
+class Output:
+    """What one command prints. Results go to stdout, and everything else to stderr.
+
+    `zone` is the time zone of tables; None is that of this machine.
+    """
+
+    def __init__(self, *, as_json: bool, zone: dt.tzinfo | None = None) -> None:
+        self.as_json = as_json
+        self._zone = zone
+        self._console = Console(soft_wrap=True, highlight=False)
+        self._errors = Console(stderr=True, soft_wrap=True, highlight=False)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Any]], value: Any) -> None:
+        """Print rows under the names of columns; as JSON print `value`."""
+        if self.as_json:
+            self.json(value)
+            return
+        table = Table(*columns, box=None, pad_edge=False, header_style="bold")
+        for row in rows:
+            table.add_row(*(self._cell(each) for each in row))
+        self._console.print(table, soft_wrap=False, crop=False, no_wrap=True, overflow="ignore")
+
+    def fields(self, value: Mapping[str, Any]) -> None:
+        """Print the fields of one thing below each other; as JSON print it whole."""
+        if self.as_json:
+            self.json(value)
+            return
+        width = max((len(name) for name in value), default=0)
+        for name, each in value.items():
+            self._console.print(f"[bold]{escape(name.ljust(width))}[/bold]  {self._cell(each)}")
+
+    def done(self, text: str, value: Any) -> None:
+        """Print a sentence about what was done; as JSON print `value`."""
+        if self.as_json:
+            self.json(value)
+        else:
+            self.text(text)
+
+    def text(self, text: str) -> None:
+        """Print a text as it is."""
+        self._console.print(escape(text))
+
+    def json(self, value: Any) -> None:
+        """Print a value as indented JSON."""
+        typer.echo(exact_json.write(value, indent=2))
+
+    def line(self, value: Any) -> None:
+        """Print a value as JSON on one line, at once."""
+        typer.echo(exact_json.write(value))
+
+    def note(self, text: str) -> None:
+        """Print a sentence for people to stderr."""
+        self._errors.print(escape(text))
+
+    def error(self, text: str, value: Mapping[str, Any]) -> None:
+        """Print why the command failed to stderr; as JSON print `value` there."""
+        if self.as_json:
+            typer.echo(exact_json.write(value), err=True)
+        else:
+            self._errors.print(f"[red]{escape(text)}[/red]")
+
+    def local(self, time: str | None) -> str:
+        """A time of the API in the zone of the tables, to the second; a dash for None."""
+        if time is None:
+            return "-"
+        at = dt.datetime.fromisoformat(time).astimezone(self._zone)
+        return at.strftime("%Y-%m-%d %H:%M:%S")
+
+    @contextmanager
+    def progress(self, text: str, total: int | None = None) -> "Iterator[_Bar]":
+        """A bar on stderr while long work goes on. It disappears at the end, and shows only on a terminal."""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.completed}"),
+        )
+        hidden = self.as_json or not self._errors.is_terminal
+        with Progress(*columns, console=self._errors, transient=True, disable=hidden) as progress:
+            task = progress.add_task(text, total=total)
+            yield _Bar(progress, task)
+
+    def _cell(self, value: Any) -> str:
+        match value:
+            case None:
+                text = "-"
+            case str() if value in _STYLES:
+                return f"[{_STYLES[value]}]{value}[/]"
+            case str():
+                text = self.local(value) if _is_time(value) else value
+            case bool():
+                text = "yes" if value else "no"
+            case _:
+                text = exact_json.write(value)
+        return escape(text)
+
+
+class _Bar:
+    """A progress bar."""
+
+    def __init__(self, progress: Progress, task: Any) -> None:
+        self._progress = progress
+        self._task = task
+
+    def step(self) -> None:
+        """One more is done."""
+        self._progress.advance(self._task)
+
+
+def _is_time(text: str) -> bool:
+    """Whether a text is a time as answers of the API have it: RFC 3339 in UTC with milliseconds."""
+    if len(text) != len("2027-01-01T00:00:00.000Z") or text[10] != "T" or text[-1] != "Z":
+        return False
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

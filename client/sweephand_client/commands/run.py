@@ -1,0 +1,48 @@
+"""The commands about runs: `sweephand run …`."""
+
+from typing import Annotated
+
+import typer
+
+from sweephand_client.commands.inputs import selection
+from sweephand_client.commands.session import Session, command
+from sweephand_client.http.errors import InputError
+
+app = typer.Typer(no_args_is_help=True, help="Show, redrive and cancel runs.")
+
+_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
+_Run = Annotated[str, typer.Argument(help="The run, as `sweephand job runs` shows it.", show_default=False)]
+
+
+@command(app)
+def show(session: Session, job: _Job, run: _Run) -> None:
+    """Show a run."""
+    session.output.fields(dict(session.client.runs.get(session.namespace, job, run)))
+
+
+@command(app)
+def redrive(
+    session: Session,
+    job: Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)] = None,
+    run: Annotated[str | None, typer.Argument(help="The failed run.", show_default=False)] = None,
+    *,
+    prefix: Annotated[str | None, typer.Option(help="All jobs whose names begin so.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")] = None,
+) -> None:
+    """Try a failed run again, or all failed runs of the jobs that --prefix or --label select."""
+    chosen = selection(prefix, label or (), job)
+    if chosen is not None:
+        count = session.client.jobs.redrive_many(session.namespace, **chosen)
+        session.output.done(f"Redrove {count} runs.", {"redriven": count})
+        return
+    if run is None:
+        raise InputError(f"Say which run of {job}. sweephand job runs {job} --state failed lists them.")
+    done = session.client.runs.redrive(session.namespace, str(job), run)
+    session.output.done(f"Redrove {done['id']}. Its next attempt is number {done['attempt']}.", done)
+
+
+@command(app)
+def cancel(session: Session, job: _Job, run: _Run) -> None:
+    """Cancel a run that is running or being retried."""
+    done = session.client.runs.cancel(session.namespace, job, run)
+    session.output.done(f"{done['id']} is {done['state']}.", done)

@@ -1,0 +1,1 @@
+"""Tasks that take many calls: apply, export, import, crontab and tail."""

@@ -1,0 +1,189 @@
+"""Makes the jobs of a namespace those that a file declares: first a plan of each change, then the calls."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final, Literal
+
+from sweephand_client.api.answers import WholeJob
+from sweephand_client.api.client import Client
+from sweephand_client.http.errors import (
+    InputError,
+    NotFoundError,
+    Problem,
+    RefusedError,
+    StackFailedError,
+    problem_of,
+)
+from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
+from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
+from sweephand_client.tasks.pausing import create_paused
+
+Kind = Literal["create", "change", "same", "delete"]
+Pausing = Literal["pause", "resume"]
+
+#: How many jobs are read or deleted at the same time.
+_AT_ONCE: Final = 8
+
+#: The kind of the problem of a job that was not deleted because another one was refused.
+HELD_BACK: Final = "held-back"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field before and after. A side that does not have the field is None."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read."""
+
+    kind: Kind
+    name: str
+    declared: DeclaredJob | None = None
+    fields: tuple[FieldChange, ...] = ()
+    pausing: Pausing | None = None
+    rev: str | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the step changes anything."""
+        return self.kind != "same" or self.pausing is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step that was carried out, or the problem that prevented it."""
+
+    step: Step
+    problem: Problem | None = None
+
+
+def plan(
+    client: Client,
+    namespace: str,
+    file: JobsFile,
+    *,
+    prunes: bool = False,
+    seen: Callable[[], None] = lambda: None,
+) -> list[Step]:
+    """The steps that make the namespace what the file declares, by name. `seen` is called for each job read.
+
+    With `prunes`, each job is deleted that the file owns and does not declare. Raises InputError if the file
+    does not mark what it owns.
+    """
+    if prunes and not file.owns:
+        raise InputError("To prune, the file must mark what it owns. Give it labels: or prefix: at the top.")
+    default_retry = client.namespaces.get(namespace).get("defaultRetry")
+
+    def step(declared: DeclaredJob) -> Step:
+        stored = _stored(client, namespace, declared.name)
+        seen()
+        return _step(declared, stored, default_retry)
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        steps = list(threads.map(step, file.jobs))
+    if prunes:
+        kept = {each.name for each in file.jobs}
+        owned = client.jobs.list(namespace, prefix=file.prefix, labels=file.labels)
+        steps += [Step("delete", each["name"], rev=each["rev"]) for each in owned if each["name"] not in kept]
+    return sorted(steps, key=lambda each: each.name)
+
+
+def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+    """Carry out the steps, and tell of each that changes something when it is over.
+
+    Jobs are paused before they are written, and resumed afterwards. Jobs are deleted last, and only if
+    nothing was refused: a file that is wrong must not delete. A job that was changed since it was read is not
+    deleted. A refused step does not stop the others.
+    """
+    steps = [each for each in steps if each.is_change]
+    refused = False
+    first, deletions = (
+        [each for each in steps if each.kind != "delete"],
+        [each for each in steps if each.kind == "delete"],
+    )
+    for done in chain(_one_by_one(client, namespace, first), _in_bulk(client, namespace, first)):
+        refused |= done.problem is not None
+        yield done
+    if refused:
+        held = Problem(409, "", "It was not deleted, because another job was refused.", kind=HELD_BACK)
+        yield from (Done(each, held) for each in deletions)
+        return
+
+    def delete(step: Step) -> Done:
+        return _attempted(step, lambda: client.jobs.delete(namespace, step.name, if_match=step.rev))
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        yield from threads.map(delete, deletions)
+
+
+def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+    """The steps that pause or resume."""
+    for step in steps:
+        if step.pausing is not None:
+            yield _attempted(step, lambda step=step: _write_and_pause(client, namespace, step))  # type: ignore[misc]
+
+
+def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
+    assert step.declared is not None, "only a declared job is paused or resumed"
+    paused = step.declared.paused
+    reason = paused if isinstance(paused, str) else None
+    if step.kind == "create":
+        create_paused(client, namespace, step.name, step.declared.definition, reason)
+        return
+    if step.pausing == "pause":
+        client.jobs.pause(namespace, step.name, reason=reason)
+    if step.kind == "change":
+        client.jobs.put(namespace, step.name, step.declared.definition)
+    if step.pausing == "resume":
+        client.jobs.resume(namespace, step.name)
+
+
+def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
+    """The steps that only write a job."""
+    writes = [each for each in steps if each.pausing is None and each.declared is not None]
+    jobs = ({"name": each.name, **each.declared.definition} for each in writes if each.declared)
+    for step, result in zip(writes, client.jobs.put_many(namespace, jobs), strict=True):
+        problem = result.get("problem")
+        yield Done(step, None if problem is None else problem_of(result["status"], problem))
+
+
+def _attempted(step: Step, act: Callable[[], None]) -> Done:
+    try:
+        act()
+    except (RefusedError, StackFailedError) as error:
+        return Done(step, error.problem)
+    except InputError as error:
+        return Done(step, Problem(422, "Fields that cannot be accepted", str(error)))
+    return Done(step)
+
+
+def _stored(client: Client, namespace: str, name: str) -> WholeJob | None:
+    try:
+        return client.jobs.get(namespace, name)
+    except NotFoundError:
+        return None
+
+
+def _step(declared: DeclaredJob, stored: WholeJob | None, default_retry: Mapping[str, Any] | None) -> Step:
+    after = stored_form(declared.definition, default_retry)
+    is_paused = stored is not None and stored["state"] == "paused"
+    pausing: Pausing | None = None
+    if declared.paused not in (None, False) and not is_paused:
+        pausing = "pause"
+    elif declared.paused is False and is_paused:
+        pausing = "resume"
+    if stored is None:
+        fields = tuple(FieldChange(name, None, value) for name, value in sorted(after.items()))
+        return Step("create", declared.name, declared, fields, pausing)
+    before = written_fields(stored)
+    fields = tuple(
+        FieldChange(name, before.get(name), after.get(name)) for name in differing_fields(before, after)
+    )
+    return Step("change" if fields else "same", declared.name, declared, fields, pausing, stored["rev"])

@@ -1,0 +1,74 @@
+"""Which fields of a job its caller wrote, and when two definitions are the same."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sweephand_client.http import exact_json
+
+#: The fields of a job that Sweephand sets. A definition cannot have them.
+SET_BY_SWEEPHAND: Final = frozenset(
+    {
+        "namespace",
+        "name",
+        "rev",
+        "state",
+        "nextRun",
+        "pausedAt",
+        "pauseReason",
+        "onDemand",
+        "createdAt",
+        "updatedAt",
+        "owner",
+        "expiresAt",
+        "policyBlock",
+        "lastRun",
+    }
+)
+
+#: The objects in which the API takes a field of null as left out.
+_KNOWN_OBJECTS: Final = ("target", "onComplete", "retry", "dst", "catchup", "batch")
+
+_DEFAULT_TARGET: Final = {"type": "default"}
+
+
+def written_fields(job: Mapping[str, Any]) -> dict[str, Any]:
+    """The definition in an answer of the API: the fields that a PUT of the same job has."""
+    return {name: value for name, value in job.items() if name not in SET_BY_SWEEPHAND}
+
+
+def stored_form(definition: Mapping[str, Any], default_retry: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The definition as the API stores it after a PUT.
+
+    The API leaves out null, except in `data`. It adds the target `default` and the namespace's default
+    retry.
+    """
+    found: dict[str, Any] = {"target": _DEFAULT_TARGET}
+    if default_retry is not None:
+        found["retry"] = dict(default_retry)
+    for name, value in definition.items():
+        if value is None and name != "data":
+            continue
+        found[name] = _without_nulls(value) if name in _KNOWN_OBJECTS else value
+    return found
+
+
+def differing_fields(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The names of the fields in which two stored definitions differ, in order.
+
+    `data` is compared as text, since a consumer gets its bytes. A list or an object is compared by value.
+    """
+    return sorted(name for name in before.keys() | after.keys() if not _equals(name, before, after))
+
+
+def _equals(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    if (name in before) != (name in after):
+        return False
+    if name == "data":
+        return exact_json.write(before[name]) == exact_json.write(after[name])
+    return bool(before[name] == after[name])
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: inner for name, inner in value.items() if inner is not None}

@@ -1,0 +1,209 @@
+"""Reads and writes files of jobs, which `apply` takes: YAML 1.2, and so JSON too."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+
+import yaml
+
+from sweephand_client.http import exact_json
+from sweephand_client.http.errors import InputError
+
+_FIELDS: Final = ("namespace", "labels", "prefix", "defaults", "jobs")
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredJob:
+    """A job of a file. `paused`: a reason or True asks for a paused job, False for one that is not paused.
+
+    With None a job stays as it is.
+    """
+
+    name: str
+    definition: Mapping[str, Any]
+    paused: str | bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobsFile:
+    """What a file declares. `labels` and `prefix` mark the jobs that the file owns.
+
+    Every job of the file has these labels, and its name begins with the prefix.
+    """
+
+    jobs: tuple[DeclaredJob, ...]
+    namespace: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
+
+    @property
+    def owns(self) -> bool:
+        """Whether the file marks what it owns."""
+        return bool(self.labels or self.prefix)
+
+
+def read_jobs_file(text: str) -> JobsFile:
+    """The jobs of a file. Raises InputError that names each wrong place by its JSON pointer."""
+    try:
+        value = yaml.load(text, _Loader)  # noqa: S506 - _Loader makes only values of JSON
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark
+        place = f" at line {at.line + 1}, column {at.column + 1}" if at else ""
+        raise InputError(f"The file is not YAML: {error.problem}{place}.") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"The file is not YAML: {error}") from None
+    wrong: list[str] = []
+    if not isinstance(value, dict) or not isinstance(value.get("jobs"), list):
+        raise InputError("The file has no list `jobs`. Give jobs: and below it a job at each dash.")
+    wrong += [
+        f"/{name}: there is no such field; give {', '.join(_FIELDS)}" for name in value.keys() - {*_FIELDS}
+    ]
+    namespace, prefix = value.get("namespace"), value.get("prefix") or ""
+    labels, defaults = value.get("labels") or {}, value.get("defaults") or {}
+    if not isinstance(namespace, str | None):
+        wrong.append("/namespace: give a text")
+    if not isinstance(prefix, str):
+        wrong.append("/prefix: give a text")
+    if not isinstance(defaults, dict):
+        wrong.append("/defaults: give an object with fields of jobs")
+    if not isinstance(labels, dict) or not all(isinstance(each, str) for each in labels.values()):
+        wrong.append("/labels: give an object of texts")
+    if not wrong:
+        reader = _JobReader(labels, prefix, defaults)
+        jobs = tuple(reader.read(at, each) for at, each in enumerate(value["jobs"]))
+        wrong += reader.wrong
+    if wrong:
+        raise InputError("The file cannot be used:\n" + "\n".join(f"  {each}" for each in wrong))
+    return JobsFile(jobs, namespace, labels, prefix)
+
+
+class _JobReader:
+    """Reads the jobs of one file, and keeps a sentence for each that is wrong."""
+
+    def __init__(self, labels: Mapping[str, str], prefix: str, defaults: Mapping[str, Any]) -> None:
+        self._labels = labels
+        self._prefix = prefix
+        self._defaults = defaults
+        self._names: set[str] = set()
+        self.wrong: list[str] = []
+
+    def read(self, at: int, value: Any) -> DeclaredJob:
+        if not isinstance(value, dict):
+            self.wrong.append(f"/jobs/{at}: give an object, a job with its name")
+            return DeclaredJob("", {})
+        fields = {**self._defaults, **value}
+        name, paused = fields.pop("name", None), fields.pop("paused", None)
+        if not isinstance(name, str):
+            self.wrong.append(f"/jobs/{at}/name: give the name of the job, a text")
+            name = ""
+        elif name in self._names:
+            self.wrong.append(f"/jobs/{at}/name: an earlier job has the name {name}; give each name once")
+        elif not name.startswith(self._prefix):
+            self.wrong.append(f"/jobs/{at}/name: {name} does not begin with the file's prefix {self._prefix}")
+        self._names.add(name)
+        if not isinstance(paused, str | bool | None):
+            self.wrong.append(f"/jobs/{at}/paused: give a reason, true or false")
+        if self._labels:
+            own = fields.get("labels") or {}
+            if not isinstance(own, dict):
+                self.wrong.append(f"/jobs/{at}/labels: give an object of texts")
+                own = {}
+            fields["labels"] = {**own, **self._labels}
+        return DeclaredJob(name, fields, paused)
+
+
+def write_jobs_file(file: JobsFile, notes: Mapping[str, list[str]]) -> str:
+    """The YAML text of a file. `notes` are comments above the job of that name, or above all for ''."""
+    lines = [f"# {_printable(each)}" for each in notes.get("", [])]
+    head: dict[str, Any] = {} if file.namespace is None else {"namespace": file.namespace}
+    if file.labels:
+        head["labels"] = dict(file.labels)
+    if file.prefix:
+        head["prefix"] = file.prefix
+    if head:
+        lines += _yaml(head).splitlines()
+    lines.append("jobs:" if file.jobs else "jobs: []")
+    for job in file.jobs:
+        lines += [f"  # {_printable(each)}" for each in notes.get(job.name, [])]
+        fields = {"name": job.name, **job.definition}
+        if job.paused is not None:
+            fields["paused"] = job.paused
+        first, *others = _yaml(fields).splitlines()
+        lines += [f"  - {first}", *(f"    {each}" for each in others)]
+    return "\n".join(lines) + "\n"
+
+
+def _printable(text: str) -> str:
+    """A text without characters that would end a comment of YAML, or that YAML refuses."""
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
+def _yaml(value: Any) -> str:
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads the JSON schema of YAML 1.2, with exact numbers. A name that occurs twice is an error.
+
+    YAML 1.1 reads `no` as false, 12:30 as 750, and a date as no text. A job means what is written.
+    """
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes what `_Loader` reads."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
+    loader.flatten_mapping(node)
+    found: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if not isinstance(key, str):
+            raise yaml.constructor.ConstructorError(None, None, "a name is not a text", key_node.start_mark)
+        found[key] = loader.construct_object(value_node, deep=True)
+    return found
+
+
+def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
+    names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            mark = [key for key, _ in node.value if key.value == name][1].start_mark
+            raise yaml.constructor.ConstructorError(None, None, f"the name {name} stands twice", mark)
+    return _mapping(loader, node)
+
+
+def _number(loader: _Loader, node: yaml.ScalarNode) -> int | Decimal:
+    text = str(loader.construct_scalar(node))
+    return int(text) if re.fullmatch("-?[0-9]+", text) else Decimal(text)
+
+
+def _set_up() -> None:
+    core = {
+        "tag:yaml.org,2002:bool": (r"true|false", "tf"),
+        "tag:yaml.org,2002:null": (r"~|null|", ["~", "n", ""]),
+        "tag:yaml.org,2002:float": (
+            r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
+            list("-0123456789"),
+        ),
+        "tag:yaml.org,2002:merge": (r"<<", "<"),
+    }
+    for kind in (_Loader, _Dumper):
+        kind.yaml_implicit_resolvers = {}
+        for tag, (pattern, first) in core.items():
+            kind.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
+    _Loader.add_constructor("tag:yaml.org,2002:float", _number)
+    _Loader.add_constructor("tag:yaml.org,2002:map", _unique)
+    _Dumper.add_representer(
+        Decimal,
+        lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", exact_json.write(value)),
+    )
+    _Dumper.add_representer(
+        int, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", str(value))
+    )
+
+
+_set_up()

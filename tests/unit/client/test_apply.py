@@ -1,0 +1,216 @@
+"""`apply` makes the jobs of a namespace those that a file declares, and nothing more."""
+
+import pytest
+from tests.fakes.http_events import document
+from tests.fakes.http_server import Fault
+from tests.unit.client.conftest import CommandLine
+
+from sweephand_client.tasks.job_fields import SET_BY_SWEEPHAND
+
+TARGET = "{type: http, url: https://consumer.example/hook}"
+FILE = f"""
+labels: {{managed-by: web1}}
+defaults:
+  target: {TARGET}
+jobs:
+  - name: poll
+    schedule: "*/5 8-18 * * mon-fri"
+    data: {{price: 1.10, z: 1, a: 2}}
+  - name: once
+    dueTime: 2h
+  - name: by-hand
+"""
+
+
+def names(sweephand: CommandLine) -> list[str]:
+    return [each["name"] for each in sweephand.ok("job", "list", "--json").json]
+
+
+def writes(sweephand: CommandLine) -> list[str]:
+    """The calls that the server got and that are no GET."""
+    return [each for each in sweephand.server.calls() if not each.startswith("GET")]
+
+
+def test_the_fields_that_sweephand_sets_are_those_that_no_request_has() -> None:
+    schemas = document()["components"]["schemas"]
+    shown, written = (schemas[each]["properties"] for each in ("WholeJobResponse", "JobRequest"))
+    assert shown.keys() - written.keys() == SET_BY_SWEEPHAND
+
+
+def test_a_second_apply_changes_nothing(sweephand: CommandLine) -> None:
+    path = sweephand.file("jobs.yaml", FILE)
+    first = sweephand.ok("apply", "-f", path).out
+    assert first == "by-hand created\nonce created\npoll created\n3 created, 0 unchanged\n"
+    before = sweephand.ok("job", "list", "--json").json
+    sweephand.server.requests.clear()
+
+    assert sweephand.ok("apply", "-f", path).out == "3 unchanged\n"
+    assert sweephand.ok("apply", "-f", path, "--dry-run", "--exit-code").out == "3 unchanged\n"
+    assert writes(sweephand) == []
+    assert sweephand.ok("job", "list", "--json").json == before
+
+
+def test_a_second_apply_changes_nothing_where_the_namespace_has_defaults(sweephand: CommandLine) -> None:
+    defaults = (
+        '{"defaultTarget": {"type": "http", "url": "https://x.example"}, "defaultRetry": {"maxAttempts": 2}}'
+    )
+    sweephand.ok("namespace", "set", defaults)
+    path = sweephand.file("jobs.yaml", "jobs: [{name: a, schedule: '@hourly', timezone: null}]")
+    sweephand.ok("apply", "-f", path)
+
+    assert sweephand.ok("apply", "-f", path).out == "1 unchanged\n"
+    sweephand.ok("namespace", "set", defaults.replace("2}", "3}"))
+    sweephand.server.api.world.clock.time += 61_000  # the API reads settings once a minute
+    assert "retry" in sweephand.ok("apply", "-f", path, "--dry-run").out
+    sweephand.ok("apply", "-f", path)
+    assert sweephand.ok("job", "get", "a", "--json").json["retry"] == {"maxAttempts": 3}
+
+
+def test_a_job_that_is_completed_does_not_begin_anew(sweephand: CommandLine) -> None:
+    text = f"jobs: [{{name: a, dueTime: 5s, target: {TARGET}}}]"
+    sweephand.ok("apply", "-f", "-", given=text)
+    sweephand.server.api.world.clock.time += 60_000
+    assert sweephand.ok("job", "get", "a", "--json").json["state"] == "completed"
+
+    assert sweephand.ok("apply", "-f", "-", given=text).out == "1 unchanged\n"
+
+
+def test_a_dry_run_shows_each_difference_and_writes_nothing(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", FILE))
+    sweephand.server.requests.clear()
+    changed = FILE.replace("*/5", "*/10").replace("price: 1.10", "price: 1.1")
+    changed = changed.replace("by-hand", "other") + "    paused: later\n"
+    path = sweephand.file("changed.yaml", changed)
+
+    ran = sweephand.run("apply", "-f", path, "--prune", "--dry-run", "--exit-code")
+
+    assert ran.code == 1
+    assert ran.out == (
+        "- by-hand\n"
+        "+ other (pause)\n"
+        '    + labels: {"managed-by":"web1"}\n'
+        '    + target: {"type":"http","url":"https://consumer.example/hook"}\n'
+        "~ poll\n"
+        '    - data: {"price":1.10,"z":1,"a":2}\n'
+        '    + data: {"price":1.1,"z":1,"a":2}\n'
+        '    - schedule: "*/5 8-18 * * mon-fri"\n'
+        '    + schedule: "*/10 8-18 * * mon-fri"\n'
+        "1 to change, 1 to create, 1 to delete, 1 unchanged\n"
+    )
+    assert writes(sweephand) == []
+    found = sweephand.ok("apply", "-f", path, "--dry-run", "--json").json["steps"]
+    assert [(each["kind"], each["name"], each["pausing"]) for each in found] == [
+        ("create", "other", "pause"),
+        ("change", "poll", None),
+    ]
+
+
+def test_prune_deletes_only_what_the_file_owns(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", FILE))
+    sweephand.ok("job", "schedule", "foreign", "-s", "@hourly", "--url", "https://x.example")
+    path = sweephand.file("fewer.yaml", FILE.partition("  - name: once")[0])
+
+    sweephand.ok("apply", "-f", path)
+    assert names(sweephand) == ["by-hand", "foreign", "once", "poll"]
+    assert sweephand.ok("apply", "-f", path, "--prune").out.endswith("2 deleted, 1 unchanged\n")
+    assert names(sweephand) == ["foreign", "poll"]
+
+
+def test_prune_by_prefix_deletes_what_begins_so(sweephand: CommandLine) -> None:
+    for name in ("web1-a", "web1-b", "web2-a"):
+        sweephand.ok("job", "schedule", name, "-s", "@hourly", "--url", "https://x.example")
+    text = f"prefix: web1-\njobs: [{{name: web1-a, schedule: '@hourly', target: {TARGET}}}]"
+
+    sweephand.ok("apply", "-f", "-", "--prune", given=text)
+
+    assert names(sweephand) == ["web1-a", "web2-a"]
+
+
+def test_prune_needs_a_mark(sweephand: CommandLine) -> None:
+    sweephand.ok("job", "schedule", "a", "-s", "@hourly", "--url", "https://x.example")
+    ran = sweephand.run("apply", "-f", "-", "--prune", given="jobs: []")
+    assert ran.code == 2
+    assert "labels: or prefix:" in ran.err
+    assert names(sweephand) == ["a"]
+
+
+def test_a_refused_job_stops_no_other_and_keeps_the_file_from_deleting(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", FILE))
+    wrong = FILE.replace("dueTime: 2h", "dueTime: soon").replace("*/5", "*/10").replace("by-hand", "new")
+
+    ran = sweephand.run("apply", "-f", sweephand.file("wrong.yaml", wrong), "--prune")
+
+    assert ran.code == 2
+    assert "once refused: 1 field cannot be accepted.\n  /dueTime: " in ran.out
+    assert "by-hand refused: It was not deleted" in ran.out
+    assert names(sweephand) == ["by-hand", "new", "once", "poll"]
+    assert sweephand.ok("job", "get", "poll", "--json").json["schedule"].startswith("*/10")
+    results = sweephand.run("apply", "-f", sweephand.file("wrong.yaml", wrong), "--json").json["results"]
+    assert [each["problem"]["status"] for each in results] == [422]
+
+
+def test_a_job_that_was_changed_meanwhile_is_not_deleted(sweephand: CommandLine) -> None:
+    sweephand.ok("apply", "-f", sweephand.file("jobs.yaml", FILE))
+    problem = b'{"detail": "The job has another revision."}'
+    fault = Fault(412, {"content-type": "application/problem+json"}, problem)
+    text = FILE.partition("  - name: by-hand")[0]
+    sweephand.server.requests.clear()
+    sweephand.ok("apply", "-f", "-", "--prune", "--dry-run", given=text)
+    reads = len(sweephand.server.requests)
+
+    class AfterReads(list[Fault]):
+        def __bool__(self) -> bool:
+            return len(sweephand.server.requests) == 2 * reads + 1
+
+    sweephand.server.faults = AfterReads([fault])
+    ran = sweephand.run("apply", "-f", "-", "--prune", given=text)
+
+    assert ran.code == 4
+    method, path, headers = sweephand.server.requests[-1]
+    assert (method, path) == ("DELETE", "/v1/namespaces/ns/jobs/by-hand")
+    assert headers["if-match"].startswith('"')
+
+
+def test_paused_jobs_are_created_paused_and_resumed_only_where_the_file_says_so(
+    sweephand: CommandLine,
+) -> None:
+    def apply(paused: str) -> str:
+        text = f"jobs: [{{name: a, schedule: '* * * * * *', target: {TARGET}{paused}}}]"
+        return sweephand.ok("apply", "-f", "-", given=text).out
+
+    def state() -> tuple[str, str | None]:
+        job = sweephand.ok("job", "get", "a", "--json").json
+        return job["state"], job.get("pauseReason")
+
+    apply(", paused: because")
+    assert state() == ("paused", "because")
+    replaced, paused, created = sweephand.ok("job", "changes", "a", "--json").json
+    assert [each["what"] for each in (created, paused, replaced)] == ["created", "paused", "replaced"]
+    schedule = {"name": "schedule", "before": None, "after": "* * * * * *"}
+    assert schedule in replaced["fields"], "it had no due time before it was paused"
+    assert apply(", paused: because") == "1 unchanged\n"
+    assert apply("") == "1 unchanged\n"
+    assert state() == ("paused", "because"), "a pause by hand is not undone"
+    assert apply(", paused: false") == "a resumed\n1 resumed, 0 unchanged\n"
+    assert state() == ("active", None)
+    assert apply(", paused: true") == "a paused\n1 paused, 0 unchanged\n"
+
+
+def test_a_paused_job_that_is_refused_leaves_nothing_behind(sweephand: CommandLine) -> None:
+    text = f"jobs: [{{name: a, schedule: never, target: {TARGET}, paused: true}}]"
+    assert sweephand.run("apply", "-f", "-", given=text).code == 2
+    assert names(sweephand) == []
+
+
+def test_the_namespace_of_the_file_is_used_and_must_not_differ(sweephand: CommandLine) -> None:
+    text = f"namespace: web1\njobs: [{{name: a, target: {TARGET}}}]"
+    sweephand.ok("apply", "-f", "-", given=text)
+    assert sweephand.ok("job", "list", "-n", "web1", "--json").json[0]["name"] == "a"
+    ran = sweephand.run("apply", "-f", "-", "-n", "web2", given=text)
+    assert ran.code == 2
+    assert "web1" in ran.err
+
+
+@pytest.mark.parametrize("text", ["jobs: [{name: a/b}]", "jobs: [{name: ..}]"])
+def test_a_name_that_cannot_be_sent_exits_with_2(sweephand: CommandLine, text: str) -> None:
+    assert sweephand.run("apply", "-f", "-", given=text).code == 2

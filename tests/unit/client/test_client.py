@@ -1,0 +1,135 @@
+"""The methods of the client that take several calls, and those that no command uses."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET
+from tests.fakes.http_server import Server
+
+from sweephand_client.api import paging
+from sweephand_client.api.client import Client
+from sweephand_client.http.errors import PreconditionError
+from sweephand_client.http.transport import Answer, Transport
+
+
+def names(number: int) -> list[str]:
+    return [f"job-{each:03}" for each in range(number)]
+
+
+def test_a_list_reads_pages_until_there_are_no_more(
+    server: Server, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "_PAGE", 2)
+    list(client.jobs.put_many("ns", [{"name": name, **JOB} for name in names(5)]))
+    server.requests.clear()
+
+    found = client.jobs.list("ns")
+
+    assert next(found)["name"] == "job-000"
+    assert len(server.requests) == 1, "a page is read when it is needed"
+    assert [each["name"] for each in found] == names(5)[1:]
+
+
+def test_many_jobs_are_written_a_hundred_at_a_time_and_answered_in_order(
+    server: Server, client: Client
+) -> None:
+    jobs = [{"name": name, **JOB} for name in names(201)]
+    jobs[150] = {"name": "wrong", "schedule": "never"}
+
+    results = list(client.jobs.put_many("ns", jobs))
+
+    assert server.calls() == ["POST /v1/namespaces/ns/jobs"] * 3
+    assert [each["name"] for each in results] == [each["name"] for each in jobs]
+    assert [each["status"] for each in results].count(201) == 200
+    assert results[150]["problem"]["status"] == 422
+
+
+def test_a_bulk_write_stays_below_the_limit_of_bodies(server: Server, client: Client) -> None:
+    jobs = [{"name": name, **JOB, "data": "x" * 250_000} for name in names(9)]
+
+    assert {each["status"] for each in client.jobs.put_many("ns", jobs)} == {201}
+    assert len(server.requests) == 3
+
+
+def test_a_job_for_which_the_stack_had_no_time_is_sent_again() -> None:
+    sent: list[list[str]] = []
+
+    class Slow(Transport):
+        def call(self, *_: object, **given: Any) -> Answer:
+            asked = [each["name"] for each in given["body"]["jobs"]]
+            sent.append(asked)
+            first, *others = asked
+            results = [{"name": first, "status": 201, "rev": "1"}]
+            results += [{"name": each, "status": 503, "problem": {}} for each in others]
+            return Answer(200, {}, {"results": results})
+
+    client = Client("http://127.0.0.1", transport=Slow("http://127.0.0.1", None))
+    results = list(client.jobs.put_many("ns", [{"name": name} for name in "abcdefg"]))
+
+    assert [len(each) for each in sent] == [7, 6, 5, 4, 3]
+    assert [each["status"] for each in results] == [201] * 5 + [503] * 2
+    assert [each["name"] for each in results] == list("abcdefg")
+
+
+def test_a_write_can_depend_on_the_revision(client: Client) -> None:
+    first = client.jobs.put("ns", "job", JOB, if_absent=True)
+    second = client.jobs.patch("ns", "job", {"description": "x"}, if_match=first["rev"])
+    assert second["description"] == "x"
+    for write in (
+        lambda: client.jobs.put("ns", "job", JOB, if_match=first["rev"]),
+        lambda: client.jobs.pause("ns", "job", if_match=first["rev"]),
+        lambda: client.jobs.resume("ns", "job", if_match=first["rev"]),
+        lambda: client.jobs.delete("ns", "job", if_match=first["rev"]),
+    ):
+        with pytest.raises(PreconditionError):
+            write()
+    client.jobs.delete("ns", "job", if_match="*")
+
+
+def test_settings_and_policies_can_depend_on_the_revision(client: Client) -> None:
+    settings = client.namespaces.put("ns", {"limits": {"jobs": 5}}, if_absent=True)
+    client.namespaces.put("ns", {"limits": {}}, if_match=settings["rev"])
+    with pytest.raises(PreconditionError):
+        client.namespaces.put("ns", {"limits": {}}, if_match=settings["rev"])
+    policy = client.policies.put("ns", "mail", {"maxConcurrent": 5}, if_absent=True)
+    with pytest.raises(PreconditionError):
+        client.policies.put("ns", "mail", {"maxConcurrent": 6}, if_absent=True)
+    client.policies.delete("ns", "mail", if_match=policy["rev"])
+
+
+def test_a_batch_is_listed_and_shown(client: Client) -> None:
+    client.jobs.put("ns", "job", {**JOB, "batch": {"count": 3}})
+    made = client.jobs.trigger("ns", "job")
+    assert made["count"] == 3
+
+    assert list(client.jobs.batches("ns", "job")) == []
+    batch = client.jobs.batch(
+        "ns", "job", made["id"].rpartition("-0-")[0] + "-" + made["id"].rpartition("-")[2]
+    )
+    assert batch["total"] == 3
+
+
+def test_signing_keys_are_made_shown_and_ended(client: Client) -> None:
+    assert client.signing.keys("ns") == []
+    assert len(client.signing.rotate_keys("ns")) == 1
+    client.signing.end_keys("ns")
+    assert client.signing.keys("ns") == []
+
+
+def test_limits_and_health_are_shown(client: Client) -> None:
+    assert client.limits()["jobsPerBulkMax"] == 100
+    assert client.health()["status"] == "ok"
+
+
+def test_a_trigger_takes_data_and_nothing_else(client: Client) -> None:
+    client.jobs.put("ns", "job", {"target": TARGET})
+    assert client.jobs.trigger("ns", "job", data=None)["id"]
+    with pytest.raises(TypeError, match="payload"):
+        client.jobs.trigger("ns", "job", payload=1)
+
+
+def test_many_jobs_are_deleted_by_label(client: Client) -> None:
+    client.jobs.put("ns", "a", {**JOB, "labels": {"team": "ops"}})
+    client.jobs.put("ns", "b", JOB)
+    assert client.jobs.delete_many("ns", labels={"team": "ops"}) == 1
+    assert [each["name"] for each in client.jobs.list("ns")] == ["b"]

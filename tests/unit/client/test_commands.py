@@ -1,0 +1,272 @@
+"""The commands on a stack in memory: what they do, what they print, and their exit codes."""
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.http_server import Fault
+from tests.unit.client.conftest import CommandLine
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from sweephand_client.commands.main import app
+
+URL = "https://consumer.example/hook"
+NIGHTLY = ("job", "schedule", "nightly", "-s", "30 2 * * *", "-z", "Europe/Paris", "--url", URL)
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Every command below a group."""
+    found: list[tuple[str, ...]] = []
+    for name, each in group.commands.items():
+        found += commands(each, (*path, name)) if hasattr(each, "commands") else [(*path, name)]
+    return found
+
+
+ALL = commands(get_command(app))
+
+
+def free_url() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{probe.getsockname()[1]}"
+
+
+def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
+    said = sweephand.ok(
+        *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"
+    ).out
+    assert said.startswith("nightly is active, next run at 2026-11-2")
+
+    job = sweephand.ok("job", "get", "nightly", "--json").json
+    assert job["schedule"] == "30 2 * * *"
+    assert job["target"] == {"type": "http", "url": URL}
+    assert (job["labels"], job["repeats"], str(job["data"]["price"])) == ({"team": "ops"}, 4, "1.10")
+    listed = sweephand.ok("job", "list", "--label", "team=ops").out
+    assert "nightly" in listed
+    assert "30 2 * * *" in listed
+    assert sweephand.ok("job", "list", "--prefix", "x", "--json").json == []
+    sweephand.ok("job", "delete", "nightly")
+    assert sweephand.run("job", "get", "nightly").code == 4
+
+
+def test_a_job_comes_from_a_file_and_options_change_it(sweephand: CommandLine) -> None:
+    document = json.dumps({"schedule": "@every 1h", "target": {"type": "http", "url": URL}, "data": [1]})
+
+    sweephand.ok("job", "schedule", "a", "--file", sweephand.file("a.json", document), "--due", "10s")
+    sweephand.ok("job", "schedule", "b", "-f", "-", "-s", '{"hour": "3"}', given=document)
+
+    assert sweephand.ok("job", "get", "a", "--json").json["dueTime"] == "10s"
+    assert sweephand.ok("job", "get", "b", "--json").json["schedule"] == {"hour": "3"}
+    assert sweephand.run("job", "schedule", "a", "--url", URL, "--if-absent").code == 4
+
+
+def test_jobs_are_paused_resumed_and_deleted_by_name_or_by_label(sweephand: CommandLine) -> None:
+    for name in ("a", "b"):
+        sweephand.ok("job", "schedule", name, "-s", "@hourly", "--url", URL, "--label", "team=ops")
+
+    sweephand.ok("job", "pause", "a", "--reason", "tonight")
+    assert sweephand.ok("job", "get", "a", "--json").json["pauseReason"] == "tonight"
+    assert sweephand.ok("job", "pause", "--label", "team=ops", "--json").json == {"paused": 1}
+    assert sweephand.ok("job", "resume", "--prefix", "b").out == "Resumed 1 job.\n"
+    assert sweephand.ok("job", "resume", "a", "--catchup", "none").out.startswith("a is active")
+    assert sweephand.run("job", "delete", "--label", "team=ops").code == 2
+    assert sweephand.ok("job", "delete", "--label", "team=ops", "--yes").out == "Deleted 2 jobs.\n"
+    assert sweephand.run("job", "pause", "a", "--label", "team=ops").code == 2
+    assert sweephand.run("job", "pause").code == 2
+
+
+def test_runs_are_made_listed_and_shown(sweephand: CommandLine) -> None:
+    sweephand.ok(*NIGHTLY)
+    run = sweephand.ok("job", "trigger", "nightly", "--data", "[1]", "--json").json["id"]
+
+    assert sweephand.ok("run", "show", "nightly", run, "--json").json["state"] == "enqueued"
+    assert run in sweephand.ok("run", "show", "nightly", run).out
+    assert sweephand.run("run", "cancel", "nightly", run).code == 4
+    assert sweephand.run("run", "redrive", "nightly", run).code == 4
+    assert sweephand.run("run", "redrive", "nightly").code == 2
+    assert sweephand.ok("run", "redrive", "--prefix", "n", "--json").json == {"redriven": 0}
+    made = sweephand.ok(
+        "job",
+        "backfill",
+        "nightly",
+        "--from",
+        "2026-11-19T00:00:00Z",
+        "--to",
+        "2026-11-21T00:00:00Z",
+        "--json",
+    )
+    assert made.json["count"] == 2
+
+
+def test_a_schedule_is_explained_with_its_clock_changes(sweephand: CommandLine) -> None:
+    asked = ("schedule", "explain", "30 2 * * *", "-z", "Europe/Paris", "--after", "2027-03-27T12:00:00Z")
+
+    shown = sweephand.ok(*asked, "--limit", "2").out
+    assert shown.startswith("At 02:30\n")
+    assert "2027-03-28T03:00:00.000+02:00" in shown
+    assert "gap-shifted" in shown
+    skipped = sweephand.ok(*asked, "--gap", "skip", "--limit", "2").out
+    assert "does not fire" in skipped
+    found = sweephand.ok("schedule", "explain", '["2027-12-24T14:00:00Z"]', "--json").json
+    assert found["end"] == "2027-12-24T14:00:00.000Z"
+
+
+def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--rate", "100/1m", "--max-concurrent", "5")
+    assert sweephand.ok("policy", "get", "mail", "--json").json["rate"] == {"limit": 100, "per": "1m"}
+    assert "100/1m" in sweephand.ok("policy", "list").out
+    assert "created" in sweephand.ok("policy", "changes", "mail").out
+    assert sweephand.run("policy", "put", "mail", "--rate", "fast").code == 2
+    sweephand.ok("policy", "delete", "mail")
+    sweephand.ok("namespace", "set", '{"limits": {"jobs": 5}}')
+    assert sweephand.ok("namespace", "show", "--json").json["limits"] == {"jobs": 5}
+    assert sweephand.ok("namespace", "list", "--json").json == [{"namespace": "ns"}]
+    sweephand.ok("secret", "put", "token", given="Bearer x\n")
+    assert [each["name"] for each in sweephand.ok("secret", "list", "--json").json] == ["token"]
+    sweephand.ok("secret", "delete", "token")
+    assert sweephand.ok("secret", "signing").out.count("whsec_") == 1
+    assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
+
+
+def test_a_key_is_made_shown_once_rotated_and_revoked(sweephand: CommandLine) -> None:
+    key = sweephand.ok("key", "make", "--role", "write", "--expires-in", "90d").out
+    assert key.startswith("sh_")
+    (listed,) = sweephand.ok("key", "list", "--json").json
+    assert (listed["namespace"], listed["role"]) == ("ns", "write")
+    successor = sweephand.ok("key", "rotate", listed["id"], "--overlap", "1h", "--json").json
+    assert successor["replaces"]["id"] == listed["id"]
+    sweephand.ok("key", "revoke", listed["id"])
+
+
+def test_the_status_says_which_stack_and_which_key(sweephand: CommandLine) -> None:
+    found = sweephand.ok("status", "--json").json
+    assert (found["url"], found["found"], found["role"]) == (sweephand.server.url, "SWEEPHAND_URL", "admin")
+
+
+def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> None:
+    words = ("job", "schedule", "a", "-s", "never", "--url", URL, "--field", "retries=3")
+
+    ran = sweephand.run(*words)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert "/schedule: " in ran.err
+    assert "/retries: " in ran.err
+    problem = json.loads(sweephand.run(*words, "--json").err)
+    assert (problem["exitCode"], problem["status"]) == (2, 422)
+    assert {each["pointer"] for each in problem["errors"]} == {"/schedule", "/retries"}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("job", "schedule", "a", "--data", "text"), '"text"'),
+        (("job", "schedule", "a", "--data", "@nowhere.json"), "nowhere.json cannot be read"),
+        (("job", "schedule", "a", "--target", "[]"), "no JSON object"),
+        (("job", "schedule", "a", "--label", "x"), "name=value"),
+        (("job", "schedule", "a", "--field", "x"), "name=JSON"),
+        (("job", "schedule", "a", "--url", URL, "--queue", "q"), "Give one of"),
+        (("job", "get", ".."), "Give 1 to 128 of"),
+        (("job", "get"), "name"),
+        (("job", "list", "--limit", "0"), "limit"),
+        (("nonsense",), "nonsense"),
+    ],
+)
+def test_what_is_wrong_before_any_call_exits_with_2(
+    sweephand: CommandLine, words: tuple[str, ...], said: str
+) -> None:
+    ran = sweephand.run(*words)
+    assert (ran.code, sweephand.server.requests) == (2, [])
+    assert said in ran.err
+
+
+def test_a_stack_that_cannot_be_reached_exits_with_3_and_its_address(sweephand: CommandLine) -> None:
+    url = free_url()
+    ran = sweephand.run("job", "list", SWEEPHAND_URL=url)
+    assert ran.code == 3
+    assert f"{url} cannot be reached: " in ran.err
+    assert json.loads(sweephand.run("job", "list", "--json", SWEEPHAND_URL=url).err)["url"] == url
+
+
+def test_a_stack_that_fails_exits_with_3(sweephand: CommandLine) -> None:
+    sweephand.server.faults.append(Fault(500, {"content-type": "application/json"}, b'{"detail": "broken"}'))
+    ran = sweephand.run("job", "list")
+    assert ran.code == 3
+    assert sweephand.server.url in ran.err
+    assert "broken" in ran.err
+
+
+def test_a_lost_answer_of_a_trigger_says_that_it_may_have_been_made(sweephand: CommandLine) -> None:
+    sweephand.ok(*NIGHTLY)
+    sweephand.server.faults.append(Fault(reaches_api=True))
+    ran = sweephand.run("job", "trigger", "nightly")
+    assert ran.code == 3
+    assert "may have done what was asked" in ran.err
+
+
+@pytest.mark.parametrize("key", ["sh_reader", "sh_unknown"])
+def test_what_the_key_may_not_do_exits_with_4(sweephand: CommandLine, key: str) -> None:
+    ran = sweephand.run(*NIGHTLY, SWEEPHAND_KEY=key)
+    assert ran.code == 4
+    assert ran.err.strip()
+
+
+def test_the_only_namespace_of_a_key_needs_no_option(sweephand: CommandLine) -> None:
+    sweephand.ok(*NIGHTLY)
+    assert "nightly" in sweephand.ok("job", "list", SWEEPHAND_NAMESPACE=None, SWEEPHAND_KEY="sh_reader").out
+    ran = sweephand.run("job", "list", SWEEPHAND_NAMESPACE=None)
+    assert ran.code == 2
+    assert "--namespace" in ran.err
+    assert sweephand.ok("job", "list", "-n", "other", "--json").json == []
+
+
+def test_a_profile_is_written_with_a_key_from_stdin_and_used(sweephand: CommandLine) -> None:
+    sweephand.ok(*NIGHTLY)
+    nothing = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None, "SWEEPHAND_NAMESPACE": None}
+    added = ("profile", "add", "local", "--url", sweephand.server.url, "--default-namespace", "ns")
+    sweephand.ok(*added, given="sh_reader\n", **nothing)
+
+    assert "nightly" in sweephand.ok("job", "list", "--profile", "local", **nothing).out
+    assert "nightly" in sweephand.ok("job", "list", SWEEPHAND_PROFILE="local", **nothing).out
+    assert "sh_reader" not in sweephand.ok("profile", "list", "--json").out
+    assert sweephand.run(*added, given="", **nothing).code == 2
+    sweephand.ok("profile", "remove", "local")
+    assert sweephand.run("job", "list", "-p", "local").code == 2
+
+
+def test_every_command_has_the_shared_options_and_help() -> None:
+    runner = CliRunner()
+    for words in ALL:
+        shown = runner.invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
+        assert "--json" in shown, words
+        assert "--profile" in shown, words
+        assert "--namespace" in shown, words
+
+
+def test_no_option_takes_a_key_or_a_secret() -> None:
+    runner = CliRunner()
+    for words in ALL:
+        shown = runner.invoke(app, [*words, "--help"], env={"COLUMNS": "200", "NO_COLOR": "1"}).stdout
+        for option in ("--key", "--token", "--secret", "--value", "--password"):
+            assert f"{option} " not in shown, words
+
+
+def test_a_shell_completes_commands(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "sweephand_client.commands.main"],
+        env={
+            "PYTHONPATH": ":".join(sys.path),
+            "_SWEEPHAND_COMPLETE": "complete_bash",
+            "COMP_WORDS": "sweephand job re",
+            "COMP_CWORD": "2",
+            "HOME": str(tmp_path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["resume"], done.stderr

@@ -1,0 +1,132 @@
+"""A file of jobs is read as it is written: YAML 1.2 with exact numbers."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweephand_client.http import exact_json
+from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile, read_jobs_file, write_jobs_file
+
+FILE = """
+namespace: web1
+labels: {managed-by: web1}
+prefix: web1-
+defaults:
+  timezone: Europe/Paris
+jobs:
+  - name: web1-poll
+    schedule: "*/5 8-18 * * mon-fri"
+    labels: {team: ops}
+  - name: web1-backup
+    schedule: 30 2 * * 1-5
+    timezone: UTC
+    paused: The database moves.
+"""
+
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs", "Cc"])),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs", "Cc"])), inner)
+    ),
+)
+
+
+def test_a_file_declares_jobs_with_its_labels_and_defaults() -> None:
+    assert read_jobs_file(FILE) == JobsFile(
+        (
+            DeclaredJob(
+                "web1-poll",
+                {
+                    "timezone": "Europe/Paris",
+                    "schedule": "*/5 8-18 * * mon-fri",
+                    "labels": {"team": "ops", "managed-by": "web1"},
+                },
+            ),
+            DeclaredJob(
+                "web1-backup",
+                {"timezone": "UTC", "schedule": "30 2 * * 1-5", "labels": {"managed-by": "web1"}},
+                "The database moves.",
+            ),
+        ),
+        "web1",
+        {"managed-by": "web1"},
+        "web1-",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("no", "no"),
+        ("on", "on"),
+        ("12:30", "12:30"),
+        ("2027-01-01", "2027-01-01"),
+        ("2027-01-01T09:00:00Z", "2027-01-01T09:00:00Z"),
+        ("010", "010"),
+        ("0x10", "0x10"),
+        ("1_000", "1_000"),
+        (".5", ".5"),
+        ("true", True),
+        ("null", None),
+        ("", None),
+        ("-7", -7),
+        ("12345678901234567890123", 12345678901234567890123),
+        ("1.10", Decimal("1.10")),
+        ("1e400", Decimal("1e400")),
+    ],
+)
+def test_a_value_means_what_is_written(text: str, value: object) -> None:
+    (job,) = read_jobs_file(f"jobs:\n  - name: a\n    data: {text}\n").jobs
+    found = job.definition["data"]
+    assert (type(found), str(found)) == (type(value), str(value))
+
+
+def test_a_body_of_the_bulk_call_is_a_file_too() -> None:
+    (job,) = read_jobs_file('{"jobs": [{"name": "a", "data": {"x": [1.10]}}]}').jobs
+    assert job == DeclaredJob("a", {"data": {"x": [Decimal("1.10")]}})
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no list `jobs`"),
+        ("[]", "no list `jobs`"),
+        ("jobs: {}", "no list `jobs`"),
+        ("jobs: [", "not YAML: .* at line 1"),
+        ("jobs:\n  - name: a\n    name: b", "the name name stands twice at line 3, column 5"),
+        ("jobs: []\nowner: x", "/owner: there is no such field"),
+        ("jobs: [x]", "/jobs/0: give an object"),
+        ("jobs: [{schedule: x}]", "/jobs/0/name: give the name"),
+        ("jobs: [{name: a}, {name: a}]", "/jobs/1/name: an earlier job has the name a"),
+        ("prefix: x-\njobs: [{name: a}]", "/jobs/0/name: a does not begin with"),
+        ("jobs: [{name: a, paused: 3}]", "/jobs/0/paused: give a reason"),
+        ("labels: {a: 1}\njobs: []", "/labels: give an object of texts"),
+        ("labels: {a: b}\njobs: [{name: a, labels: x}]", "/jobs/0/labels: give an object"),
+        ("namespace: 3\njobs: []", "/namespace: give a text"),
+        ("defaults: 3\njobs: []", "/defaults: give an object"),
+        ("prefix: 3\njobs: []", "/prefix: give a text"),
+        ("jobs: [{name: a, 3: x}]", "a name is not a text"),
+        ("jobs: [!!python/name:os.system {}]", "not YAML"),
+        ("a: &a [*a]\njobs: []", "not YAML|/a: there is no such field"),
+        ("jobs: [\x00]", "not YAML"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_jobs_file(text)
+
+
+@given(_VALUES)
+def test_a_file_that_was_written_is_read_as_it_was(value: object) -> None:
+    file = JobsFile((DeclaredJob("a", {"data": value}, paused=True),), "ns", {"a": "1", "b": "no"}, "a")
+    read = read_jobs_file(write_jobs_file(file, {"": ["about all"], "a": ["about a"]}))
+
+    assert exact_json.write(read.jobs[0].definition["data"]) == exact_json.write(value)
+    assert (read.jobs[0].paused, read.namespace, read.labels) == (True, "ns", {"a": "1", "b": "no"})
