@@ -1,0 +1,101 @@
+"""The commands `export` and `import`: move a namespace between stacks."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sweephand_client.commands.inputs import read_text
+from sweephand_client.commands.session import Session, exit_for, problem_value
+from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.transfer import Imported, Importer, read_archive
+from sweephand_client.tasks.transfer import export as export_lines
+
+
+def export(
+    session: Session,
+    *,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="Where to write it, instead of stdout.")
+    ] = None,
+) -> None:
+    """Write the namespace as lines of JSON: settings, policies and jobs, but no secrets and no runs."""
+    with session.output.progress("exporting") as bar:
+        found = export_lines(session.client, session.namespace, now=session.now(), seen=bar.step)
+        if file is None:
+            for line in found.lines:
+                typer.echo(line)
+        else:
+            _write_whole(file, found.lines)
+    for each in found.left_out:
+        session.output.note(f"{each.name} is not in the export: {each.reason}.")
+
+
+def import_(
+    session: Session,
+    file: Annotated[str, typer.Argument(help="The lines that export wrote; - is stdin.", show_default=False)],
+    *,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace what exists already.")] = False,
+) -> None:
+    """Write an export into a namespace. What exists there stays as it is, unless you say --replace."""
+    archive = read_archive(read_text(file).splitlines())
+    if session.asked_namespace is None:
+        session.asked_namespace = archive.namespace
+    importer = Importer(session.client, session.namespace, archive, now=session.now(), replaces=replace)
+    finished: list[Imported] = []
+    output = session.output
+    with output.progress("importing", len(archive.jobs)) as bar:
+        for each in importer.run():
+            bar.step()
+            finished.append(each)
+            if not output.as_json and (each.notes or each.problem or each.outcome != "written"):
+                output.text(_imported_text(each))
+    counts = Counter(each.outcome for each in finished)
+    if output.as_json:
+        output.json({"results": [_imported_value(each) for each in finished], **counts})
+    else:
+        output.text(", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "nothing")
+    exit_for(each.problem for each in finished)
+
+
+def _imported_text(each: Imported) -> str:
+    words = {
+        "written": "written",
+        "exists": "left as it is, because it exists",
+        "over": "not written, because it would not fire any more",
+        "refused": "refused",
+    }
+    text = f"{each.kind} {each.name} {words[each.outcome]}"
+    if each.notes:
+        text += f": {'; '.join(each.notes)}"
+    return text if each.problem is None else f"{text}: {each.problem}"
+
+
+def _imported_value(each: Imported) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "kind": each.kind,
+        "name": each.name,
+        "outcome": each.outcome,
+        "notes": list(each.notes),
+    }
+    return value | ({"problem": problem_value(each.problem)} if each.problem else {})
+
+
+def _write_whole(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file that gets its name only when it is whole. Only the user may read it.
+
+    Headers of jobs may hold secrets.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600, exist_ok=False)
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,313 @@
+"""Moves a namespace between stacks: writes it as lines of JSON, and reads such lines."""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Literal
+
+from sweephand_client.api.answers import Job
+from sweephand_client.api.client import Client
+from sweephand_client.http import exact_json
+from sweephand_client.http.errors import (
+    ForbiddenError,
+    InputError,
+    NotFoundError,
+    Problem,
+    RefusedError,
+    problem_of,
+)
+from sweephand_client.tasks.job_fields import written_fields
+from sweephand_client.tasks.pausing import create_paused
+from sweephand_client.tasks.placing import Placed, instant, place, rfc3339
+
+#: The form of the lines. A later form has a higher number, and this version refuses it.
+FORM: Final = 1
+
+_AT_ONCE: Final = 8
+
+#: How far the clock of this machine may be ahead of the stack's. The shortest period of a schedule is 1 s.
+_CLOCKS_DIFFER_S: Final = 30
+_PREVIEWED: Final = 100
+
+_SETTINGS: Final = ("limits", "defaultTarget", "defaultRetry", "allowedTargets")
+_POLICY: Final = ("maxConcurrent", "rate")
+
+Kind = Literal["settings", "policy", "job"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A job that an export does not have, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The lines of an export as they are read from the stack, and what it leaves out, known at the end."""
+
+    lines: Iterator[str]
+    left_out: list[LeftOut]
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The lines of an export that was read whole."""
+
+    namespace: str
+    settings: Mapping[str, Any] | None = None
+    policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one thing of an export. `notes` are sentences about it."""
+
+    kind: Kind
+    name: str
+    outcome: Literal["written", "exists", "over", "refused"]
+    notes: tuple[str, ...] = ()
+    problem: Problem | None = None
+
+
+def export(client: Client, namespace: str, *, now: dt.datetime, seen: Callable[[], None]) -> Export:
+    """A namespace as lines of JSON: its settings, its policies and its jobs as they were written.
+
+    Each job has its next and its last due time, from which an import knows when it fires. Jobs that are
+    completed are left out. `seen` is called for each job. Raises ForbiddenError for a key that may only read:
+    the API hides the values of headers from it.
+    """
+    me = client.me()
+    if me["role"] == "read":
+        raise ForbiddenError(
+            Problem(
+                403, "", "An export needs the role write or admin: a key with the role read sees no headers."
+            )
+        )
+    left_out: list[LeftOut] = []
+    return Export(_lines(client, namespace, now, seen, left_out), left_out)
+
+
+def _lines(
+    client: Client, namespace: str, now: dt.datetime, seen: Callable[[], None], left_out: list[LeftOut]
+) -> Iterator[str]:
+    yield exact_json.write({"sweephand": FORM, "namespace": namespace, "exportedAt": rfc3339(now)})
+    settings = client.namespaces.get(namespace)
+    if "rev" in settings:
+        yield exact_json.write({"settings": _chosen(settings, _SETTINGS)})
+    policies = 0
+    for policy in client.policies.list(namespace):
+        policies += 1
+        yield exact_json.write({"policy": policy["name"], "definition": _chosen(policy, _POLICY)})
+    jobs = 0
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        for listed in _in_chunks(client.jobs.list(namespace)):
+            for line, reason in threads.map(partial(_job_line, client, namespace), listed):
+                seen()
+                if line is None:
+                    left_out.append(LeftOut(reason[0], reason[1]))
+                else:
+                    jobs += 1
+                    yield exact_json.write(line)
+    yield exact_json.write({"end": {"policies": policies, "jobs": jobs}})
+
+
+def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, Any] | None, tuple[str, str]]:
+    """The line of a job, or None and its name with the reason to leave it out."""
+    name = listed["name"]
+    if listed["state"] == "completed":
+        return None, (name, "it is completed")
+    try:
+        job = client.jobs.get(namespace, name)
+        due = client.jobs.occurrences(namespace, name, limit=1)
+    except NotFoundError:
+        return None, (name, "it was deleted during the export")
+    line: dict[str, Any] = {"job": name, "definition": written_fields(job)}
+    if job["state"] == "paused":
+        line["paused"] = job.get("pauseReason", True)
+    if not job.get("onDemand"):
+        if not due["occurrences"]:
+            return None, (name, "no due time is left")
+        line["nextAt"] = due["occurrences"][0]["utc"]
+        if due["end"] is not None:
+            line["lastAt"] = due["end"]
+    return line, (name, "")
+
+
+def read_archive(lines: Iterable[str]) -> Archive:
+    """All lines of an export. Raises InputError with the number of the line that is wrong.
+
+    A file that was cut has no line `end`, and is refused before anything is written.
+    """
+    settings: Mapping[str, Any] | None = None
+    namespace: str | None = None
+    policies: dict[str, Mapping[str, Any]] = {}
+    jobs: dict[str, Mapping[str, Any]] = {}
+    is_whole = False
+    for number, text in enumerate(lines, start=1):
+        line = _read_line(number, text)
+        match line:
+            case {"sweephand": form, "namespace": str(namespace)} if number == 1:
+                if form != FORM:
+                    raise InputError(f"The export has the form {form}. This version reads form {FORM}.")
+            case {"settings": dict(settings)}:
+                pass
+            case {"policy": str(name), "definition": dict(definition)}:
+                policies[name] = definition
+            case {"job": str(name), "definition": dict()}:
+                jobs[name] = line
+            case {"end": {"policies": policy_count, "jobs": job_count}}:
+                is_whole = (policy_count, job_count) == (len(policies), len(jobs))
+            case _:
+                raise InputError(f"Line {number} is no line of an export.")
+    if namespace is None or not is_whole:
+        raise InputError("The export is not whole: its last line is missing, or does not fit. Export again.")
+    return Archive(namespace, settings, policies, jobs)
+
+
+def _read_line(number: int, text: str) -> Any:
+    """The JSON of a line, whose due times can be read."""
+    try:
+        line = exact_json.read(text)
+        for each in ("nextAt", "lastAt"):
+            if isinstance(line, dict) and each in line:
+                instant(line[each])
+    except (ValueError, TypeError) as error:
+        raise InputError(f"Line {number} cannot be read: {error}") from None
+    return line
+
+
+class Importer:
+    """Writes an export into a namespace. What exists there stays as it is, unless `replaces`.
+
+    So an import that was interrupted can be run again.
+    """
+
+    def __init__(
+        self, client: Client, namespace: str, archive: Archive, *, now: dt.datetime, replaces: bool = False
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._archive = archive
+        self._now = now
+        self._replaces = replaces
+
+    def run(self) -> Iterator[Imported]:
+        """Write settings, policies and jobs, and tell of each. A refusal does not stop the others."""
+        yield from self._settings()
+        yield from self._policies()
+        existing = {} if not self._archive.jobs else self._existing()
+        plain: list[tuple[str, Placed, bool]] = []
+        for name, line in self._archive.jobs.items():
+            if name in existing and not self._replaces:
+                yield Imported("job", name, "exists")
+                continue
+            placed = self._placed(line)
+            if placed.definition is None:
+                yield Imported("job", name, "over", placed.notes)
+            elif "paused" in line:
+                yield self._paused(name, placed, line["paused"], existing.get(name))
+            else:
+                plain.append((name, placed, existing.get(name) == "paused"))
+        yield from self._in_bulk(plain)
+
+    def _existing(self) -> dict[str, str]:
+        return {each["name"]: each["state"] for each in self._client.jobs.list(self._namespace)}
+
+    def _settings(self) -> Iterator[Imported]:
+        wanted = self._archive.settings
+        if wanted is None:
+            return
+        stored = self._client.namespaces.get(self._namespace)
+        if "rev" in stored and _chosen(stored, _SETTINGS) == wanted:
+            return
+        if "rev" in stored and not self._replaces:
+            yield Imported("settings", self._namespace, "exists", ("it has other settings",))
+            return
+        yield _told("settings", self._namespace, lambda: self._client.namespaces.put(self._namespace, wanted))
+
+    def _policies(self) -> Iterator[Imported]:
+        if not self._archive.policies:
+            return
+        stored = {
+            each["name"]: _chosen(each, _POLICY) for each in self._client.policies.list(self._namespace)
+        }
+        for name, wanted in self._archive.policies.items():
+            if stored.get(name) == wanted:
+                continue
+            if name in stored and not self._replaces:
+                yield Imported("policy", name, "exists", ("it has another definition",))
+                continue
+            yield _told("policy", name, partial(self._client.policies.put, self._namespace, name, wanted))
+
+    def _placed(self, line: Mapping[str, Any]) -> Placed:
+        return place(
+            line["definition"],
+            next_at=line.get("nextAt"),
+            last_at=line.get("lastAt"),
+            now=self._now,
+            next_in_phase=self._next_in_phase,
+        )
+
+    def _next_in_phase(self, timing: Mapping[str, Any]) -> str | None:
+        # `after` must not be later than the clock of the stack: else the past dueTime is refused.
+        after = rfc3339(self._now - dt.timedelta(seconds=_CLOCKS_DIFFER_S))
+        try:
+            found = self._client.preview({**timing, "after": after, "limit": _PREVIEWED})["occurrences"]
+        except RefusedError:
+            return None
+        return next((each["utc"] for each in found if instant(each["utc"]) > self._now), None)
+
+    def _paused(self, name: str, placed: Placed, paused: object, stored: str | None) -> Imported:
+        assert placed.definition is not None, "a job that is over is not written"
+        definition, reason = placed.definition, paused if isinstance(paused, str) else None
+
+        def write() -> None:
+            if stored is None:
+                create_paused(self._client, self._namespace, name, definition, reason)
+                return
+            self._client.jobs.pause(self._namespace, name, reason=reason)
+            self._client.jobs.put(self._namespace, name, definition)
+
+        return _told("job", name, write, placed.notes)
+
+    def _in_bulk(self, jobs: list[tuple[str, Placed, bool]]) -> Iterator[Imported]:
+        documents = ({"name": name, **(placed.definition or {})} for name, placed, _ in jobs)
+        results = self._client.jobs.put_many(self._namespace, documents)
+        for (name, placed, was_paused), result in zip(jobs, results, strict=True):
+            problem = result.get("problem")
+            if problem is not None:
+                yield Imported("job", name, "refused", placed.notes, problem_of(result["status"], problem))
+                continue
+            if was_paused:
+                self._client.jobs.resume(self._namespace, name)
+            yield Imported("job", name, "written", placed.notes)
+
+
+def _told(kind: Kind, name: str, write: Callable[[], object], notes: tuple[str, ...] = ()) -> Imported:
+    try:
+        write()
+    except RefusedError as error:
+        return Imported(kind, name, "refused", notes, error.problem)
+    except InputError as error:
+        return Imported(kind, name, "refused", notes, Problem(422, "", str(error)))
+    return Imported(kind, name, "written", notes)
+
+
+def _chosen(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: found[name] for name in names if name in found}
+
+
+def _in_chunks(jobs: Iterator[Job], size: int = 64) -> Iterator[list[Job]]:
+    """The jobs in lists, so that an export of many jobs does not hold all of them at once."""
+    chunk: list[Job] = []
+    for job in jobs:
+        chunk.append(job)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    yield chunk

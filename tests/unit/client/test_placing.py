@@ -1,0 +1,113 @@
+"""A job that is moved to another stack fires when it would have fired."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from sweephand_client.tasks.placing import Placed, is_anchored, place
+
+NOW: Final = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
+LATER: Final = "2026-11-21T13:17:00.000Z"
+EARLIER: Final = "2026-11-21T11:17:00.000Z"
+JUST_NOW: Final = "2026-11-21T11:59:30.000Z"
+LAST: Final = "2026-11-22T13:17:00.000Z"
+IN_PHASE: Final = "2026-11-21T12:17:00.000Z"
+
+
+def placed(definition: Mapping[str, Any], next_at: str | None = LATER, last_at: str | None = None) -> Placed:
+    """Where a job is placed at noon. An anchored schedule comes next at 12:17."""
+    return place(definition, next_at=next_at, last_at=last_at, now=NOW, next_in_phase=lambda _: IN_PHASE)
+
+
+def test_a_relative_time_does_not_begin_anew() -> None:
+    assert placed({"dueTime": "2h", "data": 1}) == Placed({"dueTime": LATER, "data": 1})
+    assert placed({"dueTime": "PT2H", "jitter": "10m"}) == Placed({"dueTime": LATER})
+
+
+def test_an_instant_stays_as_it_was_written() -> None:
+    job = {"dueTime": "2026-11-21T14:17:00+01:00", "jitter": "10m"}
+    assert placed(job) == Placed(job)
+
+
+@pytest.mark.parametrize(
+    "schedule", ["@every 1h", "rate(1 hours)", "R/PT1H", "CRON_TZ=Europe/Riga @every 1h"]
+)
+def test_a_period_keeps_its_phase(schedule: str) -> None:
+    job = {"schedule": schedule}
+    assert is_anchored(schedule)
+    assert placed(job) == Placed({**job, "dueTime": LATER})
+    assert placed({**job, "dueTime": "10s", "jitter": "10m"}) == Placed({**job, "dueTime": LATER})
+    assert placed(job, next_at=EARLIER) == Placed({**job, "dueTime": IN_PHASE})
+
+
+def test_the_stack_calculates_the_phase_from_the_next_due_time() -> None:
+    asked: list[Mapping[str, Any]] = []
+
+    def ask(timing: Mapping[str, Any]) -> None:
+        asked.append(timing)
+
+    job = {"schedule": "@every 1h", "timezone": "UTC", "data": 1, "repeats": 3}
+    found = place(job, next_at=EARLIER, last_at=None, now=NOW, next_in_phase=ask)
+
+    assert asked == [{"schedule": "@every 1h", "timezone": "UTC", "dueTime": EARLIER}]
+    assert found.definition is None
+
+
+@pytest.mark.parametrize("schedule", ["30 2 * * *", "@hourly", {"hour": "3"}, "R4/2027-01-01T00:00:00Z/P1D"])
+def test_a_schedule_by_the_clock_stays_as_it_was_written(schedule: object) -> None:
+    assert not is_anchored(schedule)
+    assert placed({"schedule": {"hour": "3"}}) == Placed({"schedule": {"hour": "3"}})
+
+
+def test_the_beginning_of_a_schedule_by_the_clock_is_kept_while_it_is_to_come() -> None:
+    job = {"schedule": "@hourly"}
+    assert placed({**job, "dueTime": "1h"}) == Placed({**job, "dueTime": LATER})
+    assert placed({**job, "dueTime": "1h"}, next_at=EARLIER) == Placed(job)
+    assert placed({**job, "dueTime": "2026-01-01T00:00:00Z"}) == Placed({**job, "dueTime": LATER})
+    future = {**job, "dueTime": "2026-12-01T00:00:00Z"}
+    assert placed(future, next_at="2026-12-01T00:00:00.000Z") == Placed(future)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"schedule": "@hourly", "repeats": 4},
+        {"schedule": "@hourly", "ttl": "24h"},
+        {"schedule": "R4/2026-11-21T13:17:00Z/PT8H"},
+    ],
+)
+def test_what_was_counted_ends_when_it_would_have_ended(fields: Mapping[str, Any]) -> None:
+    assert placed(fields, last_at=LAST) == Placed({**fields, "ttl": LAST})
+
+
+def test_an_end_that_is_an_instant_stays_as_it_was_written() -> None:
+    job = {"schedule": "@hourly", "ttl": "2026-11-22T13:20:00Z"}
+    assert placed(job, last_at=LAST) == Placed(job)
+
+
+def test_an_end_that_is_too_far_away_is_told() -> None:
+    found = placed({"schedule": "@yearly", "repeats": 5000})
+    assert found.definition == {"schedule": "@yearly", "repeats": 5000}
+    assert "counted anew" in found.notes[0]
+
+
+def test_what_would_not_fire_any_more_is_not_written() -> None:
+    assert placed({"dueTime": "2h"}, next_at=EARLIER) == Placed(None, (f"it was due at {EARLIER}",))
+    assert placed({"schedule": "@hourly", "ttl": "1h"}, EARLIER, EARLIER).definition is None
+
+
+def test_what_was_due_within_the_last_minute_is_due_now() -> None:
+    assert placed({"dueTime": "2h"}, next_at=JUST_NOW) == Placed({"dueTime": JUST_NOW})
+
+
+def test_a_job_on_demand_stays_as_it_was_written() -> None:
+    assert placed({"data": 1}, next_at=None) == Placed({"data": 1})
+    assert "counts from the import" in placed({"ttl": "7d"}, next_at=None).notes[0]
+
+
+def test_a_day_that_months_lack_is_told() -> None:
+    at = "2026-11-30T12:00:00.000Z"
+    assert "day of the month" in placed({"schedule": "R/P1M"}, next_at=at).notes[0]
+    assert placed({"schedule": "R/P1M"}).notes == ()

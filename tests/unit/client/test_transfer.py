@@ -1,0 +1,252 @@
+"""`export` and `import` move a namespace to another stack, and a job fires there when it would have fired."""
+
+import datetime as dt
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import Client as Api
+from tests.fakes.http_server import Server, serving
+from tests.fakes.world import NOON, World
+from tests.unit.client.conftest import CommandLine
+
+from sweephand_client.api.client import Client
+from sweephand_client.commands.session import Session
+from sweephand_client.http.errors import ForbiddenError, InputError
+from sweephand_client.tasks.transfer import Importer, export, read_archive
+
+TARGET = {"type": "http", "url": "https://consumer.example/hook", "headers": {"x-team": "ops"}}
+
+JOBS: dict[str, Any] = {
+    "cron": {"schedule": "30 2 * * *", "timezone": "Europe/Paris", "target": TARGET, "data": {"n": 1.5}},
+    "every": {"schedule": "@every 1h", "target": TARGET},
+    "once": {"dueTime": "2h", "target": TARGET},
+    "soon": {"dueTime": "5m", "target": TARGET},
+    "counted": {"schedule": "@every 10m", "repeats": 3, "target": TARGET},
+    "by-hand": {"target": TARGET},
+    "limited": {"schedule": "@hourly", "policy": "mail", "target": TARGET},
+}
+
+
+def at(world: World) -> dt.datetime:
+    return dt.datetime.fromtimestamp(world.clock.now() / 1000, dt.UTC)
+
+
+def new_world() -> World:
+    world = World()
+    world.flow_functions_max = 5
+    world.limits_namespaces = True
+    return world
+
+
+@pytest.fixture
+def other() -> Iterator[Server]:
+    """Another stack, whose clock a test moves."""
+    with serving(Api(new_world())) as server:
+        yield server
+
+
+@pytest.fixture
+def full(client: Client) -> Client:
+    """The client of a stack whose namespace has one of each kind."""
+    client.namespaces.put("ns", {"limits": {"jobs": 50}, "defaultRetry": {"maxAttempts": 2}})
+    client.policies.put("ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}})
+    for name, job in JOBS.items():
+        client.jobs.put("ns", name, job)
+    client.jobs.put("ns", "stopped", {"schedule": "* * * * * *", "target": TARGET})
+    client.jobs.pause("ns", "stopped", reason="tonight")
+    return client
+
+
+def exported(client: Client, world: World) -> list[str]:
+    return list(export(client, "ns", now=at(world), seen=lambda: None).lines)
+
+
+def moved(lines: list[str], other: Server, **options: Any) -> list[tuple[str, str]]:
+    """The outcome of each thing that is imported into the other stack."""
+    client = Client(other.url, "sh_admin")
+    importer = Importer(client, "ns", read_archive(lines), now=at(other.api.world), **options)
+    return [(each.name, each.outcome) for each in importer.run()]
+
+
+def due(client: Client, name: str) -> list[str]:
+    return [each["utc"] for each in client.jobs.occurrences("ns", name, limit=3)["occurrences"]]
+
+
+def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, other: Server) -> None:
+    lines = exported(full, server.api.world)
+    other.api.world.clock.time += 60_000
+
+    outcomes = moved(lines, other)
+
+    assert {outcome for _, outcome in outcomes} == {"written"}
+    there = Client(other.url, "sh_admin")
+    assert there.namespaces.get("ns")["defaultRetry"] == {"maxAttempts": 2}
+    assert there.policies.get("ns", "mail")["rate"] == {"limit": 10, "per": "1m"}
+    for name in JOBS:
+        assert due(there, name) == due(full, name), name
+        old, new = (each.jobs.get("ns", name) for each in (full, there))
+        for field in ("schedule", "timezone", "target", "data", "policy", "retry", "repeats"):
+            assert old.get(field) == new.get(field), (name, field)
+    stopped = there.jobs.get("ns", "stopped")
+    assert (stopped["state"], stopped.get("pauseReason")) == ("paused", "tonight")
+
+
+def test_an_import_hours_later_keeps_phases_and_leaves_out_what_is_over(
+    full: Client, server: Server, other: Server
+) -> None:
+    lines = exported(full, server.api.world)
+    other.api.world.clock.time += 90 * 60_000
+
+    outcomes = dict(moved(lines, other))
+
+    assert {name for name, outcome in outcomes.items() if outcome == "over"} == {"soon", "counted"}
+    there = Client(other.url, "sh_admin")
+    assert due(there, "once") == due(full, "once")
+    assert due(there, "every") == [*due(full, "every")[1:], "2026-11-21T16:00:00.000Z"]
+
+
+def test_what_is_counted_ends_at_the_same_time(full: Client, server: Server, other: Server) -> None:
+    lines = exported(full, server.api.world)
+    other.api.world.clock.time += 15 * 60_000
+    moved(lines, other)
+
+    assert due(Client(other.url, "sh_admin"), "counted") == due(full, "counted")[1:]
+
+
+def test_an_import_that_is_repeated_changes_nothing(full: Client, server: Server, other: Server) -> None:
+    lines = exported(full, server.api.world)
+    moved(lines, other)
+    before = list(Client(other.url, "sh_admin").jobs.list("ns"))
+
+    assert {outcome for _, outcome in moved(lines, other)} == {"exists"}
+    assert list(Client(other.url, "sh_admin").jobs.list("ns")) == before
+
+
+def test_replace_writes_over_what_exists(full: Client, server: Server, other: Server) -> None:
+    there = Client(other.url, "sh_admin")
+    there.jobs.put("ns", "cron", {"schedule": "@hourly", "target": TARGET})
+    there.jobs.pause("ns", "cron")
+    there.jobs.put("ns", "stopped", {"schedule": "@hourly", "target": TARGET})
+    there.policies.put("ns", "mail", {"maxConcurrent": 1})
+    there.namespaces.put("ns", {"limits": {}})
+    lines = exported(full, server.api.world)
+
+    assert dict(moved(lines, other))["cron"] == "exists"
+    assert {outcome for _, outcome in moved(lines, other, replaces=True)} == {"written"}
+    job = there.jobs.get("ns", "cron")
+    assert (job["schedule"], job["state"]) == ("30 2 * * *", "active")
+    assert there.jobs.get("ns", "stopped")["state"] == "paused"
+    assert there.policies.get("ns", "mail")["maxConcurrent"] == 3
+    assert there.namespaces.get("ns")["limits"] == {"jobs": 50}
+
+
+def test_a_refused_job_stops_no_other(full: Client, server: Server, other: Server) -> None:
+    lines = exported(full, server.api.world)
+    lines = [line.replace('"schedule":"30 2 * * *"', '"schedule":"never"') for line in lines]
+
+    outcomes = dict(moved(lines, other))
+
+    assert {name for name, outcome in outcomes.items() if outcome != "written"} == {"cron"}
+
+
+def test_a_key_that_may_write_no_settings_imports_the_rest(
+    full: Client, server: Server, other: Server
+) -> None:
+    archive = read_archive(exported(full, server.api.world))
+    writer = Client(other.url, "sh_writer")
+
+    found = {each.kind: each for each in Importer(writer, "ns", archive, now=at(other.api.world)).run()}
+
+    assert found["settings"].problem is not None
+    assert found["settings"].problem.status == 403
+    assert {found[kind].outcome for kind in ("policy", "job")} == {"written"}
+
+
+def test_jobs_that_are_over_are_left_out_of_an_export_and_told(full: Client, server: Server) -> None:
+    server.api.world.clock.time += 6 * 60_000
+    found = export(full, "ns", now=at(server.api.world), seen=lambda: None)
+    lines = list(found.lines)
+
+    assert [each.name for each in found.left_out] == ["soon"]
+    assert not any('"job":"soon"' in line for line in lines)
+
+
+def test_a_key_that_sees_no_headers_exports_nothing(server: Server) -> None:
+    with pytest.raises(ForbiddenError, match="role write or admin"):
+        export(Client(server.url, "sh_reader"), "ns", now=at(server.api.world), seen=lambda: None)
+
+
+def test_a_file_that_was_cut_is_refused_before_anything_is_written(
+    full: Client, server: Server, sweephand: CommandLine
+) -> None:
+    lines = exported(full, server.api.world)
+    for some in (lines[:-1], lines[1:], [*lines[:3], *lines[4:]], []):
+        with pytest.raises(InputError, match=r"not whole|no line of an export"):
+            read_archive(some)
+    path = sweephand.file("cut.jsonl", "\n".join(lines[:-1]))
+    assert sweephand.run("import", path, "-n", "elsewhere").code == 2
+    assert sweephand.ok("job", "list", "-n", "elsewhere", "--json").json == []
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "Line 2 cannot be read"),
+        ('{"job": "a", "definition": {}, "nextAt": "soon"}', "Line 2 cannot be read"),
+        ('{"job": "a", "definition": {}, "nextAt": "2026-11-21T12:00:00"}', "no offset"),
+        ('{"other": 1}', "Line 2 is no line of an export"),
+    ],
+)
+def test_a_line_that_is_wrong_is_named(line: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_archive(['{"sweephand": 1, "namespace": "ns"}', line])
+
+
+def test_a_form_of_a_later_version_is_refused() -> None:
+    with pytest.raises(InputError, match="form 2"):
+        read_archive(['{"sweephand": 2, "namespace": "ns"}'])
+
+
+@pytest.mark.usefixtures("full")
+def test_the_commands_move_a_namespace_through_a_file(
+    sweephand: CommandLine, other: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Session, "now", lambda _: dt.datetime.fromtimestamp(NOON / 1000, dt.UTC))
+    path = tmp_path / "ns.jsonl"
+    sweephand.ok("export", "--file", str(path))
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert sweephand.ok("export").out == path.read_text("utf-8")
+
+    there = {"SWEEPHAND_URL": other.url, "SWEEPHAND_NAMESPACE": "other"}
+    said = sweephand.ok("import", str(path), "-n", "other", **there).out
+    assert said.endswith(f"{len(JOBS) + 3} written\n")
+    found = sweephand.ok("job", "list", "--json", **there).json
+    assert {each["name"] for each in found} == {*JOBS, "stopped"}
+    assert "job cron left as it is" in sweephand.ok("import", str(path), "-n", "other", **there).out
+    results = sweephand.ok("import", str(path), "-n", "other", "--json", **there).json["results"]
+    assert {each["outcome"] for each in results} == {"exists"}
+
+
+def test_an_import_with_a_refused_job_exits_with_2(
+    sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session, "now", lambda _: dt.datetime.fromtimestamp(NOON / 1000, dt.UTC))
+    lines = [json.dumps({"sweephand": 1, "namespace": "new"})]
+    lines.append(
+        json.dumps(
+            {
+                "job": "a",
+                "definition": {"schedule": "never", "target": TARGET},
+                "nextAt": "2027-01-01T00:00:00Z",
+            }
+        )
+    )
+    lines.append(json.dumps({"end": {"policies": 0, "jobs": 1}}))
+
+    ran = sweephand.run("import", "-", "-n", "new", given="\n".join(lines))
+
+    assert ran.code == 2
+    assert "job a refused: 1 field cannot be accepted.\n  /schedule: " in ran.out
