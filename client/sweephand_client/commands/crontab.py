@@ -1,0 +1,73 @@
+"""The command `crontab`: turns a crontab into a file of jobs."""
+
+from typing import Annotated, Any
+
+import typer
+
+from sweephand_client.commands.inputs import read_object, read_text
+from sweephand_client.commands.session import DIFFERS, Session
+from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.crontab.translation import Translated, translate
+from sweephand_client.tasks.jobs_file import write_jobs_file
+
+
+def crontab(
+    session: Session,
+    file: Annotated[str, typer.Argument(help="The crontab; - is stdin.", show_default=False)],
+    *,
+    url: Annotated[
+        str | None, typer.Option(help="The endpoint of all jobs. Else the namespace's default.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Any target, as JSON, @FILE or -.")] = None,
+    timezone: Annotated[str | None, typer.Option("--timezone", "-z", help="The zone of the machine.")] = None,
+    like_cron: Annotated[
+        bool, typer.Option("--like-cron", help="No retries and no catch-up, as cron.")
+    ] = False,
+    system: Annotated[
+        bool, typer.Option("--system", help="The lines name a user, as in /etc/crontab.")
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit 1 if a line is not wholly in the jobs.")
+    ] = False,
+) -> None:
+    """Print the jobs of a crontab as a file for `apply`, and say what a job cannot say."""
+    if url is not None and target is not None:
+        raise InputError("Give --url or --target, not both.")
+    wanted = read_object(target, "--target") if target else None
+    translated = translate(
+        read_text(file),
+        target={"type": "http", "url": url} if url else wanted,
+        timezone=timezone,
+        namespace=session.asked_namespace,
+        like_cron=like_cron,
+        has_users=system,
+    )
+    _check_zones(translated)
+    if session.output.as_json:
+        session.output.json(_crontab_value(translated))
+    else:
+        typer.echo(write_jobs_file(translated.file, translated.notes_by_job()), nl=False)
+    for note in translated.notes:
+        session.output.note(f"line {note.line}: {note.text}")
+    if strict and any(each.is_lost for each in translated.notes):
+        raise typer.Exit(DIFFERS)
+
+
+def _check_zones(translated: Translated) -> None:
+    """Refuse a crontab whose jobs would fire by UTC only because nobody named its zone."""
+    if any(
+        "schedule" in each.definition and "timezone" not in each.definition for each in translated.file.jobs
+    ):
+        raise InputError(
+            "A line has no CRON_TZ above it, and cron reads it in the zone of its machine. "
+            "Say which: --timezone Europe/Paris, or --timezone UTC."
+        )
+
+
+def _crontab_value(translated: Translated) -> dict[str, Any]:
+    jobs = []
+    for each in translated.file.jobs:
+        paused = {} if each.paused is None else {"paused": each.paused}
+        jobs.append({"name": each.name, **each.definition, **paused})
+    notes = [{"line": each.line, "text": each.text, "isLost": each.is_lost} for each in translated.notes]
+    return {"jobs": jobs, "notes": notes}

@@ -1,0 +1,1 @@
+"""Turns a crontab into jobs, by the rules of docs/crontab.md."""
