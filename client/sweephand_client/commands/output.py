@@ -1,6 +1,7 @@
 """Prints results: tables with local times for people, JSON for programs."""
 
 import datetime as dt
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -8,10 +9,14 @@ from typing import Any, Final
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
 from sweephand_client.http import exact_json
+
+#: No table is wider.
+_WIDTH_MAX: Final = 100_000
 
 #: The colours of states.
 _STYLES: Final[Mapping[str, str]] = {
@@ -45,7 +50,11 @@ class Output:
         table = Table(*columns, box=None, pad_edge=False, header_style="bold")
         for row in rows:
             table.add_row(*(self._cell(each) for each in row))
-        self._console.print(table, soft_wrap=False, crop=False, no_wrap=True, overflow="ignore")
+        # A name that was cut could not be pasted. The terminal wraps lines that are too long for it.
+        wide = self._console.options.update(width=_WIDTH_MAX)
+        needed = Measurement.get(self._console, wide, table).maximum
+        self._console.width = max(self._console.width, needed)
+        self._console.print(table, soft_wrap=False, crop=False)
 
     def fields(self, value: Mapping[str, Any]) -> None:
         """Print the fields of one thing below each other; as JSON print it whole."""
@@ -64,27 +73,27 @@ class Output:
             self.text(text)
 
     def text(self, text: str) -> None:
-        """Print a text as it is."""
-        self._console.print(escape(text))
+        """Print a text."""
+        self._console.print(_shown(text))
 
     def json(self, value: Any) -> None:
         """Print a value as indented JSON."""
-        typer.echo(exact_json.write(value, indent=2))
+        typer.echo(_json_text(value, indent=2))
 
     def line(self, value: Any) -> None:
         """Print a value as JSON on one line, at once."""
-        typer.echo(exact_json.write(value))
+        typer.echo(_json_text(value))
 
     def note(self, text: str) -> None:
         """Print a sentence for people to stderr."""
-        self._errors.print(escape(text))
+        self._errors.print(_shown(text))
 
     def error(self, text: str, value: Mapping[str, Any]) -> None:
         """Print why the command failed to stderr; as JSON print `value` there."""
         if self.as_json:
-            typer.echo(exact_json.write(value), err=True)
+            typer.echo(_json_text(value), err=True)
         else:
-            self._errors.print(f"[red]{escape(text)}[/red]")
+            self._errors.print(f"[red]{_shown(text)}[/red]")
 
     def local(self, time: str | None) -> str:
         """A time of the API in the zone of the tables, to the second; a dash for None."""
@@ -119,7 +128,22 @@ class Output:
                 text = "yes" if value else "no"
             case _:
                 text = exact_json.write(value)
-        return escape(text)
+        return _shown(text)
+
+
+def _shown(text: str) -> str:
+    """A text for the console, with an escape sequence in place of each character that does not print.
+
+    A consumer's answer could else control the terminal of the operator who reads it.
+    """
+    printable = (each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    return escape("".join(printable))
+
+
+def _json_text(value: Any, indent: int | None = None) -> str:
+    """JSON without control characters: it escapes those that JSON itself would let pass."""
+    text = exact_json.write(value, indent=indent)
+    return re.sub("[\x7f-\x9f\u2028-\u202e]", lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class _Bar:

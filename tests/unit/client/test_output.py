@@ -1,0 +1,59 @@
+"""Tables have local times, JSON is exact, and no text of others controls the terminal."""
+
+import datetime as dt
+import json
+
+import pytest
+
+from sweephand_client.commands.output import Output
+
+TOKYO = dt.timezone(dt.timedelta(hours=9))
+AT = "2026-11-21T18:00:00.999Z"
+ESCAPES = "\x1b[2J\x9bA\x07\u202e[bold]x[/bold]"
+
+
+def test_times_are_shown_in_the_zone_to_the_second(capsys: pytest.CaptureFixture[str]) -> None:
+    output = Output(as_json=False, zone=TOKYO)
+    output.table(("NAME", "NEXT"), [("a", AT), ("b", None)], [])
+    assert capsys.readouterr().out.split() == ["NAME", "NEXT", "a", "2026-11-22", "03:00:00", "b", "-"]
+
+
+def test_texts_that_only_look_like_times_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = ["2026-11-21T25:00:00.000Z", "2026-11-21T18:00:00Z", "x" * 24]
+    Output(as_json=False, zone=TOKYO).fields(dict(zip("abc", texts, strict=True)))
+    assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == texts
+
+
+def test_a_long_table_is_not_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    Output(as_json=False).table(("NAME",), [("x" * 300,)], [])
+    assert "x" * 300 in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_no_text_of_others_controls_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+    as_json: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    output = Output(as_json=as_json)
+    output.table(("X",), [(ESCAPES,)], [ESCAPES])
+    output.fields({"answer": ESCAPES, "list": [ESCAPES]})
+    output.done(ESCAPES, ESCAPES)
+    output.note(ESCAPES)
+    output.error(ESCAPES, {"detail": ESCAPES})
+    printed = capsys.readouterr()
+    for text in (printed.out, printed.err):
+        assert text
+        assert [each for each in text if not each.isprintable() and each != "\n"] == []
+        assert "[bold]x[/bold]" in text
+
+
+def test_json_keeps_every_character(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=True).json({"answer": ESCAPES + "\u00e4\u20ac"})
+    assert json.loads(capsys.readouterr().out) == {"answer": ESCAPES + "\u00e4\u20ac"}
+
+
+def test_no_bar_is_drawn_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    with Output(as_json=False).progress("exporting", 2) as bar:
+        bar.step()
+    assert capsys.readouterr() == ("", "")
