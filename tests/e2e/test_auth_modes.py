@@ -23,6 +23,9 @@ from tests.e2e.parameters import Parameters
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
 
+from sweephand_client import Client as PackagedClient
+from sweephand_client import IamSignature, UnauthenticatedError
+
 AUDIENCE: Final = "sweephand"
 ADMIN: Final = {"sub": "ann", "https://sweephand.example/ns": "*", "sweephand_role": "admin"}
 
@@ -104,6 +107,13 @@ def test_a_stack_for_tokens_does_all_that_one_with_keys_does(
         assert writer.client.call("GET", f"/v1/namespaces/{namespace}-b/jobs").status == 404
 
 
+def test_the_client_takes_a_token(tokens: Mapping[str, Any], issuer: Issuer) -> None:
+    with PackagedClient(tokens["apiUrl"], issuer.token(**ADMIN)) as client:
+        assert client.me()["id"] == "jwt:ann"
+    with PackagedClient(tokens["apiUrl"], "sh_admin_x") as client, pytest.raises(UnauthenticatedError):
+        client.me()
+
+
 def test_a_token_without_the_claims_is_refused_by_the_name_of_the_claim(
     tokens: Mapping[str, Any], issuer: Issuer
 ) -> None:
@@ -168,6 +178,7 @@ class Signing(Client):
 
     def __init__(self, api_url: str, credentials: Credentials) -> None:
         super().__init__(api_url, "")
+        self.credentials = credentials
         self._signer = SigV4Auth(credentials, "execute-api", REGION)
 
     def call(
@@ -233,6 +244,18 @@ def test_a_stack_for_iam_knows_users_and_roles_by_their_keys(
     refused = signed["nobody"].call("GET", "/v1/limits")
     assert refused.status == 403
     assert "user/nobody" in refused.body["detail"]
+
+
+@pytest.mark.parametrize("caller", ["ann", "session"])
+def test_the_client_signs_each_request_for_a_stack_for_iam(
+    parameters: Parameters, signed: Mapping[str, Signing], caller: str
+) -> None:
+    signature = IamSignature(REGION, signed[caller].credentials)
+    job = {"target": {"type": "http", "url": "https://example.com"}, "labels": {"team": "r&d + ops"}}
+    with PackagedClient(parameters.stack["apiUrl"], signature) as client:
+        client.jobs.put("bills", "a:b@c+d", job)
+        assert [each["name"] for each in client.jobs.list("bills", labels=job["labels"])] == ["a:b@c+d"]
+        client.jobs.delete("bills", "a:b@c+d")
 
 
 def test_a_stack_for_iam_lets_nobody_in_whom_iam_does_not(
