@@ -36,6 +36,7 @@ _numbers = itertools.count(1)
 _BRISK = frozenset(
     {
         "test_auth_modes",
+        "test_command_line",
         "test_credentials",
         "test_described",
         "test_egress",

@@ -1,6 +1,7 @@
 """The commands on a stack in memory: what they do, what they print, and their exit codes."""
 
 import json
+import re
 import socket
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from infra.local.places import ROOT
 from tests.fakes.http_server import Fault
 from tests.unit.client.conftest import CommandLine
 from typer.main import get_command
@@ -245,6 +247,12 @@ def test_every_command_has_the_shared_options_and_help() -> None:
         assert "--json" in shown, words
         assert "--profile" in shown, words
         assert "--namespace" in shown, words
+
+
+def test_the_page_has_an_example_of_every_command() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    lacking = [words for words in ALL if not re.search(rf"sweephand {' '.join(words)}\b", page)]
+    assert lacking == []
 
 
 def test_no_option_takes_a_key_or_a_secret() -> None:

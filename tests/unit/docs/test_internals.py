@@ -31,11 +31,17 @@ def rooms() -> list[str]:
     return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
 
 
-def layers() -> list[str]:
-    """The rooms in the order that import-linter holds."""
+def rooms_of_the_client() -> list[str]:
+    """The rooms in the page's table of the client, from top to bottom."""
+    section = PAGE.partition("## The rooms of the client\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+def layers(package: str = "sweephand") -> list[str]:
+    """The rooms of a package in the order that import-linter holds."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    (order,) = (each["layers"] for each in contracts if each.get("containers") == ["sweephand"])
+    (order,) = (each["layers"] for each in contracts if each.get("containers") == [package])
     return [room for layer in order for room in layer.split(" | ")]
 
 
@@ -52,6 +58,10 @@ def test_the_state_diagram_begins_and_ends_where_the_table_does() -> None:
 
 def test_every_room_is_mapped_in_the_order_of_imports() -> None:
     assert rooms() == layers()
+
+
+def test_every_room_of_the_client_is_mapped_in_the_order_of_imports() -> None:
+    assert rooms_of_the_client() == layers("sweephand_client")
 
 
 def test_every_room_within_a_room_is_named() -> None:

@@ -1,0 +1,212 @@
+"""The command line on a deployed stack: apply, export and import, crontab, tail, and its page."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from infra.local.client import Client
+from infra.local.inbox import Inbox
+from infra.local.places import ROOT
+from infra.local.receiver import Receiver
+from tests.e2e.schedule import Schedule
+
+PAGE: Final = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+
+#: How long a command may take, and how long the page's fifty commands may.
+_PATIENCE_S: Final = 120
+_PAGE_PATIENCE_S: Final = 300
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """Runs `sweephand` in a folder of its own, by nothing but the stack's file or the given variables."""
+
+    home: Path
+    variables: Mapping[str, str]
+
+    def run(self, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-m", "sweephand_client.commands.main", *words],
+            cwd=self.home,
+            env=dict(self.variables),
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )
+
+    def ok(self, *words: str, given: str = "") -> str:
+        """What a command prints that has to succeed."""
+        done = self.run(*words, given=given)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def json(self, *words: str) -> Any:
+        return json.loads(self.ok(*words, "--json"))
+
+
+@pytest.fixture
+def sweephand(stack: Mapping[str, Any], namespace: str, tmp_path: Path) -> CommandLine:
+    """The command line in a folder below which the local stack is described."""
+    (tmp_path / ".local").mkdir()
+    (tmp_path / ".local" / "stack.json").write_text(json.dumps(stack), encoding="utf-8")
+    home = tmp_path / "below"
+    home.mkdir()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SWEEPHAND", "AWS_"))}
+    own = {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT / "client"), "SWEEPHAND_NAMESPACE": namespace}
+    return CommandLine(home, kept | own)
+
+
+def test_apply_writes_jobs_that_are_delivered_and_writes_nothing_twice(
+    sweephand: CommandLine, receiver: Receiver
+) -> None:
+    jobs = {
+        "labels": {"managed-by": "test"},
+        "defaults": {"target": {"type": "http", "url": receiver.url("/applied")}},
+        "jobs": [
+            {"name": "soon", "dueTime": "1s", "data": {"price": 1.5}},
+            {"name": "stopped", "schedule": "* * * * * *", "paused": "not yet"},
+        ],
+    }
+    text = json.dumps(jobs)
+    assert sweephand.ok("apply", "-f", "-", given=text).endswith("2 created, 0 unchanged\n")
+    [delivery] = receiver.wait("/applied", 1, within_s=30)
+    assert (delivery.headers["sweephand-job"], delivery.body) == ("soon", b'{"price":1.5}')
+    before = sweephand.json("job", "list")
+
+    assert sweephand.ok("apply", "-f", "-", given=text) == "2 unchanged\n"
+    assert sweephand.json("job", "list") == before
+    assert before[1]["pauseReason"] == "not yet"
+    fewer = json.dumps({**jobs, "jobs": []})
+    assert (
+        sweephand.run("apply", "-f", "-", "--prune", "--dry-run", "--exit-code", given=fewer).returncode == 1
+    )
+    assert sweephand.ok("apply", "-f", "-", "--prune", given=fewer).endswith("2 deleted, 0 unchanged\n")
+    assert sweephand.json("job", "list") == []
+
+
+def test_what_was_exported_fires_in_another_namespace_when_it_would_have_fired(
+    sweephand: CommandLine, receiver: Receiver, namespace: str
+) -> None:
+    target = json.dumps({"type": "http", "url": receiver.url("/moved")})
+    schedule = ("--target", target, "--data", "1.10")
+    sweephand.ok("job", "schedule", "hourly", "--schedule", "@every 1h", *schedule)
+    sweephand.ok("job", "schedule", "later", "--due", "2h", *schedule)
+    sweephand.ok("job", "schedule", "stopped", "--schedule", "@daily", *schedule)
+    sweephand.ok("job", "pause", "stopped", "--reason", "moving")
+    sweephand.ok("job", "schedule", "soon", "--due", "20s", *schedule)
+
+    sweephand.ok("export", "--file", "moved.jsonl")
+    there = ("-n", f"{namespace}-copy")
+    assert sweephand.ok("import", "moved.jsonl", *there).endswith("4 written\n")
+
+    for name in ("hourly", "later", "stopped", "soon"):
+        old, new = (sweephand.json("job", "next", name, "--limit", "3", *where) for where in ((), there))
+        assert old["occurrences"] == new["occurrences"], name
+    assert sweephand.json("job", "get", "stopped", *there)["pauseReason"] == "moving"
+    deliveries = receiver.wait("/moved", 2, within_s=60)
+    assert {each.headers["sweephand-namespace"] for each in deliveries} == {namespace, f"{namespace}-copy"}
+    assert len({each.headers["sweephand-due"] for each in deliveries}) == 1
+    assert {each.body for each in deliveries} == {b"1.10"}
+
+
+def test_a_crontab_becomes_jobs_of_the_stack(sweephand: CommandLine, schedule: Schedule) -> None:
+    lines = (
+        "CRON_TZ=Europe/Paris\n30 2 * * 1-5 /bin/backup.sh\n*/5 * * * * flock -n l poll.sh\n#@daily off.sh\n"
+    )
+    made = sweephand.ok("crontab", "-", "--url", "https://example.com/run", given=lines)
+    sweephand.ok("apply", "-f", "-", given=made)
+
+    found = {each["name"]: each for each in schedule.client.ask("GET", schedule.path("")[:-1])["items"]}
+    assert {name: each["state"] for name, each in found.items()} == {
+        "backup": "active",
+        "off": "paused",
+        "poll": "active",
+    }
+    assert found["poll"]["overlap"] == "skip"
+    assert found["backup"]["timezone"] == "Europe/Paris"
+
+
+def test_tail_shows_deliveries_as_they_happen(sweephand: CommandLine, receiver: Receiver) -> None:
+    sweephand.ok("job", "schedule", "tick", "-s", "@every 1s", "--url", receiver.url("/tick"))
+    lines = [json.loads(line) for line in sweephand.ok("tail", "tick", "--until", "3", "--json").splitlines()]
+    over = [each for each in lines if each["state"] == "succeeded"]
+    assert len(over) >= 3, "a look may find several"
+    assert len({each["id"] for each in over}) == len(over), "each is told once"
+
+
+def test_a_key_that_the_gateway_does_not_know_exits_with_4(
+    sweephand: CommandLine, stack: Mapping[str, Any]
+) -> None:
+    own = {"SWEEPHAND_URL": stack["apiUrl"], "SWEEPHAND_KEY": "sh_nobody_x"}
+    done = CommandLine(sweephand.home, {**sweephand.variables, **own}).run("job", "list")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert re.search("The gateway answers 40[13]", done.stderr)
+
+
+@pytest.fixture
+def inbox(client: Client, namespace: str) -> Iterator[Inbox]:
+    secrets = client.signing_secrets(namespace)
+    with Inbox(lambda _: secrets, wait_s=20) as inbox:
+        yield inbox
+
+
+def test_every_command_of_the_page_succeeds(
+    sweephand: CommandLine, stack: Mapping[str, Any], namespace: str, inbox: Inbox
+) -> None:
+    for language, name in (("yaml", "jobs.yaml"), ("crontab", "crontab")):
+        (text,) = blocks(language)
+        (sweephand.home / name).write_text(text, encoding="utf-8")
+    program = shlex.join([sys.executable, "-m", "sweephand_client.commands.main"])
+    script = f'set -o pipefail\nsweephand() {{ {program} "$@"; }}\n' + "".join(blocks("sh"))
+    variables = {
+        "API": stack["apiUrl"],
+        "KEY": stack["apiKey"],
+        "INBOX": inbox.url(""),
+        "COPY": f"{namespace}-page",
+    }
+    done = subprocess.run(
+        ["/bin/bash", "-e"],
+        input=script.replace("default-namespace demo", f"default-namespace {namespace}"),
+        cwd=sweephand.home,
+        env={**sweephand.variables, **variables},
+        capture_output=True,
+        text=True,
+        timeout=_PAGE_PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [each.body for each in inbox.wait("/hello", 1, within_s=30)] == [b'{"hello":"world"}']
+    assert "gap-shifted" in done.stdout
+    assert "cancelled" in done.stdout
+    assert "MAILTO" in done.stderr
+
+
+def test_the_program_of_the_page_runs(sweephand: CommandLine, namespace: str) -> None:
+    (program,) = blocks("python")
+    done = subprocess.run(  # noqa: S603 - the page's own program
+        [sys.executable, "-c", program.replace('"demo"', f'"{namespace}"')],
+        cwd=sweephand.home,
+        env=dict(sweephand.variables),
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("report 2")
+    assert done.stdout.endswith("\n['/schedule']\n")
+
+
+def blocks(language: str) -> list[str]:
+    """The blocks of code of one language in the page."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
