@@ -15,6 +15,7 @@ from sweephand_client.api.answers import (
     WholeJob,
 )
 from sweephand_client.api.paging import items, label_query
+from sweephand_client.api.preconditions import preconditions
 from sweephand_client.http import exact_json
 from sweephand_client.http.transport import Transport
 
@@ -47,7 +48,7 @@ class Jobs:
         With `if_match`, only if the job has that revision. With `if_absent`, only if it does not exist. Else
         PreconditionError.
         """
-        headers = _if_match(if_match) | ({"if-none-match": "*"} if if_absent else {})
+        headers = preconditions(if_match, if_absent=if_absent)
         answer = self._transport.call("putJob", _job(namespace, name), body=job, headers=headers)
         return cast("Job", answer.body)
 
@@ -56,7 +57,7 @@ class Jobs:
     ) -> Job:
         """Write some fields of a job. None removes a field."""
         answer = self._transport.call(
-            "patchJob", _job(namespace, name), body=fields, headers=_if_match(if_match)
+            "patchJob", _job(namespace, name), body=fields, headers=preconditions(if_match)
         )
         return cast("Job", answer.body)
 
@@ -66,7 +67,7 @@ class Jobs:
 
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
         """Delete a job. After the answer no delivery of it begins."""
-        self._transport.call("deleteJob", _job(namespace, name), headers=_if_match(if_match))
+        self._transport.call("deleteJob", _job(namespace, name), headers=preconditions(if_match))
 
     def list(
         self,
@@ -108,7 +109,7 @@ class Jobs:
         """Pause a job. After the answer no delivery of it begins, except of triggers by hand."""
         body = {} if reason is None else {"reason": reason}
         answer = self._transport.call(
-            "pauseJob", _job(namespace, name), body=body, headers=_if_match(if_match)
+            "pauseJob", _job(namespace, name), body=body, headers=preconditions(if_match)
         )
         return cast("Job", answer.body)
 
@@ -118,7 +119,7 @@ class Jobs:
         """Resume a job. `catchup` (latest, all, none) says which of the missed triggers fire."""
         body = {} if catchup is None else {"catchup": catchup}
         answer = self._transport.call(
-            "resumeJob", _job(namespace, name), body=body, headers=_if_match(if_match)
+            "resumeJob", _job(namespace, name), body=body, headers=preconditions(if_match)
         )
         return cast("Job", answer.body)
 
@@ -235,12 +236,6 @@ def _chunks(jobs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any
 
 def _job(namespace: str, name: str) -> dict[str, str]:
     return {"namespace": namespace, "name": name}
-
-
-def _if_match(rev: str | None) -> dict[str, str]:
-    if rev is None:
-        return {}
-    return {"if-match": "*" if rev == "*" else f'"{rev}"'}
 
 
 def _filter(prefix: str | None, labels: Mapping[str, str] | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from sweephand_client.api.answers import Change, Namespace, NamespaceSettings, Policy, WholePolicy
 from sweephand_client.api.paging import items
+from sweephand_client.api.preconditions import preconditions
 from sweephand_client.http.transport import Transport
 
 
@@ -34,7 +35,7 @@ class Namespaces:
 
         With `if_match`, only if the settings have that revision. With `if_absent`, only if there are none.
         """
-        headers = _preconditions(if_match, if_absent=if_absent)
+        headers = preconditions(if_match, if_absent=if_absent)
         answer = self._transport.call(
             "putNamespace", {"namespace": namespace}, body=settings, headers=headers
         )
@@ -57,7 +58,7 @@ class Policies:
         if_absent: bool = False,
     ) -> Policy:
         """Create or replace a policy: `maxConcurrent`, `rate`, or both."""
-        headers = _preconditions(if_match, if_absent=if_absent)
+        headers = preconditions(if_match, if_absent=if_absent)
         answer = self._transport.call("putPolicy", _policy(namespace, name), body=policy, headers=headers)
         return cast("Policy", answer.body)
 
@@ -67,8 +68,7 @@ class Policies:
 
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
         """Delete a policy. The triggers of jobs that still name it wait."""
-        headers = _preconditions(if_match, if_absent=False)
-        self._transport.call("deletePolicy", _policy(namespace, name), headers=headers)
+        self._transport.call("deletePolicy", _policy(namespace, name), headers=preconditions(if_match))
 
     def list(self, namespace: str) -> Iterator[Policy]:
         """The policies of a namespace, by name."""
@@ -81,8 +81,3 @@ class Policies:
 
 def _policy(namespace: str, name: str) -> dict[str, str]:
     return {"namespace": namespace, "policy": name}
-
-
-def _preconditions(if_match: str | None, *, if_absent: bool) -> dict[str, str]:
-    found = {} if if_match is None else {"if-match": "*" if if_match == "*" else f'"{if_match}"'}
-    return found | ({"if-none-match": "*"} if if_absent else {})

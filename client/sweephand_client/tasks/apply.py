@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -12,10 +13,9 @@ from sweephand_client.http.errors import (
     InputError,
     NotFoundError,
     Problem,
-    RefusedError,
-    StackFailedError,
     problem_of,
 )
+from sweephand_client.tasks.attempt import attempt
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 from sweephand_client.tasks.pausing import create_paused
@@ -117,7 +117,7 @@ def carry_out(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator
         return
 
     def delete(step: Step) -> Done:
-        return _attempted(step, lambda: client.jobs.delete(namespace, step.name, if_match=step.rev))
+        return Done(step, attempt(lambda: client.jobs.delete(namespace, step.name, if_match=step.rev)))
 
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         yield from threads.map(delete, deletions)
@@ -127,7 +127,7 @@ def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterat
     """The steps that pause or resume."""
     for step in steps:
         if step.pausing is not None:
-            yield _attempted(step, lambda step=step: _write_and_pause(client, namespace, step))  # type: ignore[misc]
+            yield Done(step, attempt(partial(_write_and_pause, client, namespace, step)))
 
 
 def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
@@ -152,16 +152,6 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[
     for step, result in zip(writes, client.jobs.put_many(namespace, jobs), strict=True):
         problem = result.get("problem")
         yield Done(step, None if problem is None else problem_of(result["status"], problem))
-
-
-def _attempted(step: Step, act: Callable[[], None]) -> Done:
-    try:
-        act()
-    except (RefusedError, StackFailedError) as error:
-        return Done(step, error.problem)
-    except InputError as error:
-        return Done(step, Problem(422, "Fields that cannot be accepted", str(error)))
-    return Done(step)
 
 
 def _stored(client: Client, namespace: str, name: str) -> WholeJob | None:

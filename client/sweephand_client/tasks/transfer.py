@@ -18,6 +18,7 @@ from sweephand_client.http.errors import (
     RefusedError,
     problem_of,
 )
+from sweephand_client.tasks.attempt import attempt
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.pausing import create_paused
 from sweephand_client.tasks.placing import Placed, instant, place, rfc3339
@@ -289,13 +290,8 @@ class Importer:
 
 
 def _told(kind: Kind, name: str, write: Callable[[], object], notes: tuple[str, ...] = ()) -> Imported:
-    try:
-        write()
-    except RefusedError as error:
-        return Imported(kind, name, "refused", notes, error.problem)
-    except InputError as error:
-        return Imported(kind, name, "refused", notes, Problem(422, "", str(error)))
-    return Imported(kind, name, "written", notes)
+    problem = attempt(write)
+    return Imported(kind, name, "written" if problem is None else "refused", notes, problem)
 
 
 def _chosen(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
