@@ -163,6 +163,29 @@ class Occurrences(TypedDict):
     end: str | None
 
 
+class ForecastBucket(TypedDict):
+    """A bucket of a forecast: its first instant, and how many triggers fall due in it."""
+
+    at: str
+    triggers: int
+
+
+# A class cannot have a field `from`.
+Forecast = TypedDict(
+    "Forecast",
+    {
+        "from": str,
+        "to": str,
+        "bucketSeconds": int,
+        "buckets": list[ForecastBucket],
+        "jobs": int,
+        "paused": int,
+        "nextCursor": NotRequired[str],
+    },
+)
+Forecast.__doc__ = """How many triggers fall due in each bucket. Buckets without any are left out."""
+
+
 class FieldChange(TypedDict):
     """A top-level field of a job that was changed."""
 

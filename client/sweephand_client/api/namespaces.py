@@ -1,12 +1,13 @@
 """The calls about namespaces, and about the flow policies in them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from sweephand_client.api.answers import Change, Namespace, NamespaceSettings, Policy, WholePolicy
-from sweephand_client.api.paging import items
+from sweephand_client.api.answers import Change, Forecast, Namespace, NamespaceSettings, Policy, WholePolicy
+from sweephand_client.api.paging import items, label_query
 from sweephand_client.api.preconditions import preconditions
-from sweephand_client.http.transport import Transport
+from sweephand_client.http.transport import Query, Transport
 
 
 class Namespaces:
@@ -40,6 +41,43 @@ class Namespaces:
             "putNamespace", {"namespace": namespace}, body=settings, headers=headers
         )
         return cast("NamespaceSettings", answer.body)
+
+    def forecast(
+        self,
+        namespace: str,
+        *,
+        since: str | None = None,
+        to: str | None = None,
+        bucket: str | None = None,
+        prefix: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Forecast:
+        """How many triggers fall due in each bucket, from now or `since` on: for a day, or until `to`.
+
+        Times are RFC 3339, and `bucket` is a duration. One call looks at a thousand jobs, so this makes as
+        many calls as it needs and adds their numbers.
+        """
+        path = {"namespace": namespace}
+        query: Query = {
+            "from": since,
+            "to": to,
+            "bucket": bucket,
+            "prefix": prefix,
+            "label": label_query(labels),
+        }
+        whole = cast("Forecast", self._transport.call("forecast", path, query=query).body)
+        triggers = Counter({each["at"]: each["triggers"] for each in whole["buckets"]})
+        part = whole
+        while "nextCursor" in part:
+            # The first call has chosen the span. By now another one would be chosen.
+            again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
+            part = cast("Forecast", self._transport.call("forecast", path, query=again).body)
+            triggers.update({each["at"]: each["triggers"] for each in part["buckets"]})
+            whole["jobs"] += part["jobs"]
+            whole["paused"] += part["paused"]
+        whole["buckets"] = [{"at": at, "triggers": triggers[at]} for at in sorted(triggers)]
+        whole.pop("nextCursor", None)
+        return whole
 
 
 class Policies:

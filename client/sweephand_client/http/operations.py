@@ -35,6 +35,7 @@ _ALL: Final = (
     Operation("resumeJobs", "POST", _NAMESPACE + "/resume"),
     Operation("listOccurrences", "GET", _JOB + "/occurrences"),
     Operation("previewOccurrences", "POST", "/v1/occurrences"),
+    Operation("forecast", "GET", _NAMESPACE + "/forecast"),
     Operation("listRuns", "GET", _JOB + "/runs"),
     Operation("getRun", "GET", _RUN),
     Operation("redriveRun", "POST", _RUN + "/redrive"),

@@ -34,6 +34,8 @@ SCHEMAS: Final = {
     "Occurrence": "OccurrenceResponse",
     "Skipped": "SkippedResponse",
     "Occurrences": "OccurrencesResponse",
+    "ForecastBucket": "ForecastBucketResponse",
+    "Forecast": "ForecastResponse",
     "FieldChange": "FieldChangeResponse",
     "Change": "ChangeResponse",
     "Rate": "PolicyRateResponse",
