@@ -61,9 +61,10 @@ class InstantDynamoDB:
         return {"UnprocessedItems": {}}
 
     def query(self, **asked: Any) -> dict[str, Any]:
-        """The items of a partition that sort after the lower bound of the key condition."""
+        """The items of a partition that sort after the lower bound of the key condition, if it has one."""
         self.calls["Query"] += 1
-        partition, lower = (each["S"] for each in asked["ExpressionAttributeValues"].values())
+        partition, *bounds = (each["S"] for each in asked["ExpressionAttributeValues"].values())
+        lower = bounds[0] if bounds else ""
         return {"Items": [item for (pk, sk), item in self._items.items() if pk == partition and sk > lower]}
 
     def answer(self, request: Any, **_: Any) -> AWSResponse:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, cast
 import boto3
 import pytest
 from infra.bench.instant_dynamodb import InstantDynamoDB
-from tests.contract.builders import job, run
+from tests.contract.builders import job, run, secrets
 
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 
 if TYPE_CHECKING:
@@ -35,3 +36,11 @@ def test_jobs_are_read_as_they_were_written_and_each_call_is_counted(*, has_boto
     assert jobs.get(nightly.key) == nightly
     assert jobs.get_many([nightly.key, job("other").key]) == {nightly.key: nightly}
     assert dynamodb.calls == {"PutItem": 2, "GetItem": 1, "BatchGetItem": 1}
+
+
+def test_a_whole_partition_is_read_as_deliveries_read_signing_secrets() -> None:
+    table = Table(client(InstantDynamoDB(), has_boto3=True), "jobs", lambda _: None)
+    store, written = DynamoSecrets(table), secrets()
+    assert store.both(written.namespace) == {}
+    assert store.put(written, None)
+    assert store.both(written.namespace) == {"v1": written}
