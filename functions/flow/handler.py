@@ -5,17 +5,14 @@ from sweephand.runtime.start import starting
 with starting():
     from typing import Any
 
-    from aws_lambda_powertools import Logger, Metrics
-    from aws_lambda_powertools.metrics import MetricUnit
+    from aws_lambda_powertools import Logger
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runs.flow.work_intake import Worked
-    from sweephand.runs.outcome import METRICS
     from sweephand.runtime.aws_ports import make_clients
-    from sweephand.runtime.flow import work
+    from sweephand.runtime.flow import report, work
 
     logger = Logger()
-    metrics = Metrics()
     make_clients()
 
 
@@ -23,8 +20,6 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
     """Walk the line of the policy. The response names the message if SQS must deliver it again.
 
     A call without a message only starts the function.
-
-    No lateness is measured here: a trigger that waits for a permit is late because its policy says so.
     """
     failed = [
         {"itemIdentifier": record["messageId"]}
@@ -36,13 +31,9 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
 
 def _is_done(worked: Worked) -> bool:
     """Count and log what became of a work message. Returns whether SQS need not deliver it again."""
-    for outcome, count in worked.triggers.items():
-        metrics.add_metric(METRICS[outcome], MetricUnit.Count, count)
-    metrics.flush_metrics()
     for outcome, error in worked.errors:
         logger.error("fault", outcome=outcome, exc_info=error)
     if worked.error is not None:
         logger.error("fault", outcome="work", exc_info=worked.error)
-    counts: dict[str, int] = {str(outcome): count for outcome, count in worked.triggers.items()}
-    logger.info("worked", extra={**counts, "work": worked.outcome})
+    report(logger, worked)
     return worked.is_done

@@ -7,6 +7,7 @@ with starting():
 
     from aws_lambda_powertools import Logger
 
+    from sweephand.base.errors import StoreError
     from sweephand.runtime import wheel
     from sweephand.runtime.aws_ports import make_clients
 
@@ -22,13 +23,10 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> None:
 
     What failed is raised in the end. Lambda then counts an error.
     """
-    swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
-    logger.info(
-        "swept",
-        triggers=swept.triggers,
-        timers=swept.timers,
-        shards=swept.shards,
-        finished=swept.is_finished,
-        faults=len(swept.faults),
-    )
+    try:
+        swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
+    except StoreError:
+        wheel.report_failure(logger)
+        raise
+    wheel.report_sweep(logger, swept)
     swept.raise_faults()

@@ -7,6 +7,7 @@ with starting():
 
     from aws_lambda_powertools import Logger
 
+    from sweephand.base.errors import StoreError
     from sweephand.runtime import wheel
     from sweephand.runtime.aws_ports import make_clients
 
@@ -22,15 +23,12 @@ def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
 
     What failed is raised in the end, when all other duties are done. Lambda then counts an error.
     """
-    ticked = wheel.tick(context.get_remaining_time_in_millis())
-    swept = ticked.swept
-    found = (
-        {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished} if swept else {}
-    )
-    counts = {"sweepers": ticked.sweepers, "woken": ticked.woken, "behind_ms": ticked.behind_ms}
-    if ticked.off_since is not None:
-        counts["off_since"] = ticked.off_since
-    logger.info("ticked", extra={**counts, **found, "faults": len(ticked.faults)})
+    try:
+        ticked = wheel.tick(context.get_remaining_time_in_millis())
+    except StoreError:
+        wheel.report_failure(logger)
+        raise
+    wheel.report_tick(logger, ticked)
     try:
         audited = wheel.audit()
         if audited is not None:

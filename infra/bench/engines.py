@@ -85,7 +85,7 @@ def _furnished(place: Place) -> Engines:
         "PACK_TIMERS": "true",
         "ALLOW_INSECURE_TARGETS": "true",
         "POWERTOOLS_SERVICE_NAME": "bench",
-        "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",
+        "STACK_NAME": "sweephand",
     }
     path = {"PATH": os.environ["PATH"]}
     return Engines({**_aws(place), **told, **path}, clients["sqs"])

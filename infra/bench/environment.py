@@ -21,7 +21,7 @@ ENVIRONMENT: Final = {
     "SHARD_COUNT": "1",
     "ALLOW_INSECURE_TARGETS": "true",
     "POWERTOOLS_SERVICE_NAME": "bench",
-    "POWERTOOLS_METRICS_NAMESPACE": "Sweephand",
+    "STACK_NAME": "sweephand",
 }
 
 

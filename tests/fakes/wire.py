@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -200,6 +201,17 @@ def capacity_counted(client: "DynamoDBClient") -> Iterator[list[float]]:
         _listening(client, "after-call.dynamodb.*", note),
     ):
         yield units
+
+
+@contextmanager
+def dated(client: "DynamoDBClient", now: Callable[[], int]) -> Iterator[None]:
+    """Let every answer have the date of this clock, in ms since 1970, as AWS's answers have one."""
+
+    def before_parse(response_dict: dict[str, Any], **_: Any) -> None:
+        response_dict["headers"]["date"] = formatdate(now() // 1_000, usegmt=True)
+
+    with _listening(client, "before-parse.dynamodb", before_parse):
+        yield
 
 
 def without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

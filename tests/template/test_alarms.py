@@ -6,12 +6,12 @@ import pytest
 from infra.local.places import ROOT
 from tests.template.stack import Stack, told
 
-from sweephand.runs.outcome import METRICS
+from sweephand.runtime import metrics
 
 ALARMS = "AWS::CloudWatch::Alarm"
 
 
-def metrics(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
+def read_by(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
     """The metrics that an expression of an alarm reads, by id: the name, and what it is of."""
     stats = {each["Id"]: each["MetricStat"] for each in alarm["Metrics"] if "MetricStat" in each}
     assert all((stat["Period"], stat["Stat"]) == (60, "Sum") for stat in stats.values())
@@ -27,7 +27,7 @@ def metrics(alarm: dict[str, Any]) -> dict[str, tuple[str, list[str]]]:
 @pytest.mark.parametrize("function", ["Sweep", "Deliver", "Flow"])
 def test_an_alarm_reports_a_function_that_fails_or_is_throttled(stack: Stack, function: str) -> None:
     alarm = stack.properties(f"{function}FailuresAlarm")
-    assert metrics(alarm) == {
+    assert read_by(alarm) == {
         "errors": ("AWS/Lambda.Errors", [f"{function}Function"]),
         "throttles": ("AWS/Lambda.Throttles", [f"{function}Function"]),
     }
@@ -77,14 +77,16 @@ def test_alarms_exist_only_where_the_operator_names_a_topic(stack: Stack) -> Non
 
 def test_an_alarm_reports_triggers_that_wait_at_the_valve(stack: Stack) -> None:
     alarm = stack.properties("ValveAlarm")
-    read = [each["MetricStat"]["Metric"] for each in alarm["Metrics"] if "MetricStat" in each]
-    assert {each["MetricName"] for each in read} == {METRICS["stack_limited"]}
-    namespace = stack.variables("Deliver")["POWERTOOLS_METRICS_NAMESPACE"]
-    assert {told(each["Namespace"]) for each in read} == {namespace}
-    services = [stack.variables(name)["POWERTOOLS_SERVICE_NAME"] for name in ("Deliver", "Flow")]
-    assert [each["Dimensions"] for each in read] == [
-        [{"Name": "service", "Value": each}] for each in services
-    ]
+    assert (alarm["Namespace"], alarm["MetricName"], alarm["Statistic"]) == (
+        metrics.NAMESPACE,
+        "StackLimited",
+        "Sum",
+    )
+    [dimension] = alarm["Dimensions"]
+    assert (dimension["Name"], told(dimension["Value"])) == (
+        metrics.DIMENSION,
+        stack.variables("Deliver")["STACK_NAME"],
+    )
     assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
 
 

@@ -173,7 +173,7 @@ def test_two_stacks_of_one_account_share_no_name(stack: Stack) -> None:
     groups = stack.named("AWS::Logs::LogGroup").values()
     assert all("${AWS::StackName}" in told(group["LogGroupName"]) for group in groups)
     for function in FUNCTIONS:
-        assert stack.variables(function)["POWERTOOLS_METRICS_NAMESPACE"] == "Sweephand/${AWS::StackName}"
+        assert stack.variables(function)["STACK_NAME"] == "AWS::StackName"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -204,8 +204,8 @@ def test_a_published_version_is_deleted_when_the_next_one_is_live(stack: Stack) 
 SHARED = {
     "LOG_LEVEL",
     "POWERTOOLS_LOG_LEVEL",
-    "POWERTOOLS_METRICS_NAMESPACE",
     "POWERTOOLS_SERVICE_NAME",
+    "STACK_NAME",
 }
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 PAYLOADS = {"PAYLOAD_BUCKET", "PAYLOAD_TABLE", "FORMER_PAYLOAD_TABLE"}

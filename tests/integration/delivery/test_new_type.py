@@ -29,7 +29,6 @@ def queue(on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("TIMERS_TABLE", on_moto.timers_table)
     monkeypatch.setenv("DELIVERY_QUEUE_URL", url)
     monkeypatch.setenv("DEAD_LETTER_QUEUE_URL", sqs.create_queue(QueueName="dead-letters")["QueueUrl"])
-    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Sweephand")
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "test")
     forget_the_environment()
     yield url

@@ -20,7 +20,7 @@ from sweephand.model.trigger import (
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.notification import notification_of, notifies_of
-from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure
+from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 from sweephand.runs.retry import GiveUp, after_failure, failure_text
@@ -85,8 +85,7 @@ class FollowUp:
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
-        # The lateness of a redrive says nothing about Sweephand's own lateness.
-        return Outcome(outcome, None if run.is_redriven else run.lateness_ms, mark_of(ended))
+        return Outcome(outcome, own_lateness_ms(message), mark_of(ended))
 
     def _ended_by_callback(self, run: Run) -> Run | None:
         """The stored run of a batch, which a callback has changed during the attempt. It may be over.

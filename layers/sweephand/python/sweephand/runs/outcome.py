@@ -1,4 +1,4 @@
-"""What became of a message that the delivery function received, and the metric that counts it."""
+"""What became of a message that the delivery function received, and which outcomes are failures."""
 
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
@@ -46,36 +46,19 @@ OutcomeName = Literal[
     "buried",
 ]
 
-#: The metric that counts each outcome. docs/operations.md explains each outcome.
-METRICS: Final[Mapping[OutcomeName, str]] = {
-    "succeeded": "Succeeded",
-    "retrying": "Retrying",
-    "failed": "Failed",
-    "running": "Running",
-    "unrecorded": "Unrecorded",
-    "skipped": "Skipped",
-    "repeated": "Repeated",
-    "dropped": "Dropped",
-    "early": "Early",
-    "unknown": "Unknown",
-    "held": "Held",
-    "waiting": "Waiting",
-    "claimed": "Claimed",
-    "leaving": "Leaving",
-    "overtaken": "Overtaken",
-    "postponed": "Postponed",
-    "namespace_limited": "NamespaceLimited",
-    "stack_limited": "StackLimited",
-    "newer": "Newer",
-    "in_line": "InLine",
-    "kept": "Kept",
-    "split": "Split",
-    "watched": "Watched",
-    "notified": "Notified",
-    "unnotified": "Unnotified",
-    "premature": "Premature",
-    "fault": "Fault",
-    "buried": "Buried",
+#: Whether the outcome of a delivery is a failure (1) or not (0), as values of the metric `Failures`. So its
+#: average is the share of deliveries that failed, and its sum is their number. The other outcomes are no
+#: deliveries. A message that Sweephand itself failed to handle counts as a failed delivery.
+FAILURES: Final[Mapping[OutcomeName, Literal[0, 1]]] = {
+    "succeeded": 0,
+    "running": 0,
+    "unrecorded": 0,
+    "notified": 0,
+    "retrying": 1,
+    "failed": 1,
+    "unnotified": 1,
+    "fault": 1,
+    "buried": 1,
 }
 
 
@@ -90,16 +73,28 @@ class LineWait(NamedTuple):
 class Outcome(NamedTuple):
     """What became of a message.
 
-    `lateness_ms` is the time from the due time to the first request of the run, in milliseconds. It is None
-    if no attempt was made. It is also None for a redrive, because a redrive says nothing about Sweephand's
-    own lateness. Before the message is acknowledged, the progress of a batch has to show what has `ended`,
-    and a line has to hold the trigger that goes `into` it.
+    `lateness_ms` is how late Sweephand began the first attempt, in milliseconds, as own_lateness_ms() counts
+    it. It is None if no first attempt was made. Before the message is acknowledged, the progress of a batch
+    has to show what has `ended`, and a line has to hold the trigger that goes `into` it.
     """
 
     name: OutcomeName
     lateness_ms: int | None = None
     ended: Mark | None = None
     into: LineWait | None = None
+
+
+def own_lateness_ms(message: TriggerMessage) -> int | None:
+    """How late Sweephand began the first attempt at a trigger, in milliseconds.
+
+    `message` is that of the attempt that was just made. None for later attempts, and for a trigger that had
+    to wait: for the end of a pause, for its turn, for a limit, or for a person who redrove it. What was armed
+    after its due time (by a resume, a backfill or a chain) is late from its arming on.
+    """
+    is_first = message.attempt == 1 and message.redrive is None
+    if not is_first or message.is_owed or message.first_attempt_at is None:
+        return None
+    return message.first_attempt_at - max(message.trigger.at, message.trigger.armed_at)
 
 
 def outcome_of_failure(state: State) -> OutcomeName:

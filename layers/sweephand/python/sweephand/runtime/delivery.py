@@ -1,7 +1,9 @@
 """The delivery function: the records of an SQS event in, and what became of each message out."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.access.signing_keys
@@ -21,8 +23,13 @@ import sweephand.storage.payloads
 import sweephand.storage.runs
 import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.intake import Handled, Received
+from sweephand.runs.outcome import FAILURES, OutcomeName
 from sweephand.runtime.aws_ports import app
+from sweephand.runtime.metrics import Values, write
 from sweephand.runtime.tables import settings
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
 
 #: A tick of the version before does not say how long a wake-up holds its function. It sends two at a time.
 _HOLD_MS_DEFAULT: Final = 100
@@ -40,6 +47,22 @@ def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence
     """Handle the records of an SQS event, within the function's remaining time in milliseconds."""
     received = [received_of(record) for record in records]
     return app().intake.handle(received, deadline=app().ports.clock.now() + remaining_ms)
+
+
+def report(logger: "Logger", handled: Sequence[Handled]) -> None:
+    """Write the log line of a call, with its metrics."""
+    outcomes = Counter(each.outcome.name for each in handled)
+    lateness = [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]
+    fields: dict[str, object] = {str(name): count for name, count in outcomes.items()}
+    fields["lateness_ms"] = max(lateness, default=None)
+    write(logger, "delivered", fields, {**values_of(outcomes), "Lateness": lateness}, app().ports.clock.now())
+
+
+def values_of(outcomes: Mapping[OutcomeName, int]) -> Values:
+    """The values of the metrics that count outcomes."""
+    failures = ([value] * outcomes[name] for name, value in FAILURES.items() if name in outcomes)
+    limited = outcomes.get("stack_limited")
+    return {"Failures": list(chain.from_iterable(failures)), "StackLimited": [limited] if limited else []}
 
 
 def received_of(record: Mapping[str, Any]) -> Received:

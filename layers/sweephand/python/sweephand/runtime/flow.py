@@ -1,7 +1,7 @@
 """The flow function: the record of an SQS event in, and what became of the work message out."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.access.signing_keys
@@ -23,10 +23,24 @@ import sweephand.storage.runs
 import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runtime.aws_ports import app
-from sweephand.runtime.delivery import received_of
+from sweephand.runtime.delivery import received_of, values_of
+from sweephand.runtime.metrics import write
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
 
 
 def work(record: Mapping[str, Any], remaining_ms: int) -> Worked:
     """Handle the record of an SQS event, within the function's remaining time in milliseconds."""
     deadline = app().ports.clock.now() + remaining_ms
     return app().flow.work_intake.handle(received_of(record), deadline=deadline)
+
+
+def report(logger: "Logger", worked: Worked) -> None:
+    """Write the log line of a work message, with its metrics.
+
+    No lateness is measured: a trigger that waits for a permit is late because its policy says so.
+    """
+    fields: dict[str, object] = {str(name): count for name, count in worked.triggers.items()}
+    fields["work"] = worked.outcome
+    write(logger, "worked", fields, values_of(worked.triggers), app().ports.clock.now())

@@ -54,6 +54,7 @@ class Settings(NamedTuple):
     private_networks: Networks
     auth: Auth
     destinations: "Destinations | None"
+    stack_name: str
 
     @property
     def queues(self) -> JobQueues:
@@ -110,6 +111,7 @@ class Settings(NamedTuple):
             private_networks=_networks(environment, "PRIVATE_TARGET_CIDRS"),
             auth=_auth(environment),
             destinations=_destinations(environment),
+            stack_name=environment.get("STACK_NAME", "sweephand"),
         )
 
 

@@ -5,15 +5,32 @@ without that, because a caller waits for it.
 """
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from sweephand.runtime.clock import SystemClock
 from sweephand.runtime.settings import Settings
 from sweephand.storage import connect
+from sweephand.storage.answers import Answers
 from sweephand.storage.table import Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 settings = cache(Settings.read)
 clock = cache(SystemClock)
-_dynamodb = cache(connect.dynamodb)
+
+
+@cache
+def answers() -> Answers:
+    """What this process sees in the answers of DynamoDB."""
+    return Answers(clock().now)
+
+
+@cache
+def _dynamodb() -> "DynamoDBClient":
+    client = connect.dynamodb()
+    answers().watch(client.meta.events)
+    return client
 
 
 def wait_ms(duration_ms: int) -> None:

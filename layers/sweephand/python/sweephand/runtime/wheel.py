@@ -9,13 +9,16 @@ import sweephand.schedules.timelines
 import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.timers  # noqa: F401
-from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import AUDIT_MINUTE
 from sweephand.runtime.aws_ports import app
+from sweephand.runtime.metrics import Values, write
 from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked
 
 if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
     from sweephand.jobs.payload_audit import Audited
 
 
@@ -44,3 +47,44 @@ def sweep(first_shard: int, remaining_ms: int) -> Swept:
         first_shard=first_shard,
         deadline=ports.clock.now() + remaining_ms,
     )
+
+
+def report_tick(logger: "Logger", ticked: Ticked) -> None:
+    """Write the log line of a tick, with its metrics."""
+    swept, now = ticked.swept, app().ports.clock.now()
+    fields: dict[str, object] = {
+        "sweepers": ticked.sweepers,
+        "woken": ticked.woken,
+        "behind_ms": ticked.behind_ms,
+    }
+    if ticked.off_since is not None:
+        fields["off_since"] = ticked.off_since
+    if swept is not None:
+        fields |= {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished}
+    write(logger, "ticked", {**fields, "faults": len(ticked.faults)}, _cursor_age(ticked.left_at, now), now)
+
+
+def report_sweep(logger: "Logger", swept: Swept) -> None:
+    """Write the log line of a sweep, with its metrics."""
+    now = app().ports.clock.now()
+    fields = {
+        "triggers": swept.triggers,
+        "timers": swept.timers,
+        "shards": swept.shards,
+        "finished": swept.is_finished,
+        "faults": len(swept.faults),
+    }
+    write(logger, "swept", fields, _cursor_age(swept.left_at, now), now)
+
+
+def _cursor_age(left_at: Instant | None, now: Instant) -> Values:
+    """The age of the oldest cursor: how long ago the oldest timer was due that is not passed.
+
+    Nothing is published while no timer is late, as in all minutes of a healthy stack.
+    """
+    return {"CursorAge": [now - left_at] if left_at is not None and left_at < now else []}
+
+
+def report_failure(logger: "Logger") -> None:
+    """Write what DynamoDB's answers have shown, before a call that could not even begin fails."""
+    write(logger, "not begun", {}, {}, app().ports.clock.now())

@@ -55,7 +55,8 @@ class Swept:
 
     `left` are the shards for which the sweeper had no time. `peak` is the largest number of triggers that it
     sent ahead and that fall due within one second. `faults` are the errors of shards that failed, and the
-    reasons of timers that were put off.
+    reasons of timers that were put off. `left_at` is when the oldest timer was due that the sweeper found and
+    did not pass, for lack of time or because its shard failed; None if it left none.
     """
 
     triggers: int
@@ -64,6 +65,7 @@ class Swept:
     left: tuple[int, ...] = ()
     peak: int = 0
     faults: tuple[Exception, ...] = ()
+    left_at: Instant | None = None
 
     @property
     def is_finished(self) -> bool:
@@ -77,11 +79,13 @@ class Swept:
 
 
 class _Sweep(NamedTuple):
-    """One invocation: its unique owner name, when it must be over, and how long requests take."""
+    """One invocation: its unique owner name, when it must be over, how long requests take, what is left."""
 
     owner: str
     deadline: Instant
     pace: Pace
+    #: The due time of the first timer that was found in each shard and is not passed.
+    left_at: dict[int, Instant]
 
     def is_over(self, now: Instant) -> bool:
         """Whether there is no time left to begin anything more."""
@@ -140,7 +144,7 @@ class Sweeper:
         next tick finds the rest. The sweeper sweeps the other shards nevertheless. The failures are in the
         result, and the caller must raise them after its other duties (Swept.raise_faults).
         """
-        sweep = _Sweep(owner, deadline, Pace())
+        sweep = _Sweep(owner, deadline, Pace(), {})
         waiting = deque(sorted(leases, key=lambda lease: (lease.shard < first_shard, lease.shard)))
         triggers = timers = 0
         seconds: Counter[int] = Counter()
@@ -163,6 +167,10 @@ class Sweeper:
             except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
                 faults.append(error)
                 continue
+            if hold is None or hold.left_at is None:
+                sweep.left_at.pop(lease.shard, None)
+            else:
+                sweep.left_at[lease.shard] = hold.left_at
             if hold is None:
                 continue
             are_stale = True
@@ -173,7 +181,15 @@ class Sweeper:
             if hold.left_at is not None:
                 waiting.append(hold.lease)
         left = tuple(lease.shard for lease in waiting)
-        return Swept(triggers, timers, len(shards), left, max(seconds.values(), default=0), tuple(faults))
+        return Swept(
+            triggers,
+            timers,
+            len(shards),
+            left,
+            max(seconds.values(), default=0),
+            tuple(faults),
+            min(sweep.left_at.values(), default=None),
+        )
 
     def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> Hold | None:
         """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""
@@ -181,6 +197,7 @@ class Sweeper:
         page = self._page(seen.shard, seen.cursor)
         if not page:
             return None
+        sweep.left_at[seen.shard] = page[0].timer.due_at
         now = self._clock.now()
         sweep.pace.record(now - began_at)
         lease = self._leases.claim(seen, sweep.owner, now, now + LEASE_MS)
@@ -198,6 +215,7 @@ class Sweeper:
                 # Another sweeper has finished the shard since its lease was read.
                 self._release(hold, hold.done, now)
         while page:
+            sweep.left_at[lease.shard] = page[0].timer.due_at
             page = self._turn(hold, page, sweep)
         return hold
 

@@ -25,7 +25,8 @@ class Ticked:
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
     many delivery functions were woken: a few in each fourth minute, and more before a peak. `faults` are the
     errors of all that failed, those of its own sweep included. `off_since` is when tick first found the stack
-    switched off; None while the stack is on.
+    switched off; None while the stack is on. `left_at` is when the oldest timer was due that is known to be
+    left after this tick: by its own sweep, or by earlier sweeps if it has only started sweepers.
     """
 
     sweepers: int
@@ -34,6 +35,7 @@ class Ticked:
     woken: int = 0
     faults: tuple[Exception, ...] = ()
     off_since: Instant | None = None
+    left_at: Instant | None = None
 
     def raise_faults(self) -> None:
         """Raise an ExceptionGroup with all faults, if there are any."""
@@ -149,7 +151,7 @@ class Ticker:
         # only.
         shards = _from([lease.shard for lease in state.leases], now // BUCKET_MS)
         if count > 1 and _attempt(lambda: self._sweepers.start(_spread(shards, count)), faults):
-            return Ticked(count, None, behind_ms)
+            return Ticked(count, None, behind_ms, left_at=oldest)
         # If several are needed and cannot be started, one is too few, but better than none. Leases keep it
         # apart from those that were started.
         swept = self._sweeper.sweep(
@@ -162,7 +164,9 @@ class Ticker:
         faults += swept.faults
         if swept.left and count == 1:
             _attempt(lambda: self._sweepers.start(_spread(swept.left, self._sweepers_max)), faults)
-        return Ticked(1, swept, behind_ms)
+        left = (swept.left_at,) if count == 1 else (swept.left_at, oldest)
+        left_at = min((each for each in left if each is not None), default=None)
+        return Ticked(1, swept, behind_ms, left_at=left_at)
 
 
 def _attempt(duty: Callable[[], object], faults: list[Exception]) -> bool:

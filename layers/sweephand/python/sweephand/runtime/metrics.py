@@ -1,0 +1,91 @@
+"""The metrics of a call, written as members of its log line in CloudWatch's embedded metric format.
+
+The format is that of CloudWatch's "Embedded metric format specification". Decision 100 says why a call has
+one line for both, and which metrics a stack has by default.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.runtime.tables import answers, settings
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
+
+#: The namespace of all metrics. The dimension keeps the metrics of two stacks apart.
+NAMESPACE: Final = "Sweephand"
+DIMENSION: Final = "stack"
+
+#: Metrics that every stack has. CloudWatch bills a metric for the hours in which it has values. So the last
+#: four cost nothing in a healthy stack.
+Always = Literal["Failures", "Lateness", "CursorAge", "StackLimited", "Throttled", "ClockSkew"]
+
+MetricName: TypeAlias = Always
+
+#: The unit of each metric.
+UNITS: Final[Mapping[MetricName, Literal["Count", "Milliseconds"]]] = {
+    "Failures": "Count",
+    "Lateness": "Milliseconds",
+    "CursorAge": "Milliseconds",
+    "StackLimited": "Count",
+    "Throttled": "Count",
+    "ClockSkew": "Milliseconds",
+}
+
+#: The values of each metric in one call. A metric without values is not published.
+Values: TypeAlias = Mapping[MetricName, Sequence[int]]
+
+#: CloudWatch takes so many values of a metric from one line.
+VALUES_MAX: Final = 100
+
+#: The Date header of AWS has whole seconds, so a smaller difference of clocks shows nothing.
+SKEW_MS_MIN: Final = SECOND_MS
+
+
+def write(logger: "Logger", message: str, fields: Mapping[str, object], values: Values, at: Instant) -> None:
+    """Write the log line of a call with its metrics, and what this process has seen in AWS's answers.
+
+    Values beyond VALUES_MAX are written in lines of their own. If the log level leaves out the log line, the
+    metrics are written without it: alarms must not depend on the log level.
+    """
+    alone = list(documents({**values, **_of_answers()}, at))
+    if logger.log_level <= logging.INFO:
+        with_line = alone.pop(0) if alone else {}
+        # The location in the line is that of the handler.
+        logger.info(message, extra={**fields, **with_line}, stacklevel=4)
+    for each in alone:
+        print(json.dumps(each, separators=(",", ":")))  # noqa: T201 - Lambda takes it for the log
+
+
+def documents(values: Values, at: Instant) -> Iterator[dict[str, Any]]:
+    """The members of the log lines that publish these values; none if there are no values.
+
+    Each document has at most VALUES_MAX values of a metric.
+    """
+    longest = max(map(len, values.values()), default=0)
+    for start in range(0, longest, VALUES_MAX):
+        some = {name: list(each[start : start + VALUES_MAX]) for name, each in values.items()}
+        yield _document({name: each for name, each in some.items() if each}, at)
+
+
+def _document(values: Mapping[MetricName, Sequence[int]], at: Instant) -> dict[str, Any]:
+    directive = {
+        "Namespace": NAMESPACE,
+        "Dimensions": [[DIMENSION]],
+        "Metrics": [{"Name": name, "Unit": UNITS[name]} for name in values],
+    }
+    members: dict[str, Any] = {"_aws": {"Timestamp": at, "CloudWatchMetrics": [directive]}}
+    return members | {DIMENSION: settings().stack_name} | dict(values)
+
+
+def _of_answers() -> Values:
+    """What the answers of DynamoDB have shown since the call before."""
+    seen, values = answers().take(), dict[MetricName, Sequence[int]]()
+    if seen.throttled:
+        values["Throttled"] = [seen.throttled]
+    if seen.skew_ms >= SKEW_MS_MIN:
+        values["ClockSkew"] = [seen.skew_ms]
+    return values

@@ -1,0 +1,109 @@
+"""A call writes one log line, which also publishes its metrics."""
+
+import json
+from itertools import count
+from typing import Any
+
+import pytest
+from aws_lambda_powertools import Logger
+from tests.fakes.doubles import NOON
+from tests.fakes.metrics import Metric, printed
+
+from sweephand.runtime import metrics
+from sweephand.runtime.metrics import UNITS, Values
+from sweephand.storage.answers import Seen
+
+NUMBERS = count()
+STACK = frozenset({("stack", "sweephand")})
+
+
+class Answers:
+    """What DynamoDB's answers have shown."""
+
+    def __init__(self, seen: Seen = Seen()) -> None:  # noqa: B008 - it cannot be changed
+        self.seen = seen
+
+    def take(self) -> Seen:
+        return self.seen
+
+
+@pytest.fixture(autouse=True)
+def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
+    found = Answers()
+    monkeypatch.setattr(metrics, "answers", lambda: found)
+    return found
+
+
+def written(
+    capsys: pytest.CaptureFixture[str], values: Values, *, level: str = "INFO", **fields: object
+) -> list[dict[str, Any]]:
+    """The lines of a call."""
+    # Powertools keeps a logger, and the stream that was there, for each service.
+    logger = Logger(service=f"metrics {next(NUMBERS)}", level=level)
+    metrics.write(logger, "delivered", fields, values, NOON)
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def published(lines: list[dict[str, Any]]) -> dict[Metric, list[float]]:
+    found: dict[Metric, list[float]] = {}
+    for datum in printed(map(json.dumps, lines)):
+        assert datum.at == NOON
+        found.setdefault(datum.metric, []).append(datum.value)
+    return found
+
+
+def test_a_call_writes_one_line_with_its_counts_and_its_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {"Failures": [0, 1], "Lateness": [12, 700]}, succeeded=1, retrying=1)
+    assert (line["message"], line["succeeded"], line["retrying"]) == ("delivered", 1, 1)
+    assert published([line]) == {
+        Metric("Sweephand", "Failures", STACK): [0, 1],
+        Metric("Sweephand", "Lateness", STACK): [12, 700],
+    }
+
+
+def test_a_call_without_values_publishes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {"CursorAge": []}, triggers=0)
+    assert "_aws" not in line
+    assert "stack" not in line
+
+
+def test_metrics_do_not_depend_on_the_log_level(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {"Failures": [1]}, level="ERROR", failed=1)
+    assert "message" not in line
+    assert published([line]) == {Metric("Sweephand", "Failures", STACK): [1]}
+    assert written(capsys, {}, level="ERROR", failed=1) == []
+
+
+@pytest.mark.parametrize("level", ["INFO", "ERROR"])
+def test_values_beyond_those_that_cloudwatch_takes_from_a_line_go_into_further_lines(
+    capsys: pytest.CaptureFixture[str], level: str
+) -> None:
+    lateness = list(range(250))
+    lines = written(capsys, {"Failures": [1], "Lateness": lateness}, level=level)
+    assert len(lines) == 3
+    assert published(lines) == {
+        Metric("Sweephand", "Failures", STACK): [1],
+        Metric("Sweephand", "Lateness", STACK): lateness,
+    }
+
+
+def test_every_metric_can_be_published_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {name: [1] for name in UNITS})
+    assert {each.name for each in published([line])} == set(UNITS)
+
+
+def test_throttled_requests_and_a_skewed_clock_are_published_where_they_were_seen(
+    capsys: pytest.CaptureFixture[str], answers: Answers
+) -> None:
+    answers.seen = Seen(throttled=3, skew_ms=7_000)
+    assert published(written(capsys, {})) == {
+        Metric("Sweephand", "Throttled", STACK): [3],
+        Metric("Sweephand", "ClockSkew", STACK): [7_000],
+    }
+    answers.seen = Seen(throttled=0, skew_ms=999)
+    assert published(written(capsys, {})) == {}
+
+
+def test_the_line_names_the_function_whose_report_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {})
+    assert line["location"].startswith("test_the_line_names_the_function_whose_report_it_is:")
