@@ -1,5 +1,6 @@
 """The alarms of the template: which failures they report, and how soon."""
 
+import re
 from typing import Any
 
 import pytest
@@ -75,21 +76,6 @@ def test_alarms_exist_only_where_the_operator_names_a_topic(stack: Stack) -> Non
     assert stack.condition("HasValveAlarm") == {"Fn::And": [{"Condition": "HasAlarms"}, has_valve]}
 
 
-def test_an_alarm_reports_triggers_that_wait_at_the_valve(stack: Stack) -> None:
-    alarm = stack.properties("ValveAlarm")
-    assert (alarm["Namespace"], alarm["MetricName"], alarm["Statistic"]) == (
-        metrics.NAMESPACE,
-        "StackLimited",
-        "Sum",
-    )
-    [dimension] = alarm["Dimensions"]
-    assert (dimension["Name"], told(dimension["Value"])) == (
-        metrics.DIMENSION,
-        stack.variables("Deliver")["STACK_NAME"],
-    )
-    assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
-
-
 def test_every_alarm_has_a_description_and_notifies_the_topic(stack: Stack) -> None:
     for alarm in stack.named(ALARMS).values():
         assert alarm["AlarmDescription"]
@@ -112,7 +98,37 @@ def test_alarms_watch_the_age_of_messages_in_every_queue_that_lambda_polls(stack
     assert watched == {told(each["EventSourceArn"]).replace(".Arn", ".QueueName") for each in sources}
 
 
-def test_every_alarm_has_a_section_in_the_runbook(stack: Stack) -> None:
+def test_every_alarm_has_a_section_in_the_runbook_which_its_description_names(stack: Stack) -> None:
     runbook = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    for name in stack.named(ALARMS):
-        assert f"\n#### {name}\n" in runbook
+    begins, ends = runbook.index("\n## Alarms\n"), runbook.index("\n## Metrics\n")
+    alarms = stack.named(ALARMS)
+    assert set(re.findall(r"^#### (\w+)$", runbook[begins:ends], re.MULTILINE)) == set(alarms)
+    for name, alarm in alarms.items():
+        assert alarm["AlarmDescription"].endswith(f"What to do: docs/operations.md#{name.lower()}")
+
+
+def test_an_alarm_says_that_tick_has_not_run_for_three_minutes(stack: Stack) -> None:
+    alarm = stack.properties("TickStoppedAlarm")
+    assert read_by(alarm) == {"ticks": ("AWS/Lambda.Invocations", ["TickFunction"])}
+    assert (alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (3, "breaching")
+
+
+def test_an_alarm_on_a_metric_of_the_functions_reads_one_that_they_print(stack: Stack) -> None:
+    own = {
+        name: alarm
+        for name, alarm in stack.named(ALARMS).items()
+        if alarm.get("Namespace") == metrics.NAMESPACE
+    }
+    assert set(own) == {
+        "ClockSkewAlarm",
+        "CursorBehindAlarm",
+        "DeliveryErrorsAlarm",
+        "LatenessAlarm",
+        "ThrottlingAlarm",
+        "ValveAlarm",
+    }
+    assert {alarm["MetricName"] for alarm in own.values()} == set(metrics.UNITS)
+    for alarm in own.values():
+        [dimension] = alarm["Dimensions"]
+        stack_name = stack.variables("Deliver")["STACK_NAME"]
+        assert (dimension["Name"], told(dimension["Value"])) == (metrics.DIMENSION, stack_name)

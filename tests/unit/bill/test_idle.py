@@ -25,8 +25,8 @@ def test_each_of_five_pollers_sends_three_requests_a_minute() -> None:
 
 def test_alarms_cost_ten_cents_a_month_for_each_metric_that_they_read() -> None:
     plain, alarmed = lines(Parameters()), lines(Parameters(has_alarms=True))
-    assert units(alarmed, prices.ALARMS) == 9
-    assert total(alarmed) - total(plain) == pytest.approx(0.90)
+    assert units(alarmed, prices.ALARMS) == 14
+    assert total(alarmed) - total(plain) == pytest.approx(1.40)
 
 
 def test_a_shard_costs_a_read_each_minute() -> None:
