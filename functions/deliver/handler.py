@@ -28,8 +28,5 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, list[d
         logger.info("woken")
         return {"batchItemFailures": []}
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())
-    for each in handled:
-        if each.error is not None:
-            logger.error("fault", outcome=each.outcome.name, exc_info=each.error)
-    report(logger, handled)
+    report(logger, handled, context.aws_request_id)
     return {"batchItemFailures": [{"itemIdentifier": each.id} for each in unfinished(handled)]}

@@ -201,7 +201,7 @@ class _House(Wheelhouse):
     def _walk(self, batch: list[Received]) -> None:
         [message] = batch
         worked = self._app.flow.work_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
-        self._failed += [*worked.errors, *([] if worked.error is None else [worked.error])]
+        self._failed += worked.errors
 
 
 def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counted:

@@ -37,7 +37,7 @@ DATA: Final = '{"tenant":4711,"task":"refresh"}'
 _JOBS: Final = 100
 
 _FOLDER: Final = Path(__file__).parents[2] / "functions" / "deliver"
-_CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
+_CONTEXT: Final = SimpleNamespace(aws_request_id="8f507cfc", get_remaining_time_in_millis=lambda: 90_000)
 
 
 class Function:

@@ -252,9 +252,10 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "ENABLED",
                 "BUNDLE_SECONDS",
                 "PACK_TIMERS",
+                "METRICS",
             },
         ),
-        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS"}),
+        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS", "METRICS"}),
         *(
             (
                 function,
@@ -266,6 +267,8 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     "FLOW_QUEUE_URL",
                     "ALLOW_INSECURE_TARGETS",
                     "MAX_TRIGGERS_PER_MINUTE",
+                    "METRICS",
+                    "NAMESPACE_METRICS",
                     *LISTS,
                     "PRIVATE_TARGET_CIDRS",
                     *DESTINATIONS,

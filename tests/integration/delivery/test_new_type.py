@@ -17,7 +17,7 @@ from sweephand.targets.registry import registered
 
 __all__ = ["aws_environment", "on_moto"]
 
-CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 90_000)
+CONTEXT: Final = SimpleNamespace(aws_request_id="8f507cfc", get_remaining_time_in_millis=lambda: 90_000)
 
 
 @pytest.fixture

@@ -125,9 +125,8 @@ class FlowFunctions:
 
         def body() -> None:
             worked = app.flow.work_intake.handle(received, deadline=clock.now() + LIMITS_MS["deliver"])
-            for error in (worked.error, *(each for _, each in worked.errors)):
-                if error is not None:
-                    self._complain(process, error)
+            for error in worked.errors:
+                self._complain(process, error)
             if worked.is_done:
                 self._sqs.delete([received.receipt])
             is_over()

@@ -26,6 +26,8 @@ _SERVICES: Final = count()
 
 
 class _Context:
+    aws_request_id = "8f507cfc"
+
     def get_remaining_time_in_millis(self) -> int:
         """The time that is left."""
         return 55_000

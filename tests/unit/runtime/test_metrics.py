@@ -2,7 +2,7 @@
 
 import json
 from itertools import count
-from typing import Any
+from typing import Any, Final, get_args
 
 import pytest
 from aws_lambda_powertools import Logger
@@ -10,7 +10,8 @@ from tests.fakes.doubles import NOON
 from tests.fakes.metrics import Metric, printed
 
 from sweephand.runtime import metrics
-from sweephand.runtime.metrics import UNITS, Values
+from sweephand.runtime.metrics import UNITS, Always, Values
+from sweephand.runtime.settings import Settings
 from sweephand.storage.answers import Seen
 
 NUMBERS = count()
@@ -32,6 +33,13 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
     found = Answers()
     monkeypatch.setattr(metrics, "answers", lambda: found)
     return found
+
+
+@pytest.fixture
+def all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack with the parameters `Metrics=all` and `NamespaceMetrics=on`."""
+    chosen = Settings.read({"METRICS": "all", "NAMESPACE_METRICS": "on"})
+    monkeypatch.setattr(metrics, "settings", lambda: chosen)
 
 
 def written(
@@ -87,9 +95,36 @@ def test_values_beyond_those_that_cloudwatch_takes_from_a_line_go_into_further_l
     }
 
 
+@pytest.mark.usefixtures("all_metrics")
 def test_every_metric_can_be_published_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     [line] = written(capsys, {name: [1] for name in UNITS})
     assert {each.name for each in published([line])} == set(UNITS)
+
+
+def test_by_default_only_the_metrics_of_the_alarms_are_published(capsys: pytest.CaptureFixture[str]) -> None:
+    [line] = written(capsys, {name: [1] for name in UNITS})
+    assert {each.name for each in published([line])} == set(get_args(Always))
+
+
+ORDERS: Final[dict[str, Values]] = {"orders": {"Failures": [1]}}
+
+
+@pytest.mark.usefixtures("all_metrics")
+def test_metrics_of_a_namespace_have_a_line_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    logger = Logger(service=f"metrics {next(NUMBERS)}")
+    metrics.write(logger, "delivered", {}, {"Failures": [0, 1]}, NOON, by_namespace=ORDERS)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert published(lines) == {
+        Metric("Sweephand", "Failures", STACK): [0, 1],
+        Metric("Sweephand", "Failures", STACK | {("namespace", "orders")}): [1],
+    }
+
+
+def test_by_default_no_metric_is_that_of_a_namespace(capsys: pytest.CaptureFixture[str]) -> None:
+    logger = Logger(service=f"metrics {next(NUMBERS)}")
+    metrics.write(logger, "delivered", {}, {"Failures": [0, 1]}, NOON, by_namespace=ORDERS)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert published(lines) == {Metric("Sweephand", "Failures", STACK): [0, 1]}
 
 
 def test_throttled_requests_and_a_skewed_clock_are_published_where_they_were_seen(

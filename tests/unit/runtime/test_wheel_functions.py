@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.faults import calls_of
-from tests.fakes.functions import function
+from tests.fakes.functions import forget_the_environment, function
+from tests.fakes.metrics import printed
 from tests.fakes.shards import sent, written
 from tests.fakes.world import NOON, World
 
@@ -69,3 +70,18 @@ def test_a_tick_of_which_the_sweep_and_the_audit_fail_raises_both(
         function("tick").handler({}, Context())
     assert isinstance(caught.value.__context__, AuditFailedError)
     assert len(sent(world)) == 1
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("name", ["tick", "sweep"])
+def test_a_function_that_sweeps_measures_its_sweep(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.setenv("METRICS", "all")
+    # Powertools keeps a logger, and the stream that was there, for each service.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"sweeping {name}")
+    forget_the_environment()
+    run(function(name).handler)
+    found = {each.metric.name: each.value for each in printed(capsys.readouterr().out.splitlines())}
+    forget_the_environment()
+    assert found == {"Sent": 1, "SweepTime": 0}

@@ -39,7 +39,7 @@ from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Intake takes and returns these
 from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
-from sweephand.runs.received import finished
+from sweephand.runs.received import finished, named
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.taken import Entry, Taken, key_of, not_before, singles_of, with_crashes
 from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS, WorkQueue
@@ -150,7 +150,7 @@ class Intake:
         what its outcome asks for before an acknowledgement.
         """
         received = Received(id="", receipt="", receives=1, body=encode(message))
-        return self._handle_one(received, message, read, deadline, permit)
+        return named(self._handle_one(received, message, read, deadline, permit), message)
 
     def hold(self, duration_ms: int) -> None:
         """Handle nothing for that long. Lambda meanwhile gives other wake-ups to other functions."""
@@ -255,7 +255,7 @@ class Intake:
 
     def _handle_entry(self, taken: Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
         read = UNREAD if group is None else group.read_of(key_of(taken.message))
-        return self._handle_one(taken.received, taken.message, read, deadline)
+        return named(self._handle_one(taken.received, taken.message, read, deadline), taken.message)
 
     def _send_late(self, late: Sequence[Taken]) -> list[Handled]:
         failure = self._send_singles([taken.message for taken in late])
@@ -276,8 +276,8 @@ class Intake:
     def _handle_alone(self, received: Received, message: Message, deadline: Instant) -> Handled:
         if deadline - self._clock.now() < ALONE_RESERVE_MS:
             return self._resend(received, message, Outcome("postponed"), SECOND_MS, None)
-        one = self._put_into_lines([self._handle_one(received, message, UNREAD, deadline)])
-        [handled] = self._shown(one)
+        one = named(self._handle_one(received, message, UNREAD, deadline), message)
+        [handled] = self._shown(self._put_into_lines([one]))
         if handled.is_done:
             self._queue.acknowledge([received.receipt])
         return handled

@@ -62,6 +62,12 @@ FAILURES: Final[Mapping[OutcomeName, Literal[0, 1]]] = {
 }
 
 
+#: Outcomes that somebody may ask about later. The log has a line for each trigger that had one.
+NOTEWORTHY: Final[frozenset[OutcomeName]] = frozenset(
+    {"retrying", "failed", "skipped", "unrecorded", "unnotified", "fault", "buried"}
+)
+
+
 class LineWait(NamedTuple):
     """A trigger that has to wait in the line of a policy, until its `not_before` at least."""
 

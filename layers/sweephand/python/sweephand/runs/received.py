@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sweephand.runs.outcome import Outcome
+from sweephand.model.trigger import Message, RangeMessage, Trigger
+from sweephand.runs.outcome import NOTEWORTHY, Outcome
 
 
 class Received(NamedTuple):
@@ -18,13 +19,29 @@ class Received(NamedTuple):
 class Handled(NamedTuple):
     """What became of a received message, or of one trigger of a received bundle.
 
-    If `is_done`, the queue need not deliver it again. `error` is for the log.
+    If `is_done`, the queue need not deliver it again. The rest is for the log: the `error`, and the `trigger`
+    that the message carried or was about, with the number of the `attempt`. It has none if nobody could read
+    it, or if it stood for many triggers.
     """
 
     received: Received
     outcome: Outcome
     is_done: bool = True
     error: Exception | None = None
+    trigger: Trigger | None = None
+    attempt: int = 0
+
+    @property
+    def is_noteworthy(self) -> bool:
+        """Whether the log has a line for it."""
+        return self.error is not None or self.outcome.name in NOTEWORTHY
+
+
+def named(handled: Handled, message: Message) -> Handled:
+    """The same, with the trigger and the attempt of the message, unless it stands for many triggers."""
+    if isinstance(message, RangeMessage):
+        return handled
+    return handled._replace(trigger=message.trigger, attempt=message.attempt)
 
 
 def finished(handled: Iterable[Handled]) -> list[Received]:

@@ -1,7 +1,7 @@
 """The delivery function: the records of an SQS event in, and what became of each message out."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,11 +25,21 @@ import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.intake import Handled, Received
 from sweephand.runs.outcome import FAILURES, OutcomeName
 from sweephand.runtime.aws_ports import app
-from sweephand.runtime.metrics import Values, write
+from sweephand.runtime.metrics import MetricName, Values, write
 from sweephand.runtime.tables import settings
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
+
+#: The outcomes that each metric counts.
+_COUNTED: Final[Mapping[MetricName, tuple[OutcomeName, ...]]] = {
+    "StackLimited": ("stack_limited",),
+    "Delivered": ("succeeded", "running", "unrecorded"),
+    "Retried": ("retrying",),
+    "Skipped": ("skipped",),
+    "DeadLettered": ("failed", "buried"),
+    "Waiting": ("held", "waiting", "in_line", "namespace_limited", "stack_limited"),
+}
 
 #: A tick of the version before does not say how long a wake-up holds its function. It sends two at a time.
 _HOLD_MS_DEFAULT: Final = 100
@@ -49,20 +59,60 @@ def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence
     return app().intake.handle(received, deadline=app().ports.clock.now() + remaining_ms)
 
 
-def report(logger: "Logger", handled: Sequence[Handled]) -> None:
-    """Write the log line of a call, with its metrics."""
+def report(logger: "Logger", handled: Sequence[Handled], request_id: str | None) -> None:
+    """Write the log lines of a call, with its metrics: one for each noteworthy trigger, and one for all."""
+    log_triggers(logger, handled, request_id)
     outcomes = Counter(each.outcome.name for each in handled)
-    lateness = [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]
     fields: dict[str, object] = {str(name): count for name, count in outcomes.items()}
-    fields["lateness_ms"] = max(lateness, default=None)
-    write(logger, "delivered", fields, {**values_of(outcomes), "Lateness": lateness}, app().ports.clock.now())
+    fields["lateness_ms"] = max(_lateness(handled), default=None)
+    by_namespace: defaultdict[str, list[Handled]] = defaultdict(list)
+    for each in handled:
+        if each.trigger is not None:
+            by_namespace[each.trigger.key.namespace].append(each)
+    write(
+        logger,
+        "delivered",
+        fields,
+        {**counted(outcomes), **_of_deliveries(handled)},
+        app().ports.clock.now(),
+        by_namespace={namespace: _of_deliveries(some) for namespace, some in by_namespace.items()},
+    )
 
 
-def values_of(outcomes: Mapping[OutcomeName, int]) -> Values:
+def log_triggers(logger: "Logger", handled: Iterable[Handled], request_id: str | None) -> None:
+    """Write a line for each noteworthy trigger; for every one if the log level is DEBUG."""
+    for each in handled:
+        about: dict[str, object] = {"request_id": request_id, "outcome": each.outcome.name}
+        if (trigger := each.trigger) is not None:
+            about |= {"trigger_id": trigger.id, "namespace": trigger.key.namespace, "job": trigger.key.name}
+            about |= {"run_id": trigger.run_id, "attempt": each.attempt}
+        if each.error is not None:
+            logger.error("fault", extra=about, exc_info=each.error)
+        elif each.is_noteworthy:
+            logger.info("trigger", extra=about)
+        else:
+            logger.debug("trigger", extra=about)
+
+
+def counted(outcomes: Mapping[OutcomeName, int]) -> Values:
     """The values of the metrics that count outcomes."""
-    failures = ([value] * outcomes[name] for name, value in FAILURES.items() if name in outcomes)
-    limited = outcomes.get("stack_limited")
-    return {"Failures": list(chain.from_iterable(failures)), "StackLimited": [limited] if limited else []}
+    sums = {metric: sum(outcomes.get(name, 0) for name in names) for metric, names in _COUNTED.items()}
+    return {metric: [count] for metric, count in sums.items() if count}
+
+
+def failures(outcomes: Mapping[OutcomeName, int]) -> list[int]:
+    """The values of the metric `Failures`."""
+    values = ([value] * outcomes[name] for name, value in FAILURES.items() if name in outcomes)
+    return list(chain.from_iterable(values))
+
+
+def _of_deliveries(handled: Sequence[Handled]) -> Values:
+    outcomes = Counter(each.outcome.name for each in handled)
+    return {"Failures": failures(outcomes), "Lateness": _lateness(handled)}
+
+
+def _lateness(handled: Iterable[Handled]) -> list[int]:
+    return [each.outcome.lateness_ms for each in handled if each.outcome.lateness_ms is not None]
 
 
 def received_of(record: Mapping[str, Any]) -> Received:

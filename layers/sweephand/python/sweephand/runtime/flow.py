@@ -23,8 +23,8 @@ import sweephand.storage.runs
 import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runtime.aws_ports import app
-from sweephand.runtime.delivery import received_of, values_of
-from sweephand.runtime.metrics import write
+from sweephand.runtime.delivery import counted, failures, log_triggers, received_of
+from sweephand.runtime.metrics import Values, write
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -36,11 +36,24 @@ def work(record: Mapping[str, Any], remaining_ms: int) -> Worked:
     return app().flow.work_intake.handle(received_of(record), deadline=deadline)
 
 
-def report(logger: "Logger", worked: Worked) -> None:
-    """Write the log line of a work message, with its metrics.
+def report(logger: "Logger", worked: Worked, request_id: str | None) -> None:
+    """Write the log lines of a work message, with its metrics.
 
     No lateness is measured: a trigger that waits for a permit is late because its policy says so.
     """
+    log_triggers(logger, worked.noteworthy, request_id)
+    for error in (worked.refusal, worked.error):
+        if error is not None:
+            logger.error("fault", extra={"request_id": request_id, "outcome": "work"}, exc_info=error)
     fields: dict[str, object] = {str(name): count for name, count in worked.triggers.items()}
     fields["work"] = worked.outcome
-    write(logger, "worked", fields, values_of(worked.triggers), app().ports.clock.now())
+    failed: Values = {"Failures": failures(worked.triggers)}
+    in_use = [worked.open_max] if worked.open_max else []
+    write(
+        logger,
+        "worked",
+        fields,
+        {**counted(worked.triggers), **failed, "PermitsInUse": in_use},
+        app().ports.clock.now(),
+        by_namespace={} if worked.namespace is None else {worked.namespace: failed},
+    )

@@ -7,7 +7,8 @@ one line for both, and which metrics a stack has by default.
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.runtime.tables import answers, settings
@@ -18,12 +19,25 @@ if TYPE_CHECKING:
 #: The namespace of all metrics. The dimension keeps the metrics of two stacks apart.
 NAMESPACE: Final = "Sweephand"
 DIMENSION: Final = "stack"
+NAMESPACE_DIMENSION: Final = "namespace"
 
 #: Metrics that every stack has. CloudWatch bills a metric for the hours in which it has values. So the last
 #: four cost nothing in a healthy stack.
 Always = Literal["Failures", "Lateness", "CursorAge", "StackLimited", "Throttled", "ClockSkew"]
 
-MetricName: TypeAlias = Always
+#: Metrics of stacks with the parameter `Metrics=all`.
+Optional = Literal[
+    "Sent",
+    "SweepTime",
+    "Delivered",
+    "Retried",
+    "Skipped",
+    "DeadLettered",
+    "Waiting",
+    "PermitsInUse",
+]
+
+MetricName: TypeAlias = Always | Optional
 
 #: The unit of each metric.
 UNITS: Final[Mapping[MetricName, Literal["Count", "Milliseconds"]]] = {
@@ -33,6 +47,14 @@ UNITS: Final[Mapping[MetricName, Literal["Count", "Milliseconds"]]] = {
     "StackLimited": "Count",
     "Throttled": "Count",
     "ClockSkew": "Milliseconds",
+    "Sent": "Count",
+    "SweepTime": "Milliseconds",
+    "Delivered": "Count",
+    "Retried": "Count",
+    "Skipped": "Count",
+    "DeadLettered": "Count",
+    "Waiting": "Count",
+    "PermitsInUse": "Count",
 }
 
 #: The values of each metric in one call. A metric without values is not published.
@@ -45,40 +67,60 @@ VALUES_MAX: Final = 100
 SKEW_MS_MIN: Final = SECOND_MS
 
 
-def write(logger: "Logger", message: str, fields: Mapping[str, object], values: Values, at: Instant) -> None:
+def write(
+    logger: "Logger",
+    message: str,
+    fields: Mapping[str, object],
+    values: Values,
+    at: Instant,
+    *,
+    by_namespace: Mapping[str, Values] = MappingProxyType({}),
+) -> None:
     """Write the log line of a call with its metrics, and what this process has seen in AWS's answers.
 
-    Values beyond VALUES_MAX are written in lines of their own. If the log level leaves out the log line, the
-    metrics are written without it: alarms must not depend on the log level.
+    Values beyond VALUES_MAX are written in lines of their own, and so are those of each namespace, if the
+    stack has such metrics. If the log level leaves out the log line, the metrics are written without it:
+    alarms must not depend on the log level.
     """
     alone = list(documents({**values, **_of_answers()}, at))
     if logger.log_level <= logging.INFO:
         with_line = alone.pop(0) if alone else {}
         # The location in the line is that of the handler.
         logger.info(message, extra={**fields, **with_line}, stacklevel=4)
-    for each in alone:
-        print(json.dumps(each, separators=(",", ":")))  # noqa: T201 - Lambda takes it for the log
+    if settings().has_namespace_metrics:
+        for namespace, each in by_namespace.items():
+            alone += documents(each, at, namespace)
+    for document in alone:
+        print(json.dumps(document, separators=(",", ":")))  # noqa: T201 - Lambda takes it for the log
 
 
-def documents(values: Values, at: Instant) -> Iterator[dict[str, Any]]:
+def documents(values: Values, at: Instant, namespace: str | None = None) -> Iterator[dict[str, Any]]:
     """The members of the log lines that publish these values; none if there are no values.
 
-    Each document has at most VALUES_MAX values of a metric.
+    Each document has at most VALUES_MAX values of a metric. With a `namespace`, they are those of its
+    triggers.
     """
+    published = UNITS if settings().has_all_metrics else get_args(Always)
+    values = {name: each for name, each in values.items() if name in published}
     longest = max(map(len, values.values()), default=0)
     for start in range(0, longest, VALUES_MAX):
         some = {name: list(each[start : start + VALUES_MAX]) for name, each in values.items()}
-        yield _document({name: each for name, each in some.items() if each}, at)
+        yield _document({name: each for name, each in some.items() if each}, at, namespace)
 
 
-def _document(values: Mapping[MetricName, Sequence[int]], at: Instant) -> dict[str, Any]:
+def _document(
+    values: Mapping[MetricName, Sequence[int]], at: Instant, namespace: str | None
+) -> dict[str, Any]:
+    dimensions = {DIMENSION: settings().stack_name}
+    if namespace is not None:
+        dimensions[NAMESPACE_DIMENSION] = namespace
     directive = {
         "Namespace": NAMESPACE,
-        "Dimensions": [[DIMENSION]],
+        "Dimensions": [list(dimensions)],
         "Metrics": [{"Name": name, "Unit": UNITS[name]} for name in values],
     }
     members: dict[str, Any] = {"_aws": {"Timestamp": at, "CloudWatchMetrics": [directive]}}
-    return members | {DIMENSION: settings().stack_name} | dict(values)
+    return members | dimensions | dict(values)
 
 
 def _of_answers() -> Values:

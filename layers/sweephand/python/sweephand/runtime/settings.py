@@ -55,6 +55,8 @@ class Settings(NamedTuple):
     auth: Auth
     destinations: "Destinations | None"
     stack_name: str
+    has_all_metrics: bool
+    has_namespace_metrics: bool
 
     @property
     def queues(self) -> JobQueues:
@@ -112,6 +114,8 @@ class Settings(NamedTuple):
             auth=_auth(environment),
             destinations=_destinations(environment),
             stack_name=environment.get("STACK_NAME", "sweephand"),
+            has_all_metrics=_has_all_metrics(environment),
+            has_namespace_metrics=_switch(environment, "NAMESPACE_METRICS"),
         )
 
 
@@ -150,6 +154,13 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     if text not in ("on", "off"):
         raise SettingsError(f"{name} must be on or off, not {text!r}.")
     return text == "on"
+
+
+def _has_all_metrics(environment: Mapping[str, str]) -> bool:
+    text = environment.get("METRICS", "default")
+    if text not in ("default", "all"):
+        raise SettingsError(f"METRICS must be default or all, not {text!r}.")
+    return text == "all"
 
 
 def _auth(environment: Mapping[str, str]) -> Auth:

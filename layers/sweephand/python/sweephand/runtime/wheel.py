@@ -61,7 +61,8 @@ def report_tick(logger: "Logger", ticked: Ticked) -> None:
         fields["off_since"] = ticked.off_since
     if swept is not None:
         fields |= {"triggers": swept.triggers, "timers": swept.timers, "finished": swept.is_finished}
-    write(logger, "ticked", {**fields, "faults": len(ticked.faults)}, _cursor_age(ticked.left_at, now), now)
+    values = {**_cursor_age(ticked.left_at, now), **({} if swept is None else _of_sweep(swept))}
+    write(logger, "ticked", {**fields, "faults": len(ticked.faults)}, values, now)
 
 
 def report_sweep(logger: "Logger", swept: Swept) -> None:
@@ -74,7 +75,12 @@ def report_sweep(logger: "Logger", swept: Swept) -> None:
         "finished": swept.is_finished,
         "faults": len(swept.faults),
     }
-    write(logger, "swept", fields, _cursor_age(swept.left_at, now), now)
+    write(logger, "swept", fields, {**_cursor_age(swept.left_at, now), **_of_sweep(swept)}, now)
+
+
+def _of_sweep(swept: Swept) -> Values:
+    """The metrics of one sweep. The average of `Sent` is the number of triggers in a sweep."""
+    return {"Sent": [swept.triggers], "SweepTime": [swept.took_ms]}
 
 
 def _cursor_age(left_at: Instant | None, now: Instant) -> Values:

@@ -11,14 +11,14 @@ from sweephand.model.job import JobKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.intake import Intake
+from sweephand.runs.intake import Handled, Intake
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.outcome import LineWait, OutcomeName
 from sweephand.runs.shared_reads import UNREAD
 
 
 class LineDelivery:
-    """line_worker.Delivery for one worker. It counts what became of the triggers, and keeps all errors.
+    """line_worker.Delivery for one worker. It counts what became of triggers, and keeps what is for the log.
 
     The runs that are over are marked in the progress of their batches together: before the worker deletes an
     entry of the line. Other workers deliver their neighbours, so marks of single runs would often meet.
@@ -33,7 +33,10 @@ class LineDelivery:
         #: The runs that are over and not known to be marked.
         self._ended: set[Mark] = set()
         self.outcomes: Counter[OutcomeName] = Counter()
-        self.errors: list[tuple[OutcomeName, Exception]] = []
+        self.noteworthy: list[Handled] = []
+        #: Triggers that are handled now, and the most that were handled at once. Each has a permit.
+        self._open = 0
+        self.open_max = 0
 
     def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
         """As line_worker.Delivery promises. The triggers of one job share a read for a second."""
@@ -42,13 +45,17 @@ class LineDelivery:
         # If the job cannot be read, the handler of the trigger finds out, and counts the fault.
         with suppress(Exception):
             read = self._reads[key] = self._job_reads.fresh(key, read)
+        with self._lock:
+            self._open += 1
+            self.open_max = max(self.open_max, self._open)
         handled = self._intake.handle_permitted(message, read, permit, deadline)
         with self._lock:
+            self._open -= 1
             self.outcomes[handled.outcome.name] += 1
             if handled.outcome.ended is not None:
                 self._ended.add(handled.outcome.ended)
-            if handled.error is not None:
-                self.errors.append((handled.outcome.name, handled.error))
+            if handled.is_noteworthy:
+                self.noteworthy.append(handled)
         if not handled.is_done:
             raise StoreError(f"a trigger could not be taken out of its line: {handled.error}")
         return handled.outcome.into or handled.outcome.name != "kept"

@@ -15,21 +15,32 @@ from sweephand.ports import Queue
 from sweephand.runs.flow.line_delivery import LineDelivery
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.outcome import OutcomeName
-from sweephand.runs.received import Received
+from sweephand.runs.received import Handled, Received
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
     """What became of a work message, and of the triggers that its worker has met.
 
-    `errors` has the outcome of each trigger whose handling failed, and why. `error` is that of the worker
-    itself. If there is one, the message must come again.
+    `noteworthy` has the triggers for which the log has a line. `open_max` is how many permits were in use at
+    once. `refusal` is why the message itself could not be handled. `error` is that of the worker itself. If
+    there is one, the message must come again. `namespace` is that of the policy, if the message could be
+    read.
     """
 
     outcome: WorkOutcome | Literal["newer", "buried", "fault"]
     triggers: Counter[OutcomeName] = field(default_factory=Counter)
-    errors: Sequence[tuple[OutcomeName, Exception]] = ()
+    noteworthy: Sequence[Handled] = ()
+    open_max: int = 0
+    refusal: Exception | None = None
     error: Exception | None = None
+    namespace: str | None = None
+
+    @property
+    def errors(self) -> list[Exception]:
+        """All errors, those of triggers included."""
+        found = (*(each.error for each in self.noteworthy), self.refusal, self.error)
+        return [each for each in found if each is not None]
 
     @property
     def is_done(self) -> bool:
@@ -55,9 +66,12 @@ class WorkIntake:
 
     def handle(self, received: Received, *, deadline: Instant) -> Worked:
         """Handle a work message. Nothing raises; at `deadline` the function's time is up."""
-        delivery = self._make_delivery()
+        delivery, namespace = self._make_delivery(), None
+        outcome: WorkOutcome | Literal["fault"] = "fault"
+        fault: Exception | None = None
         try:
             message = decode_work(received.body)
+            namespace = message.namespace
             worker = self._make_worker(delivery)
             outcome = worker.work(
                 message, received.receives, deadline, lambda: self._work.acknowledge(received.receipt)
@@ -67,8 +81,15 @@ class WorkIntake:
         except PoisonError as error:
             return self._bury(received, error)
         except Exception as error:  # noqa: BLE001 - SQS shows the message again
-            return Worked("fault", delivery.outcomes, delivery.errors, error)
-        return Worked(outcome, delivery.outcomes, delivery.errors)
+            fault = error
+        return Worked(
+            outcome,
+            delivery.outcomes,
+            delivery.noteworthy,
+            delivery.open_max,
+            error=fault,
+            namespace=namespace,
+        )
 
     def _put_back(self, received: Received, error: NewerError) -> Worked:
         """Send a message again that only a newer version can handle, however often it comes."""
@@ -76,11 +97,11 @@ class WorkIntake:
             self._work.send(NewerMessage(received.body), NEWER_MS)
         except Exception as worse:  # noqa: BLE001 - same
             return Worked("fault", error=worse)
-        return Worked("newer", errors=[("newer", error)])
+        return Worked("newer", refusal=error)
 
     def _bury(self, received: Received, error: PoisonError) -> Worked:
         try:
             self._queue.bury([(DeadLetter(received.body, str(error)), None)])
         except Exception as worse:  # noqa: BLE001 - same
             return Worked("fault", error=worse)
-        return Worked("buried", errors=[("buried", error)])
+        return Worked("buried", refusal=error)
