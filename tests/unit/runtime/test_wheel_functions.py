@@ -4,12 +4,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.fakes.faults import calls_of
+from tests.fakes.faults import calls_of, failing
 from tests.fakes.functions import forget_the_environment, function
 from tests.fakes.metrics import printed
 from tests.fakes.shards import sent, written
 from tests.fakes.world import NOON, World
 
+from sweephand.base.errors import StoreError
 from sweephand.base.timing import AUDIT_MINUTE
 from sweephand.model.timer import UnreadTimer, position_key
 from sweephand.runtime import wheel
@@ -85,3 +86,14 @@ def test_a_function_that_sweeps_measures_its_sweep(
     found = {each.metric.name: each.value for each in printed(capsys.readouterr().out.splitlines())}
     forget_the_environment()
     assert found == {"Sent": 1, "SweepTime": 0}
+
+
+@pytest.mark.parametrize("name", ["tick", "sweep"])
+def test_a_function_that_cannot_read_the_leases_writes_a_line_before_it_fails(
+    world: World, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """The line has what DynamoDB's answers have shown, as that it throttles."""
+    failing(world, "leases.state")
+    with caplog.at_level("INFO"), pytest.raises(StoreError):
+        function(name).handler({"firstShard": 0}, Context())
+    assert [each.message for each in caplog.records] == ["not begun"]

@@ -1,5 +1,6 @@
 """The delivery function: the records of an SQS event in, and what became of each message out."""
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -81,7 +82,10 @@ def report(logger: "Logger", handled: Sequence[Handled], request_id: str | None)
 
 def log_triggers(logger: "Logger", handled: Iterable[Handled], request_id: str | None) -> None:
     """Write a line for each noteworthy trigger; for every one if the log level is DEBUG."""
+    shows_all = logger.log_level <= logging.DEBUG
     for each in handled:
+        if not shows_all and not each.is_noteworthy:
+            continue
         about: dict[str, object] = {"request_id": request_id, "outcome": each.outcome.name}
         if (trigger := each.trigger) is not None:
             about |= {"trigger_id": trigger.id, "namespace": trigger.key.namespace, "job": trigger.key.name}
