@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from infra.bench import prices
 from infra.bill import measured
 from tests.unit.bill.test_triggers import COUNTS, MEASURED, counted
 
@@ -60,3 +61,7 @@ def test_the_committed_file_has_a_batch_without_a_policy_and_batches_under_one()
     assert without.limit is None
     assert {each.limit for each in under} == {50, 200}
     assert all(each.writes > without.writes and each.reads > without.reads for each in under)
+
+
+def test_the_metrics_of_a_stack_that_delivers_all_day_cost_less_than_a_dollar_a_month() -> None:
+    assert prices.METRICS.of(measured.load().handling.metrics) < 1
