@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.bench.flow_units import ANSWER_S, EVENTS, PERMITS_OF_FUNCTION
 from infra.bench.prices import CHECKED
-from infra.bill import batches, comparison, evidence, tables
+from infra.bill import batches, comparison, evidence, tables, watches
 from infra.bill.lines import total
 from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge
 
@@ -31,6 +31,9 @@ def text(bill: Bill) -> str:
         "batch_answer_s": f"{ANSWER_S:g}",
         "permits_of_function": str(PERMITS_OF_FUNCTION),
         "flow_time": tables.dollars(batches.flow_time(bill)),
+        "check_dollars": tables.dollars(total(watches.lines(bill))),
+        "watch_month": watches.month(bill, 1),
+        "watch_month_of_hours": watches.month(bill, 6),
         "memory_flow": str(bill.template.memory_mb("Flow")),
         "batches_on": bill.measured.when["batches"],
         "idle": tables.idle_table(bill),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
 from sweephand.model.api_key import Key
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
@@ -12,8 +12,16 @@ from sweephand.model.policy import Policy, PolicyKey, holder_size_of, partitions
 from sweephand.model.run import Run
 from sweephand.model.secret import Secret, SecretKey
 from sweephand.model.signing_secret import SigningSecret, SigningSecrets
-from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, pack_key
+from sweephand.model.timer import (
+    DeadlineTimer,
+    OccurrenceTimer,
+    RetryTimer,
+    TimerPack,
+    WatchTimer,
+    pack_key,
+)
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
+from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
@@ -109,6 +117,24 @@ def deadline_timer(not_before: Instant = NOON, shard: int = 3, **changed: Any) -
     trigger = Trigger(JobKey("default", "backup"), UID, "1-aaaa", NOON - 1_000, 7, NOON - MINUTE_MS)
     message = DeadlineMessage(trigger, 2, "owner00000000001", shard, not_before)
     return DeadlineTimer(shard, message._replace(**changed))
+
+
+def watch_timer(check_at: Instant = NOON, shard: int = 3, **changed: Any) -> WatchTimer:
+    first = Occurrence(NOON - 2 * MINUTE_MS, 7)
+    series = Series("@every 1m", "UTC", NOON - DAY_MS)
+    message = WatchMessage(
+        JobKey("default", "backup"),
+        UID,
+        "1-aaaa",
+        series,
+        first,
+        through=check_at - MINUTE_MS,
+        since=NOON - DAY_MS,
+        after_ms=MINUTE_MS,
+        check_at=check_at,
+        armed_at=NOON - DAY_MS,
+    )
+    return WatchTimer(shard, message._replace(**changed))
 
 
 def run(due_at: Instant = NOON, attempt: int = 1, owner: str = "owner00000000001", **changed: Any) -> Run:

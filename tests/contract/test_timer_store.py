@@ -11,6 +11,7 @@ from tests.contract.builders import (
     pack,
     retry_timer,
     timer,
+    watch_timer,
 )
 from tests.fakes.engines import Stores
 
@@ -79,6 +80,8 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         retry_timer(attempt=12, redrive=Redrive(11, None)),
         deadline_timer(),
         deadline_timer(faults=3, attempt=100, owner="owner00000000002"),
+        watch_timer(),
+        watch_timer(faults=3),
         retry_timer(trigger=replace(retry_timer().message.trigger, demand=Demand("chained", "a" * 32, 3))),
         retry_timer(payload=Payload.of('{"n": 1.10, "s": "\u00fc\\u0000"}')),
         retry_timer(payload=Payload("0" * 64, 5_000, None, "ref")),
@@ -152,6 +155,7 @@ def test_two_timers_of_one_instant_are_stored_separately(timers: TimerStore) -> 
     written: list[Timer] = [timer(), timer(name="other"), timer(rev="2-bbbb")]
     written += [retry_timer(), retry_timer(attempt=3)]
     written += [deadline_timer(), deadline_timer(attempt=3), deadline_timer(owner="owner00000000002")]
+    written += [watch_timer(), watch_timer(rev="2-bbbb")]
     timers.put(written)
     assert sorted(everything(timers), key=lambda each: each.sort_key) == everything(timers)
     assert {each.sort_key for each in everything(timers)} == {each.sort_key for each in written}

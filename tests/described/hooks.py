@@ -62,12 +62,12 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"", r"Select the jobs", "one of two query parameters is required"),
     (r"/label", r"Give each name once", "the same label twice with two values"),
     (
-        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|historyRetention|retention|expiresIn|overlap|jitter)",
+        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|alertAfter|historyRetention|retention|expiresIn|overlap|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
     (r"/target", r"has no defaultTarget", "a job without a target needs the default of its namespace"),
-    (r"/(target|onComplete)/timeout", r"Give a duration of more than 0 and at most", _BOUNDED),
+    (r"/(target|onComplete|onAlert)/timeout", r"Give a duration of more than 0 and at most", _BOUNDED),
     (
         r"/(dueTime|ttl)",
         r"is past|names no instant|beyond the year|too long|before the first|ends before",
@@ -78,17 +78,24 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"/timezone", r"conflicts with", "a schedule can name a zone, which has to be the same"),
     (r"/repeats", r"without a schedule", "a one-off fires once"),
     (r"/(waitLimit|heartbeatTimeout|maxRunTime)", r"has no effect", "the field needs another beside it"),
+    (r"/(alertAfter|onAlert)", r"Give it with", "each of the two needs the other"),
     (
-        r"/(onComplete|target)/(url|queueUrl)",
+        r"/alertAfter",
+        r"with batch yet|fires only on demand",
+        "neither has a watch",
+    ),
+    (r"/history", r"a watch needs the records", "a watch needs the records of successes"),
+    (
+        r"/(onComplete|onAlert|target)/(url|queueUrl)",
         r".",
         "a URL has a grammar of its own, and a host that is allowed",
     ),
     (
-        r"/(onComplete|target)/headers(/.*)?",
+        r"/(onComplete|onAlert|target)/headers(/.*)?",
         r"set by|given|once|bytes|leave it out",
         "some names are Sweephand's",
     ),
-    (r"/(onComplete|target)/method", r"sends no body", "data is sent in a body"),
+    (r"/(onComplete|onAlert|target)/method", r"sends no body", "data is sent in a body"),
     (r"/deadLetterQueue", r".", "a URL has a grammar of its own, and the stack allows only certain queues"),
     (r"/data", r"sends no body|bytes", "data is sent in a body, and its bytes are counted"),
 )
@@ -143,6 +150,8 @@ def settle(job: dict[str, Any], number: int, *, is_whole: bool) -> None:
             job["target"] = {"type": "http", "url": f"{NOWHERE}{number}"}
         for name in ("ttl", "timezone", "onComplete", "deadLetterQueue"):
             job.pop(name, None)
+        if job.get("onAlert") is not None:
+            job["onAlert"] = {"type": "http", "url": f"{NOWHERE}{number}"}
 
 
 def chosen(drawn: Any) -> Any:

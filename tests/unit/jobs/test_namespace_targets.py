@@ -91,18 +91,19 @@ def test_the_default_target_has_to_be_in_the_lists_that_are_written_with_it() ->
     assert put(to, HOSTS, defaultTarget=QUEUE).status == 200
 
 
-@pytest.mark.parametrize("place", ["target", "onComplete"])
+@pytest.mark.parametrize("place", ["target", "onComplete", "onAlert"])
 def test_a_job_with_another_host_is_refused_however_it_is_written(place: str) -> None:
     to = client(HOSTS)
     assert to.put("stored", job(target=INSIDE)).status == 201
-    wrong = job(**{"target": INSIDE, place: OUTSIDE})
+    written = {place: OUTSIDE, **({"alertAfter": "10m"} if place == "onAlert" else {})}
+    wrong = job(**{"target": INSIDE, **written})
     patch = {"content-type": "application/merge-patch+json"}
     bulk = [{"name": name, **wrong} for name in ("a", "b", "c")]
     results = to.send("POST", f"{URL}/jobs", {"jobs": bulk}).json["results"]
     problems = [
         to.put("new", wrong).json,
         to.put("stored", wrong).json,
-        to.send("PATCH", f"{URL}/jobs/stored", {place: OUTSIDE}, headers=patch).json,
+        to.send("PATCH", f"{URL}/jobs/stored", written, headers=patch).json,
         *(each["problem"] for each in results),
     ]
     for problem in problems:

@@ -12,6 +12,7 @@ from sweephand.jobs.validation import job_violations, payload_of, payload_violat
 from sweephand.model.definition import Payload
 from sweephand.targets.queues import NO_QUEUE
 
+ALERT: dict[str, Any] = {"alertAfter": "10m", "onAlert": HTTP}
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/letters"
 JOB: dict[str, Any] = {"dueTime": "10s", "target": HTTP}
 #: A target within its bounds. Two of them are too large for one job.
@@ -31,6 +32,9 @@ def pointers(written: dict[str, Any], payload: Payload | None = None, **options:
         {**JOB, "retry": {"initialDelay": "0s"}, "catchup": {"mode": "all"}, "labels": {"team": "ops"}},
         {**JOB, "overlap": "wait", "waitLimit": 5, "deadLetterQueue": QUEUE},
         {**JOB, "onComplete": {"type": "job", "name": "next"}},
+        {**JOB, **ALERT},
+        {**JOB, **ALERT, "alertAfter": "7d", "history": "full"},
+        {**JOB, **ALERT, "alertAfter": "PT1M", "onAlert": {"type": "default"}},
     ],
 )
 def test_a_valid_job_has_no_violation(job: dict[str, Any]) -> None:
@@ -57,10 +61,23 @@ def test_a_valid_job_has_no_violation(job: dict[str, Any]) -> None:
         ({"maxRunTime": "5m"}, "/maxRunTime"),
         ({"description": "x" * 513}, "/description"),
         ({"target": LARGE, "onComplete": LARGE}, ""),
+        ({"alertAfter": "10m"}, "/onAlert"),
+        ({"onAlert": HTTP}, "/alertAfter"),
+        ({**ALERT, "alertAfter": "59s"}, "/alertAfter"),
+        ({**ALERT, "alertAfter": "169h"}, "/alertAfter"),
+        ({**ALERT, "alertAfter": "soon"}, "/alertAfter"),
+        ({**ALERT, "onAlert": {"type": "http"}}, "/onAlert/url"),
+        ({**ALERT, "onAlert": {"type": "job", "name": "next"}}, "/onAlert/type"),
+        ({**ALERT, "history": "failures"}, "/history"),
+        ({**ALERT, "batch": {"count": 5}}, "/alertAfter"),
     ],
 )
 def test_a_broken_rule_is_a_violation_with_its_pointer(fields: dict[str, Any], pointer: str) -> None:
     assert pointers({**JOB, **fields}) == [pointer]
+
+
+def test_a_job_that_has_no_due_time_has_nothing_to_watch() -> None:
+    assert pointers({"target": HTTP, **ALERT}) == ["/alertAfter"]
 
 
 def test_a_field_out_of_its_bounds_breaks_no_other_rule() -> None:

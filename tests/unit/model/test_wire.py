@@ -28,6 +28,7 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
+from sweephand.model.watch import Alert, WatchMessage
 from sweephand.model.wire import decode, encode
 from sweephand.schedules import Batch, Occurrence, Series
 
@@ -39,6 +40,8 @@ MESSAGE = TriggerMessage(
     first_attempt_at=1_795_262_400_300,
     faults=1,
 )
+
+NOON = 1_795_262_400_000
 
 instants = st.integers(0, 253_402_300_799_999)
 counts = st.integers(0, 10**9)
@@ -274,10 +277,47 @@ def test_a_failure_message_reads_back_as_it_was_written(message: FailureMessage)
         result=st.none() | st.text(max_size=300).map(json.dumps),
         batch_end=st.none()
         | st.builds(BatchEnd, counts, st.builds(Counts, counts, counts, counts), st.booleans()),
+        alert=st.none() | st.builds(Alert, instants, counts, instants, instants),
     )
 )
 def test_a_notification_message_reads_back_as_it_was_written(message: NotifyMessage) -> None:
     assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        WatchMessage,
+        st.just(KEY),
+        names,
+        names,
+        st.just(Series("@every 5m", "UTC", NOON)),
+        st.tuples(st.integers(NOON, 2 * NOON), counts).map(lambda each: Occurrence(*each)),
+        through=instants,
+        since=instants,
+        after_ms=counts,
+        check_at=instants,
+        armed_at=instants,
+        faults=counts,
+    )
+)
+def test_a_check_of_a_watch_reads_back_as_it_was_written(message: WatchMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+def test_a_version_before_watches_keeps_their_messages_for_a_newer_one() -> None:
+    series = Series("@every 5m", "UTC", NOON)
+    check = WatchMessage(
+        JobKey("ns", "job"), "uid", "1-a", series, Occurrence(NOON, 1), NOON + 1, 5, 60_000, NOON + 2, 7
+    )
+    assert encode(check) == (
+        '{"v":4,"kind":"watch","ns":"ns","job":"job","uid":"uid","rev":"1-a","armed":7,'
+        f'"series":{{"schedule":"@every 5m","timezone":"UTC","startAt":{NOON}}},"first":[{NOON},1],'
+        f'"until":{NOON + 1},"since":5,"after":60000,"at":{NOON + 2},"faults":0}}'
+    )
+    alert = encode(NOTICE._replace(alert=Alert(1, 2, 3, 4)))
+    assert alert.startswith('{"v":4,"kind":"notice",')
+    assert alert.endswith(',"alert":[1,2,3,4]}')
+    assert encode(NOTICE).startswith('{"v":1,')
 
 
 def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
@@ -317,9 +357,9 @@ def test_a_text_that_is_no_message_is_poison(text: str) -> None:
     assert len(str(caught.value)) < 1_000
 
 
-@pytest.mark.parametrize("newer", [{"v": 4}, {"v": 5, "kind": "pack", "items": [1]}])
+@pytest.mark.parametrize("newer", [{"v": 5}, {"v": 6, "kind": "pack", "items": [1]}])
 def test_a_message_of_a_newer_version_is_kept_whatever_its_fields_are(newer: dict[str, Any]) -> None:
-    with pytest.raises(NewerError, match="this code reads versions 1 to 3"):
+    with pytest.raises(NewerError, match="this code reads versions 1 to 4"):
         decode(json.dumps(newer))
     with pytest.raises(NewerError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | newer))

@@ -152,13 +152,6 @@ def test_a_bulk_call_refuses_an_invalid_job_with_the_same_pointers_as_a_put(
     assert [each["pointer"] for each in results[1]["problem"]["errors"]] == pointers
 
 
-def test_a_field_of_a_later_version_is_refused_as_not_supported_yet() -> None:
-    errors = Client().put(job={**JOB, "onAlert": {}, "onAlrt": {}}).json["errors"]
-    assert errors[0] == {"pointer": "/onAlert", "detail": "Not supported yet. Leave it out."}
-    assert errors[1]["pointer"] == "/onAlrt"
-    assert "schedule" in errors[1]["detail"]
-
-
 @pytest.mark.parametrize(
     "text",
     [

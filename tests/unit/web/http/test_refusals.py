@@ -27,7 +27,9 @@ def test_the_refusal_of_a_read_does_not_say_that_nothing_was_changed() -> None:
 )
 def test_a_field_in_another_spelling_is_refused_with_the_right_spelling(name: str, meant: str) -> None:
     said = told({**JOB, name: "x"})[f"/{name}"]
-    assert said.startswith(f"There is no such field here. Did you mean {meant}? The fields are: batch, ")
+    assert said.startswith(
+        f"There is no such field here. Did you mean {meant}? The fields are: alertAfter, batch, "
+    )
 
 
 def test_a_job_that_is_written_back_as_it_was_shown_is_refused_with_the_fields_to_leave_out() -> None:

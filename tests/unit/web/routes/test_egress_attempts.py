@@ -19,7 +19,7 @@ from tests.fakes.world import World
 SETTINGS: Final = "/v1/namespaces/ns"
 
 #: Where a target can be written.
-PLACES: Final = ("target", "onComplete", "bulk", "patch", "defaultTarget")
+PLACES: Final = ("target", "onComplete", "onAlert", "bulk", "patch", "defaultTarget")
 
 #: Where a target of the type `default` can stand.
 PLACES_OF_DEFAULT: Final = PLACES[:-1]
@@ -53,7 +53,8 @@ def _written(to: Client, place: str, target: Any) -> Answered:
         return to.send("PATCH", f"{SETTINGS}/jobs/stored", {"target": target}, headers=patch)
     if place == "bulk":
         return to.send("POST", f"{SETTINGS}/jobs", {"jobs": [{"name": "a", **JOB, "target": target}]})
-    return to.put("a", {**JOB, place: target})
+    watch = {"alertAfter": "10m"} if place == "onAlert" else {}
+    return to.put("a", {**JOB, **watch, place: target})
 
 
 def stored(to: Client) -> tuple[str, ...]:

@@ -74,6 +74,10 @@ WAIT_LIMIT_MAX: Final = 1_000
 CATCHUP_WINDOW_S_MIN: Final = 120
 #: As long as the wheel keeps a timer: after a longer outage, no sweeper finds the occurrence.
 CATCHUP_WINDOW_DAYS_MAX: Final = 14
+#: A check of the wheel covers a minute at least.
+ALERT_AFTER_S_MIN: Final = 60
+#: The records of runs and the timers of the wheel are kept for twice as long.
+ALERT_AFTER_DAYS_MAX: Final = 7
 RETENTION_DAYS_MAX: Final = 365
 RUN_DAYS_MAX: Final = 30
 KEY_DAYS_MAX: Final = 3_650
@@ -150,6 +154,8 @@ def table() -> dict[str, int]:
         "waitLimitDefault": WAIT_LIMIT_DEFAULT,
         "waitLimitMax": WAIT_LIMIT_MAX,
         "catchupWindowSecondsMin": CATCHUP_WINDOW_S_MIN,
+        "alertAfterSecondsMin": ALERT_AFTER_S_MIN,
+        "alertAfterDaysMax": ALERT_AFTER_DAYS_MAX,
         "catchupWindowDaysMax": CATCHUP_WINDOW_DAYS_MAX,
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,

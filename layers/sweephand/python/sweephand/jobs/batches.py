@@ -18,6 +18,10 @@ _WITHOUT: Final[Mapping[str, tuple[object, str]]] = {
         "allow",
         "The triggers of a batch run beside each other. Leave overlap out, or leave batch out.",
     ),
+    "alertAfter": (
+        None,
+        "Not supported with batch yet. Leave it out: onComplete tells of a batch that has ended.",
+    ),
     "deleteAfterCompletion": (
         False,
         "Not supported with batch yet. Leave it out: retention says how long a completed job is kept.",

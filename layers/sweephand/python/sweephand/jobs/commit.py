@@ -13,7 +13,7 @@ from sweephand.jobs.payload_audit import may_come_back, refers
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
-from sweephand.model.timer import OccurrenceTimer, TimerPack
+from sweephand.model.timer import OccurrenceTimer, TimerPack, WatchTimer
 from sweephand.model.trigger import Message
 from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
 from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
@@ -27,13 +27,15 @@ class Draft:
 
     `job` has no cut yet, and `job.updated_at` is the instant of the request. Its triggers after `after` are
     armed. If the version `continues_series` of the version before it, its revision begins at the cut.
-    Otherwise it begins at `after`. `skipped` are misfires that do not fire.
+    Otherwise it begins at `after`. `skipped` are misfires that do not fire. The job's watch begins after
+    `after` too, or after `watched_after` if that is set.
     """
 
     job: Job
     after: Instant
     continues_series: bool = False
     skipped: OccurrenceRange | None = None
+    watched_after: Instant | None = None
 
 
 class Commits:
@@ -106,7 +108,8 @@ class Commits:
             return []
         armings = [self._arming(draft) for draft in drafts]
         timers = [timer for arming in armings for timer in arming.timers]
-        self._put_timers(packed_new(timers) if self._packs_timers else timers)
+        watches = [arming.watch for arming in armings if arming.watch is not None]
+        self._put_timers([*(packed_new(timers) if self._packs_timers else timers), *watches])
         self._send([message for arming in armings for message in arming.messages])
         self.check_time_limit(drafts[0].job.updated_at)
         return list(concurrently([partial(self._create_one, draft) for draft in drafts]))
@@ -172,7 +175,7 @@ class Commits:
 
     def _arm(self, draft: Draft) -> None:
         arming = self._arming(draft)
-        self._put_timers(arming.timers)
+        self._put_timers([*arming.timers, *([] if arming.watch is None else [arming.watch])])
         self._send(arming.messages)
 
     def _arming(self, draft: Draft) -> Arming:
@@ -180,13 +183,23 @@ class Commits:
         of = job.definition
         armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, of.catchup, of.priority)
         arming = arm(armable, after=draft.after, now=job.updated_at)
+        if of.alert_after_ms is not None:
+            arming = self._with_watch(arming, armable, of.alert_after_ms, draft)
         if draft.skipped is None:
             return arming
         # The record must follow the commit. The message makes it even if this function crashes in between.
         record = range_message(armable, draft.skipped, job.updated_at, are_skipped=True)
         return arming._replace(messages=(*arming.messages, record))
 
-    def _put_timers(self, timers: Sequence[OccurrenceTimer | TimerPack]) -> None:
+    @staticmethod
+    def _with_watch(arming: Arming, armable: Armable, after_ms: int, draft: Draft) -> Arming:
+        from sweephand.wheel.watch import arm_watch  # noqa: PLC0415 - most jobs have no watch
+
+        since = draft.after if draft.watched_after is None else draft.watched_after
+        checks, watch = arm_watch(armable, since=since, after_ms=after_ms, now=draft.job.updated_at)
+        return arming._replace(messages=(*arming.messages, *checks), watch=watch)
+
+    def _put_timers(self, timers: Sequence[OccurrenceTimer | WatchTimer | TimerPack]) -> None:
         if timers:
             self._timers.put(timers)
 

@@ -84,7 +84,8 @@ def draft_resume(
         change=Change(now, who, "resumed", token),
         resumed_at=now,
     )
-    return Draft(job, after, skipped=skipped)
+    # What fell due during the pause is not watched: the caller wanted that nothing happens.
+    return Draft(job, after, skipped=skipped, watched_after=max(after, now))
 
 
 def expiry(series: Series, definition: Definition) -> Instant | None:

@@ -10,7 +10,7 @@ from typing import Any
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.jobs.namespace_targets import place_violations
 from sweephand.jobs.settings_cache import CachedSettings
-from sweephand.model.definition import Definition
+from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.targets.default import NAME, resolved, takes
 from sweephand.targets.queues import Reach
 from sweephand.targets.registry import data_violations, target_violations
@@ -42,10 +42,12 @@ class NamespaceDefaults:
         Those are the default target, and where HTTP targets may be.
         """
         found = self._place_violations(namespace, definition)
-        for at, has_data in (("/target", definition.payload is not None), ("/onComplete", True)):
-            spec = definition.written.get(at[1:])
+        for name in TARGET_FIELDS:
+            spec = definition.written.get(name)
             if spec is not None and spec.get("type") == NAME:
-                found += self._violations(namespace, spec, at, has_data=has_data)
+                # A notification and an alert always have a body.
+                has_data = name != "target" or definition.payload is not None
+                found += self._violations(namespace, spec, f"/{name}", has_data=has_data)
         target = definition.target
         if not found and definition.payload is not None and target.get("type") == NAME:
             found += data_violations(self.target(namespace, target), definition.payload.size)
@@ -64,8 +66,8 @@ class NamespaceDefaults:
             allowed = self._settings.allowed_of(namespace, fresh=fresh)
             found = [
                 violation
-                for at in ("/target", "/onComplete")
-                for violation in place_violations(allowed, definition.written.get(at[1:]), at)
+                for name in TARGET_FIELDS
+                for violation in place_violations(allowed, definition.written.get(name), f"/{name}")
             ]
             if not found:
                 break

@@ -5,7 +5,7 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.model.definition import Definition
+from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.secret import Secret
 from sweephand.targets.registry import secret_refs
 from sweephand.targets.secret_refs import SecretRef
@@ -60,8 +60,8 @@ class SecretCheck:
 
 def secret_refs_of(definition: Definition) -> list[SecretRef]:
     """The secrets that the targets of a job name, with JSON pointers in the job."""
-    targets = {"/target": definition.target, "/onComplete": definition.on_complete}
-    return [each for at, spec in targets.items() if spec is not None for each in _refs_at(at, spec)]
+    targets = ((f"/{name}", definition.written.get(name)) for name in TARGET_FIELDS)
+    return [each for at, spec in targets if spec is not None for each in _refs_at(at, spec)]
 
 
 def _refs_at(at: str, spec: Mapping[str, Any]) -> list[SecretRef]:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from sweephand.base.errors import BadRequestError, InvalidError, Violation, pointer
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.limits import (
+    ALERT_AFTER_DAYS_MAX,
     BATCH_WINDOW_DAYS_MAX,
     CATCHUP_WINDOW_DAYS_MAX,
     CATCHUP_WINDOW_S_MIN,
@@ -24,7 +25,8 @@ from sweephand.base.names import name_violations
 from sweephand.jobs.batches import batch_violations
 from sweephand.jobs.field_bounds import bounds_violations, value_at
 from sweephand.jobs.labels import label_name_violations
-from sweephand.model.definition import Payload
+from sweephand.jobs.watch_rules import watch_violations
+from sweephand.model.definition import TARGET_FIELDS, Payload
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.request import IDLE_ON_DEMAND, series_of
 from sweephand.targets.queue_url import ESCAPES, read_queue_url
@@ -34,7 +36,7 @@ from sweephand.targets.url import UrlError
 
 #: The fields that hold a target. target_violations() judges their shapes too, since each type has its own
 #: fields.
-TARGETS: Final = frozenset({"target", "onComplete"})
+TARGETS: Final = frozenset(TARGET_FIELDS)
 
 #: Made once, because `json.dumps` makes an encoder for each call that does not use the defaults.
 _COMPACT: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
@@ -55,6 +57,7 @@ _DURATIONS: Final = (
     _DurationRule(("catchup", "window"), CATCHUP_WINDOW_DAYS_MAX),
     _DurationRule(("batch", "window"), BATCH_WINDOW_DAYS_MAX),
     _DurationRule(("heartbeatTimeout",), RUN_DAYS_MAX),
+    _DurationRule(("alertAfter",), ALERT_AFTER_DAYS_MAX),
     _DurationRule(("maxRunTime",), RUN_DAYS_MAX),
     _DurationRule(("historyRetention",), RETENTION_DAYS_MAX),
     _DurationRule(("retention",), RETENTION_DAYS_MAX, may_be_zero=True),
@@ -103,6 +106,7 @@ def job_violations(
         found += name_violations("/policy", sound["policy"])
     found += _idle_violations(sound, written.keys() if asked is None else asked)
     found += _on_demand_violations(written)
+    found += watch_violations(written, sound, are_durations_valid=not durations)
     found += batch_violations(sound)
     if not found and not unsound:
         found += _size_violations(written)
@@ -195,6 +199,10 @@ def _target_violations(sound: Mapping[str, Any], payload: Payload | None, reach:
         found += target_violations(
             sound["onComplete"], has_data=True, reach=reach, at="/onComplete", types=end_target_types()
         )
+    if "onAlert" in sound:
+        found += target_violations(
+            sound["onAlert"], has_data=True, reach=reach, at="/onAlert", types=target_types()
+        )
     if payload is not None:
         found += data_violations(sound.get("target"), payload.size)
     return found
@@ -252,7 +260,7 @@ def _on_demand_violations(written: Mapping[str, Any]) -> list[Violation]:
     """
     if not written.keys().isdisjoint({"schedule", "dueTime"}):
         return []
-    idle = ["catchup"] if "catchup" in written else []
+    idle = [name for name in ("catchup", "alertAfter") if name in written]
     if written.get("deleteAfterCompletion") is True:
         idle.append("deleteAfterCompletion")
     return [Violation(pointer(name), IDLE_ON_DEMAND) for name in idle]

@@ -16,7 +16,7 @@ from sweephand.jobs.secret_check import SecretCheck, secret_refs_of
 from sweephand.jobs.series import is_over
 from sweephand.jobs.time_limit import check_time_limit, within_time_limit
 from sweephand.model.change import Change
-from sweephand.model.definition import Definition
+from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
@@ -204,4 +204,5 @@ class Writer:
 
 
 def _has_same_targets(one: Definition, other: Definition) -> bool:
-    return (one.target, one.on_complete, one.payload) == (other.target, other.on_complete, other.payload)
+    is_same = all(one.written.get(name) == other.written.get(name) for name in TARGET_FIELDS)
+    return is_same and one.payload == other.payload

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import Trigger, batch_end_id, end_id
+from sweephand.model.watch import Alert, alert_id
 
 if TYPE_CHECKING:
     # Tick and sweep make no attempts.
@@ -38,7 +39,8 @@ class Attempt(NamedTuple):
     run.
 
     With `ended_after`, the attempt delivers no trigger, but the notification that its run ended after that
-    many attempts. If it `ends_batch` too, all runs of the trigger's batch are over. If `must_be_new`, the
+    many attempts. If it `ends_batch` too, all runs of the trigger's batch are over. With an `alert` too, it
+    delivers that alert, and the trigger is the last that was missed. If `must_be_new`, the
     attempt does not repeat an earlier one. Then a queue that drops repetitions must take it. `within_ms`
     limits connecting and the request together, if it is less than the target's own timeout. Earlier
     connections of the same attempt may have taken the rest. Adapters of targets that have a host ask
@@ -58,17 +60,22 @@ class Attempt(NamedTuple):
     within_ms: int | None = None
     ends_batch: bool = False
     allowed: Allowed = everywhere
+    alert: Alert | None = None
 
     @property
     def id(self) -> str:
         """The id by which a consumer deduplicates: the trigger's, or that of the end of its run."""
+        if self.alert is not None:
+            return alert_id(self.trigger.uid, self.alert)
         if self.ends_batch:
             return batch_end_id(self.trigger)
         return self.trigger.id if self.ended_after is None else end_id(self.trigger, self.ended_after)
 
     @property
     def event(self) -> str:
-        """What a notification is about: the `end` of a run, or the `batch-end`."""
+        """What a notification is about: the `end` of a run, or the `batch-end`; or that it is an `alert`."""
+        if self.alert is not None:
+            return "alert"
         return "batch-end" if self.ends_batch else "end"
 
 

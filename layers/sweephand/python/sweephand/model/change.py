@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.model.definition import Definition
+from sweephand.model.definition import TARGET_FIELDS, Definition
 
 ChangeKind = Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
 
@@ -18,7 +18,7 @@ SWEEPHAND = "sweephand"
 
 
 #: Fields whose values a change never shows, because they may hold secrets or are large.
-_NAMED_ONLY: Final = frozenset({"target", "onComplete", "data"})
+_NAMED_ONLY: Final = frozenset({*TARGET_FIELDS, "data"})
 
 #: The most characters of JSON that a value may have to be shown.
 _SHOWN_MAX: Final = 128

@@ -33,6 +33,10 @@ RETENTION_DEFAULT_MS: Final = 7 * DAY_MS
 RETENTION_MIN_MS: Final = HOUR_MS
 
 
+#: The fields of a job that hold a target.
+TARGET_FIELDS: Final = ("target", "onComplete", "onAlert")
+
+
 class RetryPolicy(NamedTuple):
     """How often a trigger is tried, for how long, and at which intervals (semantics: Delivery)."""
 
@@ -196,6 +200,16 @@ class Definition:
     def on_complete(self) -> Mapping[str, Any] | None:
         """The target that is notified of the end of each run, in the form of `target`; None for no target."""
         return self.written.get("onComplete")
+
+    @property
+    def alert_after_ms(self) -> int | None:
+        """The time in ms after its due time in which a trigger must succeed; None for no watch."""
+        return parse_duration_ms(self.written["alertAfter"]) if "alertAfter" in self.written else None
+
+    @property
+    def on_alert(self) -> Mapping[str, Any] | None:
+        """The target that gets the alerts of the job's watch, in the form of `target`; None for no watch."""
+        return self.written.get("onAlert")
 
     @property
     def is_async(self) -> bool:

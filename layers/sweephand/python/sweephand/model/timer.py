@@ -11,6 +11,7 @@ from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
+from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence, Series
 
 _Message = TypeVar("_Message", TriggerMessage, DeadlineMessage)
@@ -154,6 +155,33 @@ def _attempt_key(kind: str, message: TriggerMessage | DeadlineMessage) -> str:
     return f"{position_key(message.not_before)}#{trigger.key}#{unique}"
 
 
+class WatchTimer(NamedTuple):
+    """The promise that a revision's triggers are checked from the message's first one on.
+
+    A revision that is watched has one such timer at a time. Its next one follows from its place, its message
+    and the lease, as for occurrence timers. `stored_key` is as there.
+    """
+
+    shard: int
+    message: WatchMessage
+    stored_key: str | None = None
+
+    @property
+    def key(self) -> JobKey:
+        """The key of the job."""
+        return self.message.key
+
+    @property
+    def due_at(self) -> Instant:
+        """When the check is due, or a later instant if an older version put the timer off."""
+        return self.message.check_at if self.stored_key is None else instant_at(self.stored_key)
+
+    @property
+    def sort_key(self) -> str:
+        """The position, then the revision. Two watches of a revision that reach one instant become one."""
+        return self.stored_key or f"{position_key(self.due_at)}#{self.key}#{self.message.rev}#watch"
+
+
 class UnreadTimer(NamedTuple):
     """A timer that a newer version wrote and this version cannot read. Only the store knows its `item`.
 
@@ -204,7 +232,7 @@ def pack_key(bucket_at: Instant, name: str) -> str:
     return f"{position_key(bucket_at)}#pack#{name}"
 
 
-Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer
+Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer | WatchTimer
 
 #: An item of a page of the wheel, readable or not.
 StoredTimer: TypeAlias = Timer | TimerPack | UnreadTimer

@@ -9,6 +9,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, RunName, batch_id
+from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
 
 
@@ -279,7 +280,8 @@ class NotifyMessage(NamedTuple):
     `attempts` is the number of the attempt after which the run ended in `state`. `attempt` and
     `first_attempt_at` count the attempts at the notification itself. `result` is the JSON text with which the
     consumer completed the run. With a `batch_end`, the message is about the batch whose first trigger is
-    `trigger`.
+    `trigger`. With an `alert`, it is for `onAlert`. Then `trigger` is the last missed trigger, and `state`,
+    `attempts` and what follows are those of its run; without a record, `state` is UNRECORDED.
     """
 
     trigger: Trigger
@@ -295,10 +297,13 @@ class NotifyMessage(NamedTuple):
     faults: int = 0
     result: str | None = None
     batch_end: BatchEnd | None = None
+    alert: Alert | None = None
 
     @property
     def end_id(self) -> str:
         """The id of the end, by which whoever is notified twice recognizes that."""
+        if self.alert is not None:
+            return alert_id(self.trigger.uid, self.alert)
         if self.batch_end is not None:
             return batch_end_id(self.trigger)
         return end_id(self.trigger, self.attempts)
@@ -314,7 +319,9 @@ def batch_end_id(trigger: Trigger) -> str:
     return f"{trigger.uid}-{batch_id(trigger.due_at, trigger.demand)}-batch-end"
 
 
-Message: TypeAlias = TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage
+Message: TypeAlias = (
+    TriggerMessage | RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage
+)
 
 
 class BundleMessage(NamedTuple):
@@ -363,7 +370,7 @@ def namespace_of(message: Readable) -> str:
     """The namespace of the job, or of all jobs, of a message."""
     if isinstance(message, BundleMessage):
         return message.triggers[0].trigger.key.namespace
-    key = message.key if isinstance(message, RangeMessage) else message.trigger.key
+    key = message.key if isinstance(message, RangeMessage | WatchMessage) else message.trigger.key
     return key.namespace
 
 

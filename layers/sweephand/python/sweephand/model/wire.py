@@ -23,6 +23,7 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
+from sweephand.model.watch import WatchMessage
 from sweephand.model.wire_bundles import bundle_to_json, read_bundle
 from sweephand.model.wire_fields import Fields
 from sweephand.model.wire_parts import (
@@ -40,7 +41,7 @@ from sweephand.schedules import Occurrence, Series
 #: message changes its meaning. After an upgrade, messages of the old version wait for minutes, so the new
 #: version reads them. After a rollback, messages of the new version wait; the old version keeps them until
 #: the new version runs again.
-VERSION: Final = 3
+VERSION: Final = 4
 
 #: The versions as which messages are written. Each kind keeps the version in which it came, so that the
 #: version of Sweephand before reads all kinds that it knows. A message about a batch has the version of
@@ -48,6 +49,7 @@ VERSION: Final = 3
 _VERSION_WRITTEN: Final = 1
 _VERSION_OF_BUNDLES: Final = 2
 _VERSION_OF_BATCHES: Final = 3
+_VERSION_OF_WATCHES: Final = 4
 
 _POISON_EXCERPT_MAX: Final = 80
 
@@ -60,6 +62,8 @@ def encode(message: Sendable) -> str:
     if isinstance(message, NewerMessage):
         return message.body
     version = _VERSION_OF_BATCHES if _has_batch(message) else _VERSION_WRITTEN
+    if _is_of_watch(message):
+        version = _VERSION_OF_WATCHES
     if isinstance(message, BundleMessage):
         version = max(version, _VERSION_OF_BUNDLES)
         return _compact({"v": version, "kind": "bundle", **bundle_to_json(message)})
@@ -70,9 +74,15 @@ def _has_batch(message: Readable) -> bool:
     """Whether a message carries triggers of a batch."""
     if isinstance(message, BundleMessage):
         return any(each.trigger.batch for each in message.triggers)
-    if isinstance(message, RangeMessage):
+    if isinstance(message, RangeMessage | WatchMessage):
         return message.series.batch is not None
     return message.trigger.batch is not None
+
+
+def _is_of_watch(message: Readable) -> bool:
+    """Whether a message is a check of a watch, or its alert."""
+    is_alert = isinstance(message, NotifyMessage) and message.alert is not None
+    return is_alert or isinstance(message, WatchMessage)
 
 
 def _of_message(message: Message) -> dict[str, Any]:
@@ -89,25 +99,34 @@ def _of_message(message: Message) -> dict[str, Any]:
             fields = _of_attempt("failure", message)
             fields |= {"reason": message.reason, "final": message.is_final, "faults": message.faults}
         case NotifyMessage():
-            fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
-            fields |= {
-                "state": message.state,
-                "attempts": message.attempts,
-                "started": message.started_at,
-                "ended": message.ended_at,
-                "code": message.response_code,
-                "reason": message.reason,
-                "attempt": message.attempt,
-                "first": message.first_attempt_at,
-                "faults": message.faults,
-            }
-            if message.result is not None:
-                fields["result"] = message.result
-            if message.batch_end is not None:
-                total, counts, overran = message.batch_end
-                fields["batchEnd"] = [total, *counts, int(overran)]
+            fields = _of_notice(message)
         case RangeMessage():
             fields = _of_range(message)
+        case WatchMessage():
+            fields = _of_watch(message)
+    return fields
+
+
+def _of_notice(message: NotifyMessage) -> dict[str, Any]:
+    fields = {"kind": "notice", **_of_trigger(message.trigger), "at": message.not_before}
+    fields |= {
+        "state": message.state,
+        "attempts": message.attempts,
+        "started": message.started_at,
+        "ended": message.ended_at,
+        "code": message.response_code,
+        "reason": message.reason,
+        "attempt": message.attempt,
+        "first": message.first_attempt_at,
+        "faults": message.faults,
+    }
+    if message.result is not None:
+        fields["result"] = message.result
+    if message.batch_end is not None:
+        total, counts, overran = message.batch_end
+        fields["batchEnd"] = [total, *counts, int(overran)]
+    if message.alert is not None:
+        fields["alert"] = list(message.alert)
     return fields
 
 
@@ -131,6 +150,20 @@ def _of_range(message: RangeMessage) -> dict[str, Any]:
         if is_set:
             fields[name] = True
     return fields | lane_to_json(message.priority)
+
+
+def _of_watch(message: WatchMessage) -> dict[str, Any]:
+    return {
+        "kind": "watch",
+        **_of_revision(message.key, message.uid, message.rev, message.armed_at),
+        "series": message.series.to_item(),
+        "first": list(message.first[:2]),
+        "until": message.through,
+        "since": message.since,
+        "after": message.after_ms,
+        "at": message.check_at,
+        "faults": message.faults,
+    }
 
 
 def decode(text: str) -> Readable:
@@ -194,8 +227,8 @@ def _read(fields: Fields) -> Readable:
                 passage=fields.passage(),
                 priority=fields.priority(),
             )
-        case "bundle":
-            return read_bundle(fields)
+        case "bundle" | "watch" as kind:
+            return read_bundle(fields) if kind == "bundle" else _read_watch(fields)
         case "deadline":
             return DeadlineMessage(
                 trigger=fields.trigger(),
@@ -231,6 +264,7 @@ def _read(fields: Fields) -> Readable:
                 faults=fields.number("faults"),
                 result=fields.json_or_none("result"),
                 batch_end=fields.batch_end(),
+                alert=fields.alert(),
             )
         case "span":
             series = Series.from_item(fields.item("series"))
@@ -259,6 +293,25 @@ def _read(fields: Fields) -> Readable:
             )
         case kind:
             raise PoisonError(f"There is no message of kind {kind[:_POISON_EXCERPT_MAX]!r}.")
+
+
+def _read_watch(fields: Fields) -> WatchMessage:
+    series, first = Series.from_item(fields.item("series")), Occurrence(*fields.pair("first"))
+    # As for a range, this call raises if the series cannot be read.
+    series.next_after(first.due_at, first)
+    return WatchMessage(
+        key=fields.key(),
+        uid=fields.text("uid"),
+        rev=fields.text("rev"),
+        series=series,
+        first=first,
+        through=fields.number("until"),
+        since=fields.number("since"),
+        after_ms=fields.number("after"),
+        check_at=fields.number("at"),
+        armed_at=fields.number("armed"),
+        faults=fields.number("faults"),
+    )
 
 
 def _of_trigger_message(message: TriggerMessage) -> dict[str, Any]:

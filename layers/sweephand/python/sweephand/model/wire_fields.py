@@ -13,6 +13,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, PermitName, Priority
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
+from sweephand.model.watch import Alert
 from sweephand.model.wire_parts import batch_from_json
 
 #: Names, uids and revisions are far shorter. A store has no key that is longer.
@@ -70,6 +71,11 @@ class Fields:
         """The end of a batch, or None if the message is about one run."""
         said = self.numbers_or_none("batchEnd", 5)
         return None if said is None else BatchEnd(said[0], Counts(*said[1:4]), bool(said[4]))
+
+    def alert(self) -> Alert | None:
+        """What an alert says, or None if the message is about an end."""
+        said = self.numbers_or_none("alert", 4)
+        return None if said is None else Alert(*said)
 
     def permit(self) -> PermitName | None:
         """The permit of an attempt, or None if it has none."""

@@ -15,6 +15,7 @@ from sweephand.model.trigger import (
     RangeMessage,
     TriggerMessage,
 )
+from sweephand.model.watch import WatchMessage
 from sweephand.ports import (
     ChangeStore,
     Clock,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from sweephand.runs.flow.permit import Permit
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
+    from sweephand.runs.watch import Watch
 
 
 class Handlers:
@@ -148,6 +150,14 @@ class Handlers:
                 ids=ids,
             )
 
+        @cache
+        def watch() -> "Watch":
+            from sweephand.runs.watch import Watch
+
+            return Watch(
+                runs=runs, queue=queue, job_reads=self._job_reads, requeue=self._requeue, clock=clock
+            )
+
         self.triggers = Deliverer(
             runs=runs,
             job_reads=self._job_reads,
@@ -170,6 +180,7 @@ class Handlers:
         self._notifier = notifier
         self._ranges = ranges
         self._deadlines = deadlines
+        self._watch = watch
 
     @staticmethod
     def goes_into_line(message: Message, read: JobRead) -> bool:
@@ -198,16 +209,21 @@ class Handlers:
             return Outcome("early")
         if isinstance(message, TriggerMessage):
             return self._trigger(message, read, deadline, permit)
-        self._await(message.not_before)
+        if not isinstance(message, WatchMessage):
+            # A check need not be exact, and AWS bills the wait.
+            self._await(message.not_before)
         match message:
             case DeadlineMessage():
-                return self._deadlines().check(message)
+                outcome = self._deadlines().check(message)
             case FailureMessage():
-                return self._deadlines().fail(message)
+                outcome = self._deadlines().fail(message)
+            case WatchMessage():
+                outcome = self._watch().check(message, read)
             case NotifyMessage():
-                return self._notifier().notify(message, read, deadline)
+                outcome = self._notifier().notify(message, read, deadline)
             case _:
                 assert_never(message)
+        return outcome
 
     def _trigger(
         self, message: TriggerMessage, read: JobRead, deadline: Instant, permit: "Permit | None"

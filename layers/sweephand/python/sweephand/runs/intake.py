@@ -24,7 +24,6 @@ from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
     DeadLetter,
-    DeadlineMessage,
     Message,
     NewerMessage,
     Readable,
@@ -39,7 +38,7 @@ from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Intake takes and returns these
 from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
-from sweephand.runs.received import finished, named
+from sweephand.runs.received import finished, may_be_given_up, named
 from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
 from sweephand.runs.taken import Entry, Taken, key_of, not_before, singles_of, with_crashes
 from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS, WorkQueue
@@ -341,9 +340,8 @@ class Intake:
         The message counts its own faults. SQS's receive counts are for crashes alone, so that an outage of a
         store does not make a message look like a crasher.
         """
-        # A deadline is never given up: nothing else would find that a consumer is gone.
         resent = message._replace(faults=message.faults + 1)
-        if message.faults >= FAULTS_MAX and not isinstance(message, DeadlineMessage):
+        if message.faults >= FAULTS_MAX and may_be_given_up(message):
             remaining_ms = 0
             if isinstance(message, TriggerMessage):
                 # If the run cannot be read, the dead letter must still be written.

@@ -1,4 +1,4 @@
-"""Sending the notification that a run has ended to the job's second target, with retries."""
+"""Sending a notification to the job's `onComplete`, or an alert to its `onAlert`, with retries."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -73,21 +73,22 @@ class Notifier:
         self._ids = ids
 
     def notify(self, message: NotifyMessage, read: JobRead, deadline: Instant) -> Outcome:
-        """Send the notification to the job's second target, as the job is now.
+        """Send the notification to the job's `onComplete`, and an alert to its `onAlert`, as the job is now.
 
         If the request could take longer than `deadline`, when the function's time is up, the message is put
-        back. Nothing is sent for a job that was deleted or has no `onComplete`. StoreError: the message must
+        back. Nothing is sent for a job that was deleted or has no such target. StoreError: the message must
         come again.
         """
         key = message.trigger.key
         read = self._job_reads.fresh(key, read)
         job = read.job
-        if job is None or job.uid != message.trigger.uid or job.definition.on_complete is None:
+        written = None if job is None else job.definition.written.get(_field(message))
+        if job is None or job.uid != message.trigger.uid or written is None:
             return Outcome("dropped")
-        recorded = None if message.batch_end is not None else self._runs.of(message.trigger)
+        is_about_a_run = message.batch_end is None and message.alert is None
+        recorded = self._runs.of(message.trigger) if is_about_a_run else None
         if not is_recorded(message, recorded):
             return self._unrecorded(message)
-        written = job.definition.on_complete
         is_default = stands_for_default(written)
         spec = self._default_target(key.namespace, written) if is_default else written
         sent_at = self._clock.now()
@@ -128,6 +129,7 @@ class Notifier:
                 may_send=may_send,
                 ended_after=message.attempts,
                 ends_batch=message.batch_end is not None,
+                alert=message.alert,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
             )
         )
@@ -196,7 +198,7 @@ class Notifier:
         if isinstance(decision, GiveUp):
             dead_letter = DeadLetter(
                 body=encode(message),
-                reason=f"The onComplete target could not be notified. {decision.reason}",
+                reason=f"The {_field(message)} target could not be notified. {decision.reason}",
                 trigger=message.trigger,
                 attempts=message.attempts,
                 response_code=answer.code,
@@ -208,3 +210,8 @@ class Notifier:
             # A delay beyond the queue's maximum is cut. The message is then received early and put back.
             self._requeue.put_back(following, decision.at)
         return Outcome("unnotified")
+
+
+def _field(message: NotifyMessage) -> str:
+    """The field of the job that names the receiver."""
+    return "onComplete" if message.alert is None else "onAlert"

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sweephand.model.trigger import Message, RangeMessage, Trigger
+from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, Trigger
+from sweephand.model.watch import WatchMessage
 from sweephand.runs.outcome import NOTEWORTHY, Outcome
 
 
@@ -59,3 +60,12 @@ def _received(handled: Iterable[Handled], *, are_finished: bool) -> list[Receive
     for each in handled:
         is_finished[each.received] = each.is_done and is_finished.get(each.received, True)
     return [received for received, is_done in is_finished.items() if is_done is are_finished]
+
+
+def may_be_given_up(message: Message) -> bool:
+    """Whether a message becomes a dead letter when handling it has failed for hours.
+
+    A deadline does not: nothing else would find that a consumer is gone. A check of a watch does not either:
+    its alert may be about the very fault.
+    """
+    return not isinstance(message, DeadlineMessage | WatchMessage)

@@ -10,6 +10,7 @@ from sweephand.model.trigger import (
     RangeMessage,
     TriggerMessage,
 )
+from sweephand.model.watch import WatchMessage
 from sweephand.ports import Clock, Queue, TimerStore
 
 
@@ -32,7 +33,7 @@ class Requeue:
         delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
         self._queue.send([(message, delay_ms)])
 
-    def await_commit(self, message: TriggerMessage | RangeMessage, armed_at: Instant) -> None:
+    def await_commit(self, message: TriggerMessage | RangeMessage | WatchMessage, armed_at: Instant) -> None:
         """Send a copy of a message whose revision, armed at that instant, is not stored (yet)."""
         now = self._clock.now()
         age_ms = now - armed_at

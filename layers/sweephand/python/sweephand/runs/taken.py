@@ -7,6 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, Message, RangeMessage, TriggerMessage
+from sweephand.model.watch import WatchMessage
 from sweephand.runs.received import Received
 from sweephand.runs.shared_reads import ReadGroup
 
@@ -68,7 +69,7 @@ def with_crashes(message: Message, received: Received) -> Message:
 
 def key_of(message: Message) -> JobKey:
     """The job of a message."""
-    return message.key if isinstance(message, RangeMessage) else message.trigger.key
+    return message.key if isinstance(message, RangeMessage | WatchMessage) else message.trigger.key
 
 
 def not_before(message: Message, now: Instant) -> Instant:

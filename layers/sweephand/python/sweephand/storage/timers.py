@@ -21,10 +21,12 @@ from sweephand.model.timer import (
     Timer,
     TimerPack,
     UnreadTimer,
+    WatchTimer,
     bucket_key,
     instant_at,
 )
 from sweephand.model.trigger import DeadlineMessage, Readable, TriggerMessage
+from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import decode, encode
 from sweephand.model.wire_parts import (
     demand_from_json,
@@ -44,7 +46,8 @@ from sweephand.storage.table import RawItem, Table
 #: versions read it: occurrence timers are of version 1, which is not written, unless they have a batch.
 VERSION: Final = BATCH_VERSION
 
-#: The version of retry timers and deadline timers.
+#: The version of timers that carry a message. An older version cannot read the message of a watch, and puts
+#: its timer off.
 _MESSAGE_VERSION: Final = 2
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
@@ -78,7 +81,7 @@ class OccurrenceItem(Item):
 
 
 class MessageItem(Item):
-    """A retry timer or a deadline timer as stored: its message, as a queue carries it (model/wire.py)."""
+    """The timer of a retry, a deadline or a watch as stored: its message, as a queue carries it."""
 
     message = UnicodeAttribute(attr_name="m")
     version = IntegerAttribute(attr_name="v")
@@ -236,5 +239,7 @@ def _of_message(message: Readable, shard: int) -> Timer:
             return RetryTimer(shard, message)
         case DeadlineMessage():
             return DeadlineTimer(shard, message)
+        case WatchMessage():
+            return WatchTimer(shard, message)
         case _:
             raise ValueError(f"a timer does not carry a {type(message).__name__}")

@@ -10,7 +10,7 @@ from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.run_id import Demand
-from sweephand.model.timer import OccurrenceTimer
+from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.model.trigger import (
     BundleMessage,
     DeadlineMessage,
@@ -20,6 +20,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
     message_of,
 )
+from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.schedules.batch_triggers import (
     TriggerRange,
@@ -42,11 +43,13 @@ RANGE_PARTS = 10
 class Arming(NamedTuple):
     """All that must be written before the revision is committed: messages for the queue, and timers.
 
-    There is at most one timer. Only a long list of instants has several, one for each part of the list.
+    There is at most one timer of occurrences. Only a long list of instants has several, one for each part of
+    the list. A job with a watch has one timer of the watch.
     """
 
     messages: tuple[Message, ...]
     timers: tuple[OccurrenceTimer, ...]
+    watch: WatchTimer | None = None
 
 
 class Armable(NamedTuple):
@@ -164,7 +167,7 @@ def delay_of(message: Readable, now: Instant) -> int:
     if isinstance(message, RangeMessage) and message.are_skipped:
         # A function that received it before the commit would only requeue it.
         return UNKNOWN_DELAY_MS
-    if isinstance(message, TriggerMessage | BundleMessage | DeadlineMessage):
+    if isinstance(message, TriggerMessage | BundleMessage | DeadlineMessage | WatchMessage):
         return max(0, message.not_before - now)
     return 0
 

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobBrief, JobKey, RevisionName
-from sweephand.model.timer import Lease, OccurrenceTimer, PlacedTimer
+from sweephand.model.timer import Lease, OccurrenceTimer, PlacedTimer, WatchTimer
 from sweephand.ports import JobStore
 from sweephand.wheel.pace import JOBS_PER_READ
 
@@ -17,6 +17,28 @@ _Read = TypeVar("_Read")
 
 #: What was read, and for each stored job that cannot be read, the reason.
 _Found: TypeAlias = tuple[dict[JobKey, _Read], dict[JobKey, Exception]]
+
+
+#: The timers that are judged by their job.
+_ASKING: Final = (OccurrenceTimer, WatchTimer)
+
+
+class _Asked(NamedTuple):
+    """What a timer asks of its job. `first_at` is None for the timer of a watch."""
+
+    key: JobKey
+    uid: str
+    rev: str
+    first_due_at: Instant
+    first_at: Instant | None
+
+    @classmethod
+    def of(cls, timer: OccurrenceTimer | WatchTimer) -> "_Asked":
+        """What that timer asks."""
+        if isinstance(timer, WatchTimer):
+            watch = timer.message
+            return cls(watch.key, watch.uid, watch.rev, watch.first.due_at, None)
+        return cls(timer.key, timer.uid, timer.rev, timer.first.due_at, timer.first.at)
 
 
 class DueJobs(NamedTuple):
@@ -49,7 +71,7 @@ class DueJobReads:
         delivery function drops the triggers. All other jobs are read strongly and whole: a timer that is
         dropped because of a stale read would be lost.
         """
-        timers = [each.timer for each in placed if isinstance(each.timer, OccurrenceTimer)]
+        timers = [_Asked.of(each.timer) for each in placed if isinstance(each.timer, _ASKING)]
         keys = dict.fromkeys(each.key for each in timers)
         read, unreadable = self._read(self._jobs.briefs, [key for key in keys if key not in known])
         briefs = {**{key: known[key] for key in keys if key in known}, **read}
@@ -73,14 +95,12 @@ class DueJobReads:
             unreadable |= unread
         return found, unreadable
 
-    def _with_filed(
-        self, timers: Sequence[OccurrenceTimer], jobs: Mapping[JobKey, Job]
-    ) -> Mapping[JobKey, Job]:
+    def _with_filed(self, timers: Sequence[_Asked], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
         """The jobs, with the evicted revisions added that may still owe an occurrence of these timers."""
         asked = dict.fromkeys(
             RevisionName(timer.key, timer.uid, timer.rev)
             for timer in timers
-            if may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first.due_at)
+            if may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first_due_at)
         )
         if not asked:
             return jobs
@@ -119,12 +139,12 @@ def _latest_judgement(lease: Lease) -> Instant | None:
     return max(lease.judged_at, chunk.judged_at)
 
 
-def _is_sure(timer: OccurrenceTimer, brief: JobBrief | None, judged_at: Instant | None) -> bool:
+def _is_sure(timer: _Asked, brief: JobBrief | None, judged_at: Instant | None) -> bool:
     """Whether a brief of the job, which may be stale, suffices for expanding the timer.
 
     The timer's revision must rule in it, the job must not be paused, and no occurrence may be late. A late
-    occurrence may be skipped, which is decided once and for all, and by the whole job.
+    occurrence may be skipped, which is decided once and for all, and by the whole job. A watch skips none.
     """
     if brief is None or (brief.uid, brief.rev) != (timer.uid, timer.rev) or brief.paused_at is not None:
         return False
-    return judged_at is not None and timer.first.at > judged_at
+    return timer.first_at is None or (judged_at is not None and timer.first_at > judged_at)

@@ -19,6 +19,7 @@ from sweephand.model.timer import (
     RetryTimer,
     TimerPack,
     UnreadTimer,
+    WatchTimer,
 )
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -26,6 +27,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
     message_of,
 )
+from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence
 from sweephand.schedules.batch_triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
@@ -48,14 +50,17 @@ class Expansion:
     """All that must be written and sent before the cursor may move to `cursor`; `faults` is for the log.
 
     `skipped` has one record for each range of misfires that do not fire. `ranges` has the ranges that end the
-    series of a job which is deleted after its last run. `copies` are copies of timers that are put off, or
-    whose batch waits for the end of a pause. They must be written before `successors` and `packs`. `timers`
-    is how many timers are done.
+    series of a job which is deleted after its last run. `checks` are those of watches, and `watches` are the
+    timers of the next checks, by their sort keys. `copies` are copies of timers of occurrences that are put
+    off, or whose batch waits for the end of a pause. They must be written before
+    `successors` and `packs`. `timers` is how many timers are done.
     """
 
     cursor: Cursor
     messages: list[TriggerMessage | DeadlineMessage] = field(default_factory=list)
     ranges: list[RangeMessage] = field(default_factory=list)
+    checks: list[WatchMessage] = field(default_factory=list)
+    watches: dict[str, WatchTimer] = field(default_factory=dict)
     skipped: "list[Run]" = field(default_factory=list)
     successors: list[OccurrenceTimer] = field(default_factory=list)
     packs: list[TimerPack] = field(default_factory=list)
@@ -79,9 +84,22 @@ class Expansion:
 
         The copy is a timer of its own, also if the timer is in a pack.
         """
+        self._is_put_off(timer, why)
+        self.copies.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+
+    def put_watch_off(self, timer: WatchTimer, why: Exception) -> None:
+        """Make the check of a watch, which cannot be expanded, a later one that covers more triggers."""
+        self._is_put_off(timer, why)
+        later = timer.message._replace(check_at=timer.due_at + PUT_OFF_MS)
+        self.watch(timer._replace(message=later, stored_key=None))
+
+    def watch(self, timer: WatchTimer) -> None:
+        """Add the timer of a watch's next check."""
+        self.watches[timer.sort_key] = timer
+
+    def _is_put_off(self, timer: OccurrenceTimer | WatchTimer, why: Exception) -> None:
         why.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
         self.faults.append(why)
-        self.copies.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
 
     def hold(self, timer: OccurrenceTimer, first: Occurrence) -> None:
         """Add a copy of a timer whose batch has begun and whose job is paused. Its triggers begin at `first`.
@@ -94,7 +112,7 @@ class Expansion:
     @property
     def size(self) -> int:
         """The number of triggers and records, which TRIGGERS_MAX limits."""
-        return len(self.messages) + len(self.skipped)
+        return len(self.messages) + len(self.skipped) + len(self.checks)
 
 
 def expand(
@@ -206,6 +224,8 @@ class _Expander:
         elif isinstance(timer, RetryTimer | DeadlineTimer):
             # A run outlives its job: the run of a deleted job still needs an end in its record.
             self.expansion.messages.append(timer.message)
+        elif isinstance(timer, WatchTimer):
+            self._check_or_put_off(place, timer)
         else:
             is_passed_over = self._is_double(place, timer) or place in self.put_off
             if not is_passed_over and not self._expand_or_put_off(placed, timer):
@@ -245,6 +265,27 @@ class _Expander:
         error = StoreError if timer.why else NewerError
         self.expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
 
+    def _check_or_put_off(self, place: Place, timer: WatchTimer) -> None:
+        if (why := self.unreadable.get(timer.key)) is not None:
+            self.expansion.put_watch_off(timer, why)
+            return
+        from sweephand.wheel.watch import next_check  # noqa: PLC0415 - most sweeps meet no watch
+
+        try:
+            found = next_check(timer, self.jobs.get(timer.key), self._judged_at(place))
+        except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
+            self.expansion.put_watch_off(timer, error)
+            return
+        if found.check is not None:
+            self.expansion.checks.append(found.check)
+        if found.successor is not None:
+            self.expansion.watch(found.successor)
+
+    def _judged_at(self, place: Place) -> Instant:
+        """The instant by which the timer at that place is judged: that of its chunk, if it is in one."""
+        chunk = self.chunk
+        return chunk.judged_at if chunk is not None and place <= chunk.last else self.judged_at
+
     def _expand_or_put_off(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         expansion = self.expansion
         if (why := self.unreadable.get(timer.key)) is not None:
@@ -268,7 +309,7 @@ class _Expander:
         """Expand one timer; False if there was no room for all of it, and the cursor says how far."""
         expansion, place = self.expansion, placed.place
         is_succeeded = self.is_succeeded(place)
-        judged_at = self.chunk.judged_at if is_succeeded and self.chunk is not None else self.judged_at
+        judged_at = self._judged_at(place)
         span = self.spans.pop(place, None) or span_of(
             timer, self.jobs.get(timer.key), self._within(place), judged_at
         )

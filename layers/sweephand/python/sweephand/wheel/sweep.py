@@ -23,6 +23,7 @@ from sweephand.model.timer import (
     bucket_of,
     placed_timers,
 )
+from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.bundles import bundled
@@ -360,9 +361,10 @@ class Sweeper:
 
     def _requests(self, expansion: Expansion) -> list[Callable[[], object]]:
         """All that is left to be written and sent for an expansion, in parts that can go at once."""
-        timers: list[StoredTimer] = [*expansion.successors, *expansion.packs]
+        timers: list[StoredTimer] = [*expansion.successors, *expansion.packs, *expansion.watches.values()]
         now = self._clock.now()
-        messages = bundled([*expansion.messages, *expansion.ranges], self._bundle_span_ms, now)
+        others: list[Message] = [*expansion.ranges, *expansion.checks]
+        messages = bundled([*expansion.messages, *others], self._bundle_span_ms, now)
         sent = [(message, delay_of(message, now)) for message in messages]
         return [
             *(partial(self._timers.put, some) for some in parts(timers, TIMERS_PER_WRITE)),

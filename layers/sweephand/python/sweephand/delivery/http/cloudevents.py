@@ -11,10 +11,6 @@ from sweephand.ports import Attempt
 #: The type of a structured event (CloudEvents 1.0, HTTP protocol binding, 3.2).
 CONTENT_TYPE: Final = "application/cloudevents+json; charset=utf-8"
 
-_TYPE: Final = "sweephand.trigger"
-_TYPE_OF_END: Final = "sweephand.end"
-_TYPE_OF_BATCH_END: Final = "sweephand.batch-end"
-
 
 def attributes_of(attempt: Attempt) -> dict[str, str]:
     """The attributes of the event. Names of extensions have lower-case letters only."""
@@ -23,18 +19,12 @@ def attributes_of(attempt: Attempt) -> dict[str, str]:
         "specversion": "1.0",
         "id": attempt.id,
         "source": f"/sweephand/{trigger.key.namespace}",
-        "type": _type_of(attempt),
+        "type": f"sweephand.{'trigger' if attempt.ended_after is None else attempt.event}",
         "subject": trigger.key.name,
         "time": rfc3339(trigger.due_at),
         **_subject_of(attempt),
         "sweephandattempt": str(attempt.number),
     }
-
-
-def _type_of(attempt: Attempt) -> str:
-    if attempt.ends_batch:
-        return _TYPE_OF_BATCH_END
-    return _TYPE if attempt.ended_after is None else _TYPE_OF_END
 
 
 def _subject_of(attempt: Attempt) -> dict[str, str]:

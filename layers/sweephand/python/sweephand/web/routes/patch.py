@@ -7,7 +7,7 @@ from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.instants import Instant
 from sweephand.jobs.read import view
 from sweephand.jobs.write import Patch
-from sweephand.model.definition import Definition
+from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -31,7 +31,7 @@ from sweephand.web.schemas.job_responses import JobResponse, job_response
 from sweephand.web.services import Services
 
 #: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
-_REPLACED_WHOLE: Final = frozenset({"data", "schedule", "target", "onComplete"})
+_REPLACED_WHOLE: Final = frozenset({"data", "schedule", *TARGET_FIELDS})
 
 _TIME_FIELDS: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
 
@@ -110,10 +110,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Patch a job: write some of its fields",
         description="Applies a merge patch (RFC 7396). A field that you leave out keeps its value, and null "
-        "removes a field. `data`, `schedule`, `target` and `onComplete` are replaced whole. The API "
-        "validates the result like the body of a PUT. Occurrences before the patch still count towards "
-        "`repeats`. A relative time that you leave out keeps its first instant. A paused job stays paused. "
-        "A patch that changes nothing makes no revision.",
+        "removes a field. `data`, `schedule`, `target`, `onComplete` and `onAlert` are replaced whole. "
+        "The API validates the result like the body of a PUT. Occurrences before the patch still count "
+        "towards `repeats`. A relative time that you leave out keeps its first instant. A paused job stays "
+        "paused. A patch that changes nothing makes no revision.",
         run=patch_job,
         accepts=Accepts(
             JobPatchRequest,

@@ -12,15 +12,15 @@ from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
-from sweephand.web.schemas.job_requests import RESERVED_FIELDS, JobRequest
+from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
 from sweephand.web.schemas.shapes import check, in_order
 
-#: The fields of a job that a caller cannot write: those of later releases, and those that Sweephand sets.
+#: The fields of a job that a caller cannot write, because Sweephand sets them.
 _NOT_WRITABLE: Final = dict.fromkeys(
     WholeJobResponse.__annotations__.keys() - {field.alias for field in JobRequest.model_fields.values()},
     "Sweephand sets this field. Leave it out.",
-) | dict.fromkeys(RESERVED_FIELDS, "Not supported yet. Leave it out.")
+)
 
 #: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
 _KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup", "batch")

@@ -1,6 +1,6 @@
 """The bodies that write jobs: a job, a patch of a job, and a bulk write."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, FiniteFloat, WithJsonSchema
 
@@ -33,9 +33,6 @@ from sweephand.web.schemas.formats import (
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
 from sweephand.web.schemas.schedule_requests import Timing
 from sweephand.web.schemas.target_schemas import EndTarget, Target
-
-#: The fields that later releases of Sweephand will bring. Their error differs from that of an unknown field.
-RESERVED_FIELDS: Final = frozenset({"alertAfter", "onAlert"})
 
 
 def _duration(meaning: str, default_ms: int, days_max: int) -> Any:
@@ -149,6 +146,17 @@ class JobRequest(Timing):
         None,
         description="The target that Sweephand notifies of the end of every run: an object with its type, "
         f"{either(end_target_types())}.",
+    )
+    alert_after: DurationText | None = Field(
+        None,
+        description="The watch on the job: Sweephand sends an alert to `onAlert` if a trigger of the "
+        "schedule has not succeeded so long after its due time, whatever the reason. At least "
+        f"{limits.ALERT_AFTER_S_MIN}s, at most {limits.ALERT_AFTER_DAYS_MAX}d. {DURATION_RULE}",
+    )
+    on_alert: Target | None = Field(
+        None,
+        description="The target that gets the alerts of the watch, with `alertAfter`: an object with its "
+        f"type, {either(target_types())}.",
     )
     on_error: Literal["continue", "pause"] | None = Field(
         None,

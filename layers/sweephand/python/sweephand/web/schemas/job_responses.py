@@ -86,6 +86,8 @@ class JobResponse(TypedDict):
     onComplete: NotRequired[Annotated[dict[str, Any], _as_written("onComplete")]]
     heartbeatTimeout: NotRequired[Annotated[str, _as_written("heartbeatTimeout")]]
     maxRunTime: NotRequired[Annotated[str, _as_written("maxRunTime")]]
+    alertAfter: NotRequired[Annotated[str, _as_written("alertAfter")]]
+    onAlert: NotRequired[Annotated[dict[str, Any], _as_written("onAlert")]]
     onError: NotRequired[Annotated[str, _as_written("onError")]]
     historyRetention: NotRequired[Annotated[str, _as_written("historyRetention")]]
     retention: NotRequired[Annotated[str, _as_written("retention")]]

@@ -275,8 +275,9 @@ class CountResponse(TypedDict):
 class FieldChangeResponse(TypedDict):
     """A top-level field of a job that was changed.
 
-    The fields `target`, `onComplete` and `data` may hold secrets, so they have no `before` and `after`.
-    Neither has a field of which one value is long. Null stands for a field that the job did not have.
+    Targets (`target`, `onComplete`, `onAlert`) and `data` may hold secrets, so they have no `before` and
+    `after`. Neither has a field of which one value is long. Null stands for a field that the job did not
+    have.
     """
 
     name: Annotated[str, Field(description="The name of the field.")]
