@@ -18,6 +18,7 @@ from tests.simulation.traces.broken_leaving import BROKEN_LEAVING
 from tests.simulation.traces.broken_limits import BROKEN_LIMITS
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
 from tests.simulation.traces.broken_switch import BROKEN_SWITCH
+from tests.simulation.traces.broken_watches import BROKEN_WATCHES
 from tests.simulation.traces.doctored import (
     CALM_AT,
     Doctoring,
@@ -314,7 +315,7 @@ def test_a_broken_promise_is_named(
 
 def test_every_check_has_a_trace_that_it_complains_of() -> None:
     broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL, *BROKEN_BULK_WRITES]
-    broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH]
+    broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH, *BROKEN_WATCHES]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     tales += [Tale(events, THROUGH, CALM_AT) for events, _ in BROKEN_LANES]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]

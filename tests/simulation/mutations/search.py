@@ -40,6 +40,7 @@ from tests.simulation.mutations import (
     sweeping,
     switching,
     valve,
+    watching,
 )
 from tests.simulation.mutations.registry import MUTATIONS, Mutation
 from tests.simulation.simulation import Result, run
@@ -84,6 +85,7 @@ __all__ = [
     "sweeping",
     "switching",
     "valve",
+    "watching",
 ]
 
 #: After this many seeds without a complaint, a mutation counts as not caught.

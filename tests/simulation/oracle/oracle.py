@@ -28,6 +28,7 @@ from tests.simulation.oracle import (
     runs,
     switch,
     times,
+    watch,
     wheel,
 )
 from tests.simulation.oracle.tale import Tale
@@ -120,6 +121,12 @@ CHECKS: Final[tuple[Check, ...]] = (
     ends.only_ends_are_told,
     ends.ends_have_one_identity,
     ends.on_error_is_heeded,
+    watch.what_is_missed_is_told,
+    watch.only_what_is_missed_is_told,
+    watch.no_alert_is_early,
+    watch.alerts_have_one_identity,
+    watch.alerts_come_once_in_calm,
+    watch.watches_live,
     overlap.runs_take_turns,
     overlap.what_is_skipped_never_leaves,
     overlap.skips_have_their_reason,

@@ -1,6 +1,7 @@
 """The events of a batch's progress: a run that is marked as over, the batch's end, and its notification."""
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sweephand.base.instants import Instant
 
@@ -45,3 +46,6 @@ class BatchTold:
     state: str
     total: int
     counts: tuple[int, int, int]
+
+
+BatchEvent: TypeAlias = Marked | BatchEnded | BatchTold

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
-from tests.simulation.traces.recorder import Recorder
+from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
 from tests.simulation.world.permit_watch import PermitWatch
@@ -20,7 +20,6 @@ from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
     Lease,
-    OccurrenceTimer,
     Place,
     RetryTimer,
     StoredTimer,
@@ -107,7 +106,7 @@ class Chronicle(Recorder):
         for place, timer, _is_last in placed_timers([] if after is None else [after], Cursor()):
             if isinstance(timer, UnreadTimer):
                 continue
-            if not isinstance(timer, OccurrenceTimer) and not self._is_of_calm(timer):
+            if isinstance(timer, RetryTimer | DeadlineTimer) and not self._is_of_calm(timer):
                 self.last_other_timer_at = max(self.last_other_timer_at, timer.due_at)
             self.timer_stored(timer, place)
             if self.wheel_seen is not None:
@@ -134,8 +133,7 @@ class Chronicle(Recorder):
         """Note that DynamoDB has removed a timer."""
         for _place, each, _is_last in placed_timers([timer], Cursor()):
             if not isinstance(each, UnreadTimer):
-                of = each if isinstance(each, OccurrenceTimer) else each.message.trigger
-                self._removed(Removed(self.now(), "timer", each.key.name, of.uid))
+                self._removed(Removed(self.now(), "timer", each.key.name, revision_of(each).uid))
 
     def _removed(self, event: Removed) -> None:
         self.figures["removed"] += 1

@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tests.simulation.traces.alerts import Alerted
 from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.trace import (
     Answered,
@@ -38,8 +39,9 @@ from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
 from sweephand.model.run import Run
-from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer, WatchTimer
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.watch import WatchMessage
 from sweephand.ports import Answer, Attempt
 
 #: 202 Accepted: the consumer, or the consumer behind a queue, will report.
@@ -208,6 +210,21 @@ class Recorder:
 
     def _told(self, attempt: Attempt, attempts: int) -> None:
         trigger, told = attempt.trigger, json.loads(attempt.body)
+        if (alert := attempt.alert) is not None:
+            self.events.append(
+                Alerted(
+                    self._now(),
+                    trigger.key.name,
+                    trigger.uid,
+                    trigger.rev,
+                    told["alertId"],
+                    attempt.number,
+                    told["missed"],
+                    alert.first_due_at,
+                    alert.last_due_at,
+                )
+            )
+            return
         if attempt.ends_batch:
             counts = told["succeeded"], told["failed"], told["cancelled"]
             self.events.append(
@@ -288,6 +305,7 @@ class Recorder:
                 reason=reason,
                 is_ending=is_ending,
                 is_counted=None if run.batch is None else run.batch.is_counted,
+                ended_at=run.ended_at,
             )
         )
 
@@ -302,7 +320,7 @@ class Recorder:
         kind = type(timer).__name__.removesuffix("Timer").lower()
         if isinstance(timer, OccurrenceTimer) and timer.demand is not None:
             kind = "on demand"
-        of = timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
+        of = revision_of(timer)
         self.events.append(
             TimerStored(
                 self._now(),
@@ -326,6 +344,13 @@ class Recorder:
         self.events.append(
             CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at, cursor.entry)
         )
+
+
+def revision_of(timer: Timer) -> OccurrenceTimer | WatchMessage | Trigger:
+    """The part of a timer that has the uid of its job and the name of its revision."""
+    if isinstance(timer, WatchTimer):
+        return timer.message
+    return timer if isinstance(timer, OccurrenceTimer) else timer.message.trigger
 
 
 def _answered(

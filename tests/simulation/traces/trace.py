@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
+from tests.simulation.traces.alerts import Alerted
+from tests.simulation.traces.batch_events import BatchEvent
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
 
 from sweephand.base.instants import Instant
@@ -252,7 +253,7 @@ class RunStored:
 
     The run `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is
     `released` if its claim was removed: then nothing is stored. `is_counted` is None unless it is a run of a
-    batch, and then says whether the batch's progress is kept.
+    batch, and then says whether the batch's progress is kept. `ended_at` is as stored.
     """
 
     at: Instant
@@ -266,6 +267,7 @@ class RunStored:
     reason: str | None = None
     is_ending: bool = False
     is_counted: bool | None = None
+    ended_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +386,7 @@ Event: TypeAlias = (
     | Concluded
     | Dropped
     | Told
+    | Alerted
     | RunAsked
     | RunAnswered
     | Buried
@@ -393,7 +396,5 @@ Event: TypeAlias = (
     | CursorStored
     | LimitSet
     | Mishap
-    | Marked
-    | BatchEnded
-    | BatchTold
+    | BatchEvent
 )

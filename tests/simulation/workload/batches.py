@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tests.simulation.workload.scenario import Scenario
+from tests.simulation.workload.watches import Watches
 from tests.simulation.world.faults import FIRST_BATCHED, FIRST_FOR_WEEKS, is_backlogged, is_poisoned, stream
 
 #: The share of seeds in which jobs have batches, and in these seeds the share of such definitions. All seeds
@@ -58,6 +59,8 @@ class Batches:
     def of(cls, seed: int) -> "Batches":
         """Return those of a seed. A seed that lasts for days, or has a backlog or poison, has none."""
         has_none = Scenario.of(seed).is_sparse or is_backlogged(seed) or is_poisoned(seed)
+        # A batch cannot be watched.
+        has_none = has_none or Watches.of(seed).are_on
         is_drawn = stream(seed, "batches").random() < _SEEDS and _USUAL_FROM <= seed < _USUAL_BEFORE
         return cls(seed, (is_drawn or FIRST_BATCHED <= seed < FIRST_FOR_WEEKS) and not has_none)
 

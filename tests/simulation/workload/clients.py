@@ -23,6 +23,7 @@ from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.short_lives import ShortLives
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.verbs import ACTIONS, Known, Request
+from tests.simulation.workload.watches import Watches
 from tests.simulation.workload.weeks import Weeks
 from tests.simulation.world.faults import Mask, stream
 from tests.simulation.world.functions import Functions
@@ -136,6 +137,7 @@ class Clients:
         self._batches = Batches.of(seed)
         self._policies = Policies.of(seed)
         self._lanes = Lanes.of(seed)
+        self._watches = Watches.of(seed)
         self._overlapping = Overlapping.of(seed)
         self._weeks = Weeks.of(seed)
         self._known: dict[str, Known] = {}
@@ -179,6 +181,7 @@ class Clients:
                 self._batches,
                 self._policies,
                 self._lanes,
+                self._watches,
             )
             told = action.ask(request)
             if told is not None:

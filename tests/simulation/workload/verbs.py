@@ -59,6 +59,7 @@ from tests.simulation.workload.runs_asked import (
     redrive_many,
 )
 from tests.simulation.workload.updates import PUT_OFTEN, TOUCH, often
+from tests.simulation.workload.watches import Watches
 from tests.simulation.workload.weeks import PATCHES as PATCHES_FOR_WEEKS
 from tests.simulation.workload.weeks import Weeks
 
@@ -124,6 +125,7 @@ class Request:
     batches: Batches
     policies: Policies
     lanes: Lanes
+    watches: Watches
 
     @property
     def at(self) -> Instant:
@@ -150,13 +152,12 @@ class Request:
         written |= self.overlapping.written(self.key.name, random)
         written = self.flows.added(written, self.key.name, self.number, is_sparse=self.is_sparse)
         written = self.leaving.added(written, self.number, is_sparse=self.is_sparse)
-        written = self.bulks.added(written, self.number)
-        written = self.modes.added(written, self.number)
-        written = self.packs.added(written, self.number)
+        for kind in (self.bulks, self.modes, self.packs):
+            written = kind.added(written, self.number)
         written = self.on_demand.added(written, self.key.name, self.number)
         written = self.batches.added(written, self.number)
-        written = self.policies.added(written, self.number)
-        written = self.lanes.added(written, self.number)
+        for limit in (self.policies, self.lanes, self.watches):
+            written = limit.added(written, self.number)
         self.known.definition = definition(data=self.new_data(), **written)
         return self.known.definition
 

@@ -14,6 +14,7 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
+from sweephand.model.watch import WatchMessage
 
 #: Messages that may follow each run for a while: its deadline message, and a notification of its end to a
 #: job that is gone.
@@ -30,6 +31,10 @@ def is_at_rest(queues: DeliveryQueues, chronicle: Chronicle, calm_at: Instant, t
                 # A range is held whole, as a single trigger of its job is.
                 continue
             return False
+        if isinstance(message, WatchMessage):
+            if message.check_at <= through:
+                return False
+            continue
         if isinstance(message, _FOLLOWING) and message.trigger.due_at > calm_at:
             # Messages that follow runs which begin in the calm never end, so they do not count.
             continue

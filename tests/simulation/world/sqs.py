@@ -16,6 +16,7 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
+from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
 from sweephand.runs.intake import Received
 
@@ -222,7 +223,7 @@ def _trigger_id(body: str) -> str | None:
     except (PoisonError, NewerError):
         return None
     assert not isinstance(message, BundleMessage), "each of its triggers is buried by itself"
-    return None if isinstance(message, RangeMessage) else message.trigger.id
+    return None if isinstance(message, RangeMessage | WatchMessage) else message.trigger.id
 
 
 def _letter(letter: Buried, body: str) -> Buried:
@@ -232,6 +233,8 @@ def _letter(letter: Buried, body: str) -> Buried:
     except (PoisonError, NewerError):
         return replace(letter, of="poison")
     letter = replace(letter, of=type(message).__name__.removesuffix("Message").lower())
+    if isinstance(message, WatchMessage):
+        return replace(letter, uid=message.uid)
     if isinstance(message, RangeMessage):
         return replace(letter, uid=message.uid, due_range=(message.first.due_at, message.until))
     return letter

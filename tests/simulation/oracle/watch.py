@@ -1,0 +1,160 @@
+"""Checks of watches: what is missed is told, once and in time, and nothing else is told."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from tests.simulation.oracle.enumeration import length_ms
+from tests.simulation.oracle.jobs import SKEW_MS
+from tests.simulation.oracle.lives import Life, Reign, told
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.alerts import Alerted
+from tests.simulation.traces.trace import Buried, RunStored
+
+#: Deadlines of one clock hour share an alert (guide.md, "The watch on a job").
+WINDOW_MS: Final = 3_600_000
+
+#: A check comes up to a minute after the deadline, where `alertAfter` is ten minutes or less. It then waits 5
+#: s for the clocks, and its alert leaves soon in the calm.
+CHECKED_MS: Final = 120_000
+
+#: A sweep of the calm moves the cursor within this time.
+SWEPT_MS: Final = 60_000
+
+#: Triggers of a revision that are due up to here go straight to the queue (300 s), by clocks that differ (90
+#: s).
+QUEUE_REACH_MS: Final = 390_000
+
+
+def what_is_missed_is_told(tale: Tale) -> Iterator[str]:
+    """The first trigger of a revision that has not succeeded in time is told, whatever the reason."""
+    if not tale.of(Alerted) and not any(_is_watched(life) for life in tale.lives.values()):
+        return
+    for life in tale.lives.values():
+        if life.deleted_at is not None or life.gone_at or not _is_watched(life):
+            continue
+        alerts = [each for each in tale.of(Alerted) if each.uid == life.uid]
+        for reign in life.reigns():
+            after_ms = _after_ms(life, reign.rev)
+            dues = _dues(life, reign, tale.through - after_ms - CHECKED_MS)
+            first = next((due_at for due_at in dues if not _is_fine(tale, life.uid, due_at, after_ms)), None)
+            if first is None or _is_given_up(tale, life):
+                continue
+            if not any(each.rev == reign.rev and each.first_due_at <= first for each in alerts):
+                what = f"{life.name}: the trigger of {told(first)} (revision {reign.rev}) has not succeeded"
+                yield f"{what} within {after_ms} ms; no alert left"
+
+
+def only_what_is_missed_is_told(tale: Tale) -> Iterator[str]:
+    """No alert is about a trigger that had succeeded in time, was skipped for another, or was cancelled."""
+    for alert in tale.of(Alerted):
+        life = tale.lives.get(alert.uid)
+        reign = life.reign(alert.rev) if life is not None else None
+        if life is None or reign is None:
+            yield f"{alert.name}: {alert.alert_id} is about revision {alert.rev}, which was not committed"
+            continue
+        after_ms = _after_ms(life, alert.rev)
+        dues = _dues(life, reign, alert.last_due_at)
+        for due_at in {alert.first_due_at, alert.last_due_at}:
+            known_by = due_at + after_ms - SKEW_MS
+            if due_at not in dues:
+                yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which is not watched"
+            elif _is_fine(tale, life.uid, due_at, after_ms, known_by):
+                yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which was fine in time"
+        if alert.missed > sum(alert.first_due_at <= due_at for due_at in dues):
+            yield f"{alert.name}: {alert.alert_id} counts {alert.missed} triggers; fewer were due"
+
+
+def no_alert_is_early(tale: Tale) -> Iterator[str]:
+    """No alert leaves before the deadline of each trigger that it is about."""
+    for alert in tale.of(Alerted):
+        life = tale.lives.get(alert.uid)
+        if life is None or life.reign(alert.rev) is None:
+            continue
+        skew_ms = 0 if tale.echo_ends_at is not None and alert.at > tale.echo_ends_at else SKEW_MS
+        if alert.at < alert.last_due_at + _after_ms(life, alert.rev) - skew_ms:
+            yield f"{alert.name}: {alert.alert_id} left at {told(alert.at)}, before its time was over"
+
+
+def alerts_have_one_identity(tale: Tale) -> Iterator[str]:
+    """An alert is named after its job and the clock hour of its last deadline."""
+    for alert in tale.of(Alerted):
+        life = tale.lives.get(alert.uid)
+        if life is None or life.reign(alert.rev) is None:
+            continue
+        deadline_at = alert.last_due_at + _after_ms(life, alert.rev)
+        expected = f"{alert.uid}-alert-{deadline_at - deadline_at % WINDOW_MS}"
+        if alert.alert_id != expected:
+            yield f"{alert.name}: an alert left as {alert.alert_id}; expected {expected}"
+
+
+def alerts_come_once_in_calm(tale: Tale) -> Iterator[str]:
+    """When no fault happens, a revision sends one alert about the deadlines of a clock hour."""
+    if tale.echo_ends_at is None:
+        return
+    times: Counter[tuple[str, str]] = Counter()
+    for alert in tale.of(Alerted):
+        life = tale.lives.get(alert.uid)
+        if life is None or life.reign(alert.rev) is None or alert.attempt > 1:
+            continue
+        if alert.last_due_at + _after_ms(life, alert.rev) > tale.echo_ends_at:
+            times[alert.alert_id, alert.rev] += 1
+    for (alert_id, rev), number in times.items():
+        if number > 1:
+            yield f"{alert_id} of revision {rev} left {number} times in the calm"
+
+
+def watches_live(tale: Tale) -> Iterator[str]:
+    """A watched job whose series goes on has one timer of its watch ahead of the cursor."""
+    for life in tale.lives.values():
+        if life.deleted_at is not None or life.is_held or "onAlert" not in life.last.definition:
+            continue
+        ruling = life.reigns()[-1]
+        if ruling.occurrences.next_after(max(tale.ends_at + QUEUE_REACH_MS, ruling.since)) is None:
+            continue
+        mine = [each for each in tale.timers if (each.uid, each.rev) == (life.uid, ruling.rev)]
+        ahead = [each for each in mine if each.kind == "watch" and not tale.is_passed(each)]
+        if not ahead:
+            yield f"{life.name}: no timer of the watch of revision {ruling.rev} lies ahead"
+        # A sweeper that is at work has written the next timer, and has not moved the cursor yet.
+        places = {each.place for each in ahead if each.at < tale.ends_at - SWEPT_MS}
+        if len(places) > 1 and tale.echo_ends_at is not None:
+            yield f"{life.name}: {len(places)} timers of the watch of revision {ruling.rev} lie ahead"
+
+
+def _is_watched(life: Life) -> bool:
+    """Whether every version of a job has a watch. Otherwise the version of the moment decides."""
+    return all("onAlert" in each.definition for each in life.writes)
+
+
+def _after_ms(life: Life, rev: str) -> int:
+    """Return `alertAfter` of a revision."""
+    write = next(each for each in life.writes if each.rev == rev)
+    return length_ms(write.definition["alertAfter"])
+
+
+def _dues(life: Life, reign: Reign, through: int) -> list[int]:
+    """Return the due times that a watch covers. A resume does not look back at the pause."""
+    write = next(each for each in life.writes if each.rev == reign.rev)
+    since = write.asked_at if write.verb == "resume" else 0
+    ended_at = life.last.paused_at if reign.until is None else None
+    until = through if ended_at is None else min(through, ended_at)
+    return [due_at for due_at in reign.dues(until) if due_at > since]
+
+
+def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, by: int | None = None) -> bool:
+    """Whether the record of a run says that no alert is needed; with `by`, if it said so at that instant."""
+    stored = tale.runs_of.get((uid, f"{due_at}-0"), [])
+    return any(_says_fine(each, due_at + after_ms) and (by is None or each.at <= by) for each in stored)
+
+
+def _says_fine(stored: RunStored, deadline_at: int) -> bool:
+    is_in_time = stored.ended_at is not None and stored.ended_at <= deadline_at
+    is_skipped = stored.state == "skipped" and stored.reason == "overlap"
+    return is_in_time and (stored.state in {"succeeded", "cancelled"} or is_skipped)
+
+
+def _is_given_up(tale: Tale, life: Life) -> bool:
+    """Whether a message about the job was given up, because too many functions died over it."""
+    letters = (each for each in tale.of(Buried) if each.of in ("watch", "notice"))
+    return any(life.uid in (each.uid, (each.trigger_id or "").partition("-")[0]) for each in letters)
