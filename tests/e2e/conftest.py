@@ -141,7 +141,7 @@ def begun(request: pytest.FixtureRequest) -> None:
     if request.path.stem in _BRISK:
         return
     awaited = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    for name in ("outage", "far", "silent"):
+    for name in ("outage", "far", "silent", "watched"):
         if name in awaited:
             with suppress(Exception, pytest.skip.Exception):
                 request.getfixturevalue(name)
@@ -185,6 +185,18 @@ def silent(client: Client) -> Iterator[Receiver]:
             target=scene.target("silent"),
         )
         scene.receiver.wait("/silent", 1, within_s=30)
+        yield scene.receiver
+
+
+@pytest.fixture(scope="session")
+def watched(client: Client) -> Iterator[Receiver]:
+    """The receiver of the alerts of two jobs: one fails, and one succeeds."""
+    with Scene.of(client, f"watched-{os.getpid()}") as scene:
+        scene.receiver.answer("/failing", Answer(422))
+        for name in ("failing", "working"):
+            alert = scene.target("alerts")
+            scene.schedule.put(name, dueTime="1s", target=scene.target(name), alertAfter="60s", onAlert=alert)
+            scene.receiver.wait(f"/{name}", 1, within_s=30)
         yield scene.receiver
 
 

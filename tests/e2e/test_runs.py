@@ -1,5 +1,6 @@
 """Runs on the deployed template: redrive, callbacks, cancellation, missing heartbeats and chains."""
 
+import json
 from typing import Any
 
 import pytest
@@ -103,3 +104,15 @@ def test_a_run_without_a_heartbeat_counts_as_failed_and_is_tried_again(silent: R
     assert [each.headers["sweephand-attempt"] for each in (first, second)] == ["1", "2"]
     assert first.trigger_id == second.trigger_id
     assert first.headers["sweephand-run-token"] != second.headers["sweephand-run-token"]
+
+
+@pytest.mark.comes_last
+def test_a_watch_tells_of_the_job_that_has_not_succeeded_in_time(watched: Receiver) -> None:
+    (alert,) = watched.wait("/alerts", 1, within_s=100)
+    assert alert.is_signed
+    assert alert.headers["sweephand-event"] == "alert"
+    told = json.loads(alert.body)
+    assert (told["job"], told["missed"], told["lastRun"]["state"]) == ("failing", 1, "failed")
+    assert alert.trigger_id == told["alertId"]
+    (failed,) = watched.deliveries("/failing")
+    assert alert.arrived_at - failed.arrived_at > 60 * SECOND_MS - ON_TIME_MS
