@@ -184,7 +184,7 @@ def silent(client: Client) -> Iterator[Receiver]:
             retry={"initialDelay": "0s"},
             target=scene.target("silent"),
         )
-        scene.receiver.wait("/silent", 1, within_s=30)
+        scene.receiver.wait("/silent", 1, within_s=90)
         yield scene.receiver
 
 

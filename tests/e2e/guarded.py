@@ -75,7 +75,7 @@ class Guarded:
         return {name: self._reason(name) for name in names}
 
     def _reason(self, name: str) -> str:
-        run = eventually(lambda: self.schedule.runs(name), lambda run: run["state"] == "failed", within_s=60)
+        run = eventually(lambda: self.schedule.runs(name), lambda run: run["state"] == "failed", within_s=90)
         assert run["attempts"] == 1, run
         reason: str = run["lastFailure"]["reason"]
         return reason

@@ -32,7 +32,7 @@ class Page:
 
     def bodies(self, path: str, count: int) -> list[bytes]:
         """The bodies of the deliveries to a path of the inbox, as soon as there are so many."""
-        return [each.body for each in self.inbox.wait(path, count, within_s=30)]
+        return [each.body for each in self.inbox.wait(path, count, within_s=90)]
 
 
 class PageRunner:

@@ -45,6 +45,6 @@ class Parameters:
         eventually(
             lambda: client.describe_stacks(StackName=STACK_NAME)["Stacks"],
             lambda each: each["StackStatus"] == "UPDATE_COMPLETE",
-            within_s=60,
+            within_s=90,
         )
         settings.complete(Place(urlsplit(self.stack["awsEndpointUrl"]).port or 0))

@@ -53,7 +53,7 @@ class Schedule:
         return Client(self.client.api_url, token), path
 
 
-def eventually(read: Callable[[], list[Any]], wanted: Callable[[Any], bool], within_s: float = 30) -> Any:
+def eventually(read: Callable[[], list[Any]], wanted: Callable[[Any], bool], within_s: float = 90) -> Any:
     """The first wanted of what is read, again and again."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:

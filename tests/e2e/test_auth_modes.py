@@ -69,7 +69,7 @@ def reports_with_its_token(schedule: Schedule, scene: Scene) -> None:
     """A consumer accepts a trigger, and reports its result with nothing but the token of the run."""
     scene.receiver.answer("/async", Answer(202))
     schedule.put("async", dueTime="1s", completion="async", target=scene.target("async"))
-    [delivery] = scene.receiver.wait("/async", 1, within_s=30)
+    [delivery] = scene.receiver.wait("/async", 1, within_s=90)
     consumer, path = schedule.consumer_of(delivery)
     stranger = Client(consumer.api_url, f"shr_{'x' * 43}")
     assert stranger.call("POST", f"{path}/complete").status == 410, "no attempt has this token"
@@ -99,7 +99,7 @@ def test_a_stack_for_tokens_does_all_that_one_with_keys_does(
         claims = {"sub": "bob", "https://sweephand.example/ns": namespace, "sweephand_role": "write"}
         writer = Schedule(Client(url, issuer.token(**claims, aud=["elsewhere", AUDIENCE])), namespace)
         writer.put("signed", dueTime="1s", target=scene.target("signed"))
-        scene.receiver.wait("/signed", 1, within_s=30)
+        scene.receiver.wait("/signed", 1, within_s=90)
         [change] = writer.client.ask("GET", f"{writer.path('signed')}/changes")["items"]
         assert change["who"] == "jwt:bob"
         reports_with_its_token(writer, scene)

@@ -79,7 +79,7 @@ def test_apply_writes_jobs_that_are_delivered_and_writes_nothing_twice(
     }
     text = json.dumps(jobs)
     assert sweephand.ok("apply", "-f", "-", given=text).endswith("2 created, 0 unchanged\n")
-    [delivery] = receiver.wait("/applied", 1, within_s=30)
+    [delivery] = receiver.wait("/applied", 1, within_s=90)
     assert (delivery.headers["sweephand-job"], delivery.body) == ("soon", b'{"price":1.5}')
     before = sweephand.json("job", "list")
 
@@ -113,7 +113,7 @@ def test_what_was_exported_fires_in_another_namespace_when_it_would_have_fired(
         old, new = (sweephand.json("job", "next", name, "--limit", "3", *where) for where in ((), there))
         assert old["occurrences"] == new["occurrences"], name
     assert sweephand.json("job", "get", "stopped", *there)["pauseReason"] == "moving"
-    deliveries = receiver.wait("/moved", 2, within_s=60)
+    deliveries = receiver.wait("/moved", 2, within_s=90)
     assert {each.headers["sweephand-namespace"] for each in deliveries} == {namespace, f"{namespace}-copy"}
     assert len({each.headers["sweephand-due"] for each in deliveries}) == 1
     assert {each.body for each in deliveries} == {b"1.10"}
@@ -185,7 +185,7 @@ def test_every_command_of_the_page_succeeds(
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [each.body for each in inbox.wait("/hello", 1, within_s=30)] == [b'{"hello":"world"}']
+    assert [each.body for each in inbox.wait("/hello", 1, within_s=90)] == [b'{"hello":"world"}']
     assert "gap-shifted" in done.stdout
     assert "cancelled" in done.stdout
     assert "MAILTO" in done.stderr

@@ -38,7 +38,7 @@ def test_a_one_off_arrives_once_signed_with_its_data_byte_for_byte(
     )
     answer = schedule.client.call("PUT", schedule.path("once"), body % receiver.url("/once").encode())
     assert answer.status == 201
-    (delivery,) = receiver.wait("/once", 1, within_s=20)
+    (delivery,) = receiver.wait("/once", 1, within_s=90)
     assert_signed_and_on_time(delivery)
     assert delivery.body == b'{"n":1.10,"big":123456789012345678901}'
     assert delivery.headers["sweephand-attempt"] == "1"
@@ -53,7 +53,7 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     target = {"type": "http", "url": receiver.url("/series")}
     schedule.put("series", schedule="@every 1s", repeats=4, target=target)
     schedule.put("after", dueTime="6s", target={"type": "http", "url": receiver.url("/after")})
-    receiver.wait("/after", 1, within_s=40)
+    receiver.wait("/after", 1, within_s=90)
     deliveries = receiver.deliveries("/series")
     for delivery in deliveries:
         assert_signed_and_on_time(delivery)
@@ -67,7 +67,7 @@ def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) 
     schedule.put("deleted", dueTime="4s", target={"type": "http", "url": receiver.url("/deleted")})
     schedule.put("later", dueTime="5s", target={"type": "http", "url": receiver.url("/later")})
     assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
-    receiver.wait("/later", 1, within_s=30)
+    receiver.wait("/later", 1, within_s=90)
     assert not receiver.deliveries("/deleted")
     assert schedule.client.call("GET", schedule.path("deleted")).status == 404
 
@@ -78,7 +78,7 @@ def test_a_replaced_job_is_delivered_by_its_present_definition(
     target = {"type": "http", "url": receiver.url("/present")}
     schedule.put("replaced", dueTime="3s", target=target, data="old")
     schedule.put("replaced", dueTime="3s", target=target, data="new")
-    (delivery,) = receiver.wait("/present", 1, within_s=30)
+    (delivery,) = receiver.wait("/present", 1, within_s=90)
     assert delivery.body == b'"new"'
 
 
@@ -102,7 +102,7 @@ def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
         target={"type": "http", "url": receiver.url("/flaky")},
         retry={"initialDelay": "1s", "multiplier": 1},
     )
-    deliveries = receiver.wait("/flaky", 3, within_s=40)
+    deliveries = receiver.wait("/flaky", 3, within_s=90)
     assert [each.headers["sweephand-attempt"] for each in deliveries] == ["1", "2", "3"]
     assert len({each.trigger_id for each in deliveries}) == 1
     assert all(each.is_signed for each in deliveries)
@@ -132,7 +132,7 @@ def test_a_poison_message_becomes_a_dead_letter_with_its_reason_and_delays_no_ot
     letters = queue_reader(stack, stack["queues"]["deadLetter"])
     letter = eventually(letters, lambda each: poison in each["Body"])
     assert letter["MessageAttributes"]["reason"]["StringValue"]
-    assert_signed_and_on_time(receiver.wait("/healthy", 1, within_s=20)[0])
+    assert_signed_and_on_time(receiver.wait("/healthy", 1, within_s=90)[0])
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_bad_consumer_fails_its_own_attempt_and_delays_no_other_consumer(
     bad_target = {"type": "http", "url": receiver.url("/bad"), "timeout": "1s"}
     schedule.put("bad", dueTime="2s", target=bad_target, retry={"maxAttempts": 1})
     schedule.put("good", dueTime="2s", target={"type": "http", "url": receiver.url("/good")})
-    assert_signed_and_on_time(receiver.wait("/good", 1, within_s=20)[0])
+    assert_signed_and_on_time(receiver.wait("/good", 1, within_s=90)[0])
     runs = eventually(lambda: [schedule.runs("bad")], lambda runs: runs and runs[0]["state"] == "failed")
     assert runs[0]["attempts"] == 1
     assert len(receiver.deliveries("/bad")) == 1

@@ -62,7 +62,7 @@ def test_under_skip_a_trigger_due_during_a_run_is_skipped_and_a_later_one_is_del
     (first,) = scene.receiver.deliveries("/skip")
     complete(scene, first)
     later = scene.schedule.do("skip", "trigger")
-    _, second = scene.receiver.wait("/skip", 2, within_s=30)
+    _, second = scene.receiver.wait("/skip", 2, within_s=90)
     assert second.headers["sweephand-run"] == later["id"]
 
 
@@ -73,7 +73,7 @@ def test_under_wait_triggers_due_during_a_run_are_delivered_in_order_one_after_t
     for run_id in others:
         assert first in seen(scene, "wait", run_id, "waiting")["reason"]
     for turn, run_id in enumerate(ids["wait"], start=1):
-        came = scene.receiver.wait("/wait", turn, within_s=30)
+        came = scene.receiver.wait("/wait", turn, within_s=90)
         assert tuple(each.headers["sweephand-run"] for each in came) == ids["wait"][:turn]
         seen(scene, "wait", run_id, "running")
         complete(scene, came[-1])
@@ -88,7 +88,7 @@ def test_under_wait_latest_only_the_newest_waiting_trigger_is_kept(
     assert first in seen(scene, "waitLatest", newest, "waiting")["reason"]
     (delivery,) = scene.receiver.deliveries("/waitLatest")
     complete(scene, delivery)
-    _, second = scene.receiver.wait("/waitLatest", 2, within_s=30)
+    _, second = scene.receiver.wait("/waitLatest", 2, within_s=90)
     assert second.headers["sweephand-run"] == newest
 
 

@@ -52,14 +52,14 @@ def test_the_recipes_do_what_they_say(pages: PageRunner) -> None:
     assert page.bodies("/cart/42", 1) == [b'{"click":2}']
     assert len(page.bodies("/sent", 1)) == 1
     assert [len(page.bodies(f"/mail/{index}", 1)) for index in range(6)] == [1] * 6
-    pings = page.inbox.wait("/health", 3, within_s=30)
+    pings = page.inbox.wait("/health", 3, within_s=90)
     assert {(each.method, each.body) for each in pings} == {("GET", b"")}
     assert page.schedule.runs("ping") == []
 
 
 def test_a_reminder_of_an_actor_fires_at_its_period_until_its_ttl(pages: PageRunner) -> None:
     page = pages.page("recipes")
-    came = page.inbox.wait("/actors/order/42/method/remind/unpaid", 3, within_s=30)
+    came = page.inbox.wait("/actors/order/42/method/remind/unpaid", 3, within_s=90)
     assert {(each.method, each.body, each.headers["sweephand-job"]) for each in came} == {
         ("PUT", b'{"since":"noon"}', "order:42:unpaid")
     }

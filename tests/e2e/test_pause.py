@@ -88,7 +88,7 @@ def _write(scene: Scene, dues: Sequence[Instant]) -> None:
 def _wait_beyond(scene: Scene, name: str, due_at: Instant) -> None:
     """Wait until the stack has delivered a job that is due then. Earlier triggers come before it."""
     scene.schedule.put(name, dueTime=rfc3339(due_at), target=scene.target(name))
-    scene.receiver.wait(f"/{name}", 1, within_s=60)
+    scene.receiver.wait(f"/{name}", 1, within_s=90)
 
 
 def records(scene: Scene, name: str) -> list[Any]:
@@ -136,7 +136,7 @@ def test_a_resume_with_catch_up_none_fires_no_occurrence_that_the_pause_held_bac
 
 def test_a_retry_that_a_pause_held_back_is_made_after_the_resume(night: Night, scene: Scene) -> None:
     (first,) = night.deliveries["retrying"]
-    _, second = scene.receiver.wait("/retrying", 2, within_s=30)
+    _, second = scene.receiver.wait("/retrying", 2, within_s=90)
     assert second.headers["sweephand-attempt"] == "2"
     assert second.trigger_id == first.trigger_id
     assert scene.schedule.state_of("retrying", "succeeded")["attempts"] == 2

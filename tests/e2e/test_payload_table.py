@@ -51,7 +51,7 @@ def test_data_from_the_bucket_and_from_a_table_is_the_same_through_each_target(
 
     def arrived(number: int) -> list[str]:
         """What each target received last."""
-        receiver.wait("/http", number, within_s=60)
+        receiver.wait("/http", number, within_s=90)
         received: str = eventually(read, lambda _: True)["Body"]
         return [receiver.deliveries("/http")[-1].body.decode(), received]
 

@@ -44,7 +44,7 @@ def test_no_more_requests_are_open_than_the_policy_allows_and_none_is_lost(scene
     names = [f"narrow-{number}" for number in range(JOBS)]
     job = {"dueTime": "2s", "policy": "narrow", "target": scene.target("narrow")}
     scene.schedule.put_many(dict.fromkeys(names, job))
-    came = scene.receiver.wait("/narrow", JOBS, within_s=60)
+    came = scene.receiver.wait("/narrow", JOBS, within_s=90)
     assert once_each(came, names)
     assert most_open(came, int(WORK_S * 1_000)) <= LIMIT
     eventually(lambda: [policy(scene, "narrow")], lambda seen: (seen["inUse"], seen["waiting"]) == (0, 0))
@@ -68,9 +68,9 @@ def test_an_asynchronous_run_holds_its_permit_until_its_consumer_completes_it(sc
     scene.receiver.answer("/single", *[Answer(202)] * 2)
     job = {"dueTime": "1s", "policy": "single", "completion": "async", "target": scene.target("single")}
     scene.schedule.put_many({"single-0": job, "single-1": job})
-    (first,) = scene.receiver.wait("/single", 1, within_s=30)
+    (first,) = scene.receiver.wait("/single", 1, within_s=90)
     eventually(lambda: [policy(scene, "single")], lambda seen: (seen["inUse"], seen["waiting"]) == (1, 1))
     assert len(scene.receiver.deliveries("/single")) == 1
     consumer, run = scene.schedule.consumer_of(first)
     consumer.ask("POST", f"{run}/complete")
-    scene.receiver.wait("/single", 2, within_s=30)
+    scene.receiver.wait("/single", 2, within_s=90)

@@ -20,7 +20,7 @@ def accepted(schedule: Schedule, receiver: Receiver, name: str, **job: Any) -> D
     receiver.answer(f"/{name}", Answer(202))
     target = {"type": "http", "url": receiver.url(f"/{name}")}
     schedule.put(name, dueTime="1s", completion="async", target=target, **job)
-    (delivery,) = receiver.wait(f"/{name}", 1, within_s=30)
+    (delivery,) = receiver.wait(f"/{name}", 1, within_s=90)
     schedule.state_of(name, "running")
     return delivery
 
@@ -34,7 +34,7 @@ def test_a_failed_run_is_redriven_by_its_own_call_and_by_a_bulk_call(
     run = schedule.state_of("ill", "failed")
     path = f"{schedule.path('ill')}/runs/{run['id']}/redrive"
     assert schedule.client.ask("POST", path)["attempt"] == 2
-    receiver.wait("/ill", 2, within_s=30)
+    receiver.wait("/ill", 2, within_s=90)
     eventually(lambda: [schedule.runs("ill")], lambda runs: runs[0]["attempts"] == 2)
     schedule.state_of("ill", "failed")
     bulk = f"/v1/namespaces/{schedule.namespace}/redrive"
@@ -88,7 +88,7 @@ def test_a_chain_of_three_jobs_runs_in_order_and_notifies_its_last_target(
         due = "1s" if name == "extract" else "2099-01-01T00:00:00Z"
         target = {"type": "http", "url": receiver.url(f"/{name}")}
         schedule.put(name, dueTime=due, target=target, onComplete=after)
-    (told,) = receiver.wait("/told", 1, within_s=60)
+    (told,) = receiver.wait("/told", 1, within_s=90)
     assert told.is_signed
     assert told.headers["sweephand-event"] == "end"
     assert [len(receiver.deliveries(f"/{name}")) for name in ("extract", "transform", "load")] == [1, 1, 1]
@@ -99,7 +99,7 @@ def test_a_chain_of_three_jobs_runs_in_order_and_notifies_its_last_target(
 
 @pytest.mark.comes_last
 def test_a_run_without_a_heartbeat_counts_as_failed_and_is_tried_again(silent: Receiver) -> None:
-    first, second = silent.wait("/silent", 2, within_s=60)
+    first, second = silent.wait("/silent", 2, within_s=90)
     assert second.arrived_at - first.arrived_at < FOUND_MS + ON_TIME_MS
     assert [each.headers["sweephand-attempt"] for each in (first, second)] == ["1", "2"]
     assert first.trigger_id == second.trigger_id

@@ -130,7 +130,7 @@ def test_a_secret_is_sent_and_is_found_nowhere_though_the_consumer_repeats_it_an
     (first, _) = receiver.deliveries("/failing")
     assert first.headers["authorization"] == values.token
     verify(values.public, first, first.headers["webhook-signature"])
-    (end, *_) = receiver.wait("/end", 1, within_s=30)
+    (end, *_) = receiver.wait("/end", 1, within_s=90)
     assert end.headers["x-token"] == values.token
     Webhook(values.hmac).verify(end.body, dict(end.headers))
     assert run["answer"] == json.dumps({"refused": "[secret]", "own": "[secret]"})
@@ -160,7 +160,7 @@ def test_a_missing_secret_fails_the_run_which_names_it_until_it_is_created_again
     assert f"There is no secret token in namespace {schedule.namespace}" in run["reason"]
     put_secret(schedule, "token", "t-0123")
     schedule.client.ask("POST", f"{schedule.path('missing')}/runs/{run['id']}/redrive")
-    (delivery,) = receiver.wait("/m", 1, within_s=30)
+    (delivery,) = receiver.wait("/m", 1, within_s=90)
     assert delivery.headers["x-token"] == "t-0123"
 
 
@@ -173,7 +173,7 @@ def test_public_keys_need_no_api_key_and_verify_what_the_namespace_signs(
     shown = urllib3.request("GET", f"{client.api_url}{path}", timeout=30, retries=False)
     keys = [b64decode(each["key"].removeprefix("whpk_")) for each in shown.json()["items"]]
     schedule.put("signed", dueTime="2s", target={"type": "http", "url": receiver.url("/signed")})
-    (delivery,) = receiver.wait("/signed", 1, within_s=30)
+    (delivery,) = receiver.wait("/signed", 1, within_s=90)
     assert delivery.is_signed  # by HMAC
     newer, older = delivery.headers["webhook-signature"].split(" ")[1:]
     verify(keys[0], delivery, newer)

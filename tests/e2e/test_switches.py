@@ -40,7 +40,7 @@ def test_a_backlog_in_the_low_lane_does_not_delay_a_trigger_of_high_priority(
     for first in range(0, BACKLOG, 100):
         scene.schedule.put_many(dict.fromkeys(names[first : first + 100], low))
     scene.schedule.put("high", priority="high", target=scene.target("high"), dueTime=f"{10 + LATER_S}s")
-    [high] = scene.receiver.wait("/high", 1, within_s=60)
+    [high] = scene.receiver.wait("/high", 1, within_s=90)
     assert_signed_and_on_time(high)
     came = scene.receiver.wait("/low", BACKLOG, within_s=120)
     assert sorted(each.headers["sweephand-job"] for each in came) == sorted(names)
@@ -58,6 +58,6 @@ def test_a_stack_that_is_switched_off_delivers_nothing_until_it_is_switched_on(
     eventually(lambda: [client.ask("GET", "/v1/health")], lambda health: not health["enabled"], within_s=90)
     assert not scene.receiver.deliveries("/off")
     parameters.set(Enabled="true")
-    [delivery] = scene.receiver.wait("/off", 1, within_s=60)
+    [delivery] = scene.receiver.wait("/off", 1, within_s=90)
     assert delivery.is_signed
     eventually(lambda: [client.ask("GET", "/v1/health")], lambda health: health["enabled"], within_s=90)

@@ -46,7 +46,7 @@ def test_odd_texts_come_back_and_reach_the_consumer_as_they_were_written(
         schedule.put(name, dueTime="1s", target=target, **written)
         shown = schedule.client.ask("GET", schedule.path(name))
         assert {each: shown[each] for each in written} == written
-        (delivery,) = receiver.wait(f"/{name}", 1, within_s=30)
+        (delivery,) = receiver.wait(f"/{name}", 1, within_s=90)
         assert json.loads(delivery.body) == written["data"]
         assert delivery.is_signed
     schedule.do("small", "pause", {"reason": job["description"]})
