@@ -40,7 +40,7 @@ class Handled(NamedTuple):
 
 def named(handled: Handled, message: Message) -> Handled:
     """The same, with the trigger and the attempt of the message, unless it stands for many triggers."""
-    if isinstance(message, RangeMessage):
+    if isinstance(message, RangeMessage | WatchMessage):
         return handled
     return handled._replace(trigger=message.trigger, attempt=message.attempt)
 
