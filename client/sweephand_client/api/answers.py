@@ -75,6 +75,8 @@ class Job(TypedDict):
     onComplete: NotRequired[dict[str, Any]]
     heartbeatTimeout: NotRequired[str]
     maxRunTime: NotRequired[str]
+    alertAfter: NotRequired[str]
+    onAlert: NotRequired[dict[str, Any]]
     onError: NotRequired[str]
     historyRetention: NotRequired[str]
     retention: NotRequired[str]

@@ -26,7 +26,7 @@ SET_BY_SWEEPHAND: Final = frozenset(
 )
 
 #: The objects in which the API takes a field of null as left out.
-_KNOWN_OBJECTS: Final = ("target", "onComplete", "retry", "dst", "catchup", "batch")
+_KNOWN_OBJECTS: Final = ("target", "onComplete", "onAlert", "retry", "dst", "catchup", "batch")
 
 _DEFAULT_TARGET: Final = {"type": "default"}
 
