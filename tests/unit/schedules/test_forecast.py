@@ -88,7 +88,7 @@ def test_a_clock_change_moves_a_trigger_into_another_bucket() -> None:
         Series("* * * * * *", "UTC", NOON, batch=Batch(10_000, 999)),
     ],
 )
-def test_a_dense_schedule_takes_a_step_for_each_bucket(series: Series) -> None:
+def test_the_triggers_of_a_dense_bucket_are_counted_without_a_walk(series: Series) -> None:
     counts = due_counts(series, span_from(NOON, 365, 7 * DAY_MS))
     size = series.batch.size if series.batch else 1
     assert next(counts)[1] == (7 * 86_400 - 1) * size, "nothing fires at the very start"

@@ -12,6 +12,7 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Page
+from sweephand.web.http import cursor
 
 URL = "/v1/namespaces/ns/forecast"
 
@@ -92,6 +93,16 @@ def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: py
     while "nextCursor" in parts[-1]:
         parts.append(forecast(client, f"?cursor={parts[-1]['nextCursor']}"))
     assert [part["jobs"] for part in parts] == [1, 1, 1]
+
+
+def test_a_further_call_may_keep_a_span_that_began_some_minutes_ago() -> None:
+    client = Client()
+    client.put("b", JOB)
+    since = rfc3339(NOON)
+    client.world.clock.time += 10 * MINUTE_MS
+    query = f"from={since}&to={rfc3339(NOON + DAY_MS)}&bucket=1m"
+    assert client.send("GET", f"{URL}?{query}").pointers == ["/from"]
+    assert forecast(client, f"?{query}&cursor={cursor.encode('forecast', 'a')}")["jobs"] == 1
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import DAY_MS, SECOND_MS, Instant, rfc3339
+from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import (
     BULK_EXAMINED_MAX,
     FORECAST_BUCKET_S_MIN,
@@ -37,7 +37,9 @@ def _span(query: ForecastQuery, now: Instant) -> Span:
     since = now if query.since is None else read_instant(query.since, "/from")
     until = since + DAY_MS if query.to is None else read_instant(query.to, "/to")
     violations = []
-    if since <= now - bucket_ms:
+    # Further calls for one forecast keep its span, and can take minutes.
+    age_max_ms = max(bucket_ms, HOUR_MS) if query.cursor else bucket_ms
+    if since <= now - age_max_ms:
         violations.append(
             Violation(
                 "/from", "Give an instant that is at most a bucket ago: a forecast is of what is to come."
