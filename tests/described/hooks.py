@@ -62,7 +62,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
     (r"", r"Select the jobs", "one of two query parameters is required"),
     (r"/label", r"Give each name once", "the same label twice with two values"),
     (
-        r"/((r|defaultR)etry/\w+|catchup/window|heartbeatTimeout|maxRunTime|alertAfter|historyRetention|retention|expiresIn|overlap|jitter)",
+        r"/((r|defaultR)etry/\w+|catchup/window|batch/window|rate/per|bucket|heartbeatTimeout|maxRunTime|alertAfter|historyRetention|retention|expiresIn|overlap|jitter)",
         r"at most|at least|more than 0|more than nothing|out of range|292 years",
         _BOUNDED,
     ),
@@ -73,7 +73,13 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         r"is past|names no instant|beyond the year|too long|before the first|ends before",
         _AHEAD,
     ),
+    (r"/bucket", r"whole seconds, at least|292 years|such buckets", _BOUNDED),
     (r"/(from|to)", r".", "a span lies in the past, and ends after it begins"),
+    (
+        r"/allowedTargets/(hosts|networks)/\d+",
+        r"is no ",
+        "hosts and networks have grammars of their own",
+    ),
     (r"/timezone", r"is no time zone", "the names of zones are in the time zone database"),
     (r"/timezone", r"conflicts with", "a schedule can name a zone, which has to be the same"),
     (r"/repeats", r"without a schedule", "a one-off fires once"),

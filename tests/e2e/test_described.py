@@ -21,7 +21,7 @@ from tests.described.fuzz import DESCRIBED, Fuzzing, Phase, fuzz
 SAMPLE: Final[tuple[Phase, ...]] = ("examples", "fuzzing", "stateful")
 PHASES: Final[tuple[Phase, ...]] = ("coverage", *SAMPLE) if os.environ.get("SWEEPHAND_WHOLE") else SAMPLE
 #: Examples of each operation.
-EXAMPLES: Final = 4
+EXAMPLES: Final = 3
 #: The operations that follow one another in sequences of calls, each with what an earlier one has answered.
 IN_SEQUENCES_MIN: Final = 6
 

@@ -3,6 +3,7 @@
 tests/unit/web/tenants asks many more requests, on stores in memory.
 """
 
+import time
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,6 +12,8 @@ from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
 from tests.e2e.test_credentials import Keys
 from tests.unit.web.tenants.calls import Call, Names, calls
+
+from sweephand.base.instants import DAY_MS, Instant, rfc3339
 
 CLOSED: Final = [each for each in calls() if each.access != "open"]
 
@@ -39,6 +42,10 @@ def filled(scene: Scene) -> Names:
     )
 
 
+def now() -> Instant:
+    return time.time_ns() // 1_000_000
+
+
 def answer(holder: Client, call: Call, names: Names) -> tuple[int, Any]:
     response = holder.call(call.method, call.url(names), call.body(names))
     return response.status, response.body
@@ -52,7 +59,13 @@ def test_every_call_about_another_namespace_is_answered_as_if_it_did_not_exist(
         missing = dict.fromkeys(JOBS, "missing")
         absent = replace(theirs, jobs=missing, policy="missing", secret="missing", key_id="missing")
         nobodys = replace(theirs, namespace=f"{namespace}-nobodys")
-        paths = {each: each.url(theirs) for each in CLOSED if each.method == "GET" and each.names_namespace}
+        # Without a span, a forecast is of the day that begins now.
+        spans = {"forecast": f"from={rfc3339(now())}&to={rfc3339(now() + DAY_MS)}"}
+        paths = {
+            each: each.url(theirs, spans.get(each.name, ""))
+            for each in CLOSED
+            if each.method == "GET" and each.names_namespace
+        }
         before = {each: client.call("GET", paths[each]).body for each in paths}
         assert before
         own = Keys.made(client, namespace)
