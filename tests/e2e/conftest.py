@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,9 @@ from tests.e2e.schedule import Schedule
 from tests.e2e.wheel import FAR_S, timer_keys
 
 _numbers = itertools.count(1)
+
+#: The stacks that several modules use.
+_stacks = ExitStack()
 
 
 #: These modules wait for nothing that takes minutes. If several processes run the tests, one process runs
@@ -77,6 +80,18 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the stacks of this process after its last end-to-end test: other tests need the CPU that they use.
+
+    pytest-xdist gives a process all of its groups before single tests. Without pytest-xdist, end-to-end tests
+    that wait for minutes come last of all.
+    """
+    is_last = nextitem is None or nextitem.get_closest_marker("e2e") is None
+    if is_last and hasattr(item.config, "workerinput"):
+        _stacks.close()
+
+
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
     """What `.local/stack.json` says of the stack that the tests run on."""
@@ -84,11 +99,8 @@ def stack(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
     if described:
         yield json.loads(Path(described).read_text(encoding="utf-8"))
         return
-    with _place(request) as place:
-        try:
-            yield local.up(place, say=lambda _: None)
-        finally:
-            local.down(place)
+    yield _stacks.enter_context(_running(request))
+    _stacks.close()
 
 
 @pytest.fixture(scope="session")
@@ -157,8 +169,9 @@ def own_place(request: pytest.FixtureRequest) -> Iterator[Place]:
 @pytest.fixture(scope="session")
 def outage(request: pytest.FixtureRequest) -> Iterator[Outage]:
     """A stack of its own, which stands still from now on."""
-    with _place(request) as place, begun_outage(place) as begun:
-        yield begun
+    place = _stacks.enter_context(_place(request))
+    yield _stacks.enter_context(begun_outage(place))
+    _stacks.close()
 
 
 @pytest.fixture(scope="session")
@@ -198,6 +211,16 @@ def watched(client: Client) -> Iterator[Receiver]:
             scene.schedule.put(name, dueTime="1s", target=scene.target(name), alertAfter="60s", onAlert=alert)
             scene.receiver.wait(f"/{name}", 1, within_s=30)
         yield scene.receiver
+
+
+@contextmanager
+def _running(request: pytest.FixtureRequest) -> Iterator[Mapping[str, Any]]:
+    """A stack of the tests' own."""
+    with _place(request) as place:
+        try:
+            yield local.up(place, say=lambda _: None)
+        finally:
+            local.down(place)
 
 
 @contextmanager
