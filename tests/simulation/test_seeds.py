@@ -1,11 +1,11 @@
-"""A thousand simulated worlds with faults lose, double and resurrect nothing, and deliver nothing early."""
+"""Hundreds of simulated worlds with faults lose, double and resurrect nothing, and deliver nothing early."""
 
 import pytest
 from tests.simulation.report import replay_of
 from tests.simulation.simulation import run
 
 #: Seeds of `make test`, in parts that pytest-xdist can spread.
-SEEDS = 1_000
+SEEDS = 500
 PART = 20
 
 
