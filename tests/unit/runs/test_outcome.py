@@ -53,6 +53,14 @@ def test_lateness_counts_from_the_arming_if_that_came_after_the_due_time() -> No
     assert own_lateness_ms(message._replace(trigger=armed)) == LATE - 600
 
 
+@pytest.mark.parametrize("ahead_ms", [1, 45_000])
+def test_an_arming_clock_that_is_ahead_makes_no_lateness_negative(ahead_ms: int) -> None:
+    """CloudWatch computes no percentile of a minute with a negative value."""
+    message = begun()
+    armed = replace(message.trigger, armed_at=message.trigger.at + LATE + ahead_ms)
+    assert own_lateness_ms(message._replace(trigger=armed)) == 0
+
+
 @pytest.mark.parametrize(
     "fields",
     [{"attempt": 2}, {"is_owed": True}, {"redrive": Redrive(1, NOON)}, {"first_attempt_at": None}],

@@ -96,12 +96,14 @@ def own_lateness_ms(message: TriggerMessage) -> int | None:
 
     `message` is that of the attempt that was just made. None for later attempts, and for a trigger that had
     to wait: for the end of a pause, for its turn, for a limit, or for a person who redrove it. What was armed
-    after its due time (by a resume, a backfill or a chain) is late from its arming on.
+    after its due time (by a resume, a backfill or a chain) is late from its arming on. The clock of
+    another machine stamps the arming, so an attempt can seem to begin before it. Such an attempt counts as 0,
+    since CloudWatch has no percentiles of negative values (API reference, GetMetricStatistics).
     """
     is_first = message.attempt == 1 and message.redrive is None
     if not is_first or message.is_owed or message.first_attempt_at is None:
         return None
-    return message.first_attempt_at - max(message.trigger.at, message.trigger.armed_at)
+    return max(message.first_attempt_at - max(message.trigger.at, message.trigger.armed_at), 0)
 
 
 def outcome_of_failure(state: State) -> OutcomeName:
