@@ -1,7 +1,9 @@
 """A call writes one log line, which also publishes its metrics."""
 
 import json
+import re
 from itertools import count
+from pathlib import Path
 from typing import Any, Final, get_args
 
 import pytest
@@ -15,6 +17,19 @@ from sweephand.runtime.settings import Settings
 from sweephand.storage.answers import Seen
 
 NUMBERS = count()
+DOCS = Path(__file__).parents[3] / "docs"
+
+#: Metrics of AWS that the pages name.
+OF_AWS = frozenset(
+    {
+        "ConcurrentExecutions",
+        "Duration",
+        "Errors",
+        "ReadThrottleEvents",
+        "Throttles",
+        "WriteThrottleEvents",
+    }
+)
 STACK = frozenset({("stack", "sweephand")})
 
 
@@ -142,3 +157,14 @@ def test_throttled_requests_and_a_skewed_clock_are_published_where_they_were_see
 def test_the_line_names_the_function_whose_report_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     [line] = written(capsys, {})
     assert line["location"].startswith("test_the_line_names_the_function_whose_report_it_is:")
+
+
+def test_the_pages_name_no_metric_that_does_not_exist() -> None:
+    named = {
+        name
+        for page in DOCS.rglob("*.md")
+        for names in re.findall(r"\bmetrics? ((?:`\w+`(?:, | and )?)+)", page.read_text("utf-8"))
+        for name in re.findall(r"\w+", names.replace(" and ", " "))
+    }
+    assert "StackLimited" in named
+    assert named - OF_AWS <= set(UNITS)
