@@ -67,10 +67,11 @@ def written(
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-def published(lines: list[dict[str, Any]]) -> dict[Metric, list[float]]:
+def published(lines: list[dict[str, Any]], at: int = NOON) -> dict[Metric, list[float]]:
+    """The values that the lines publish, which all have this time."""
     found: dict[Metric, list[float]] = {}
     for datum in printed(map(json.dumps, lines)):
-        assert datum.at == NOON
+        assert datum.at == at
         found.setdefault(datum.metric, []).append(datum.value)
     return found
 
@@ -142,16 +143,43 @@ def test_by_default_no_metric_is_that_of_a_namespace(capsys: pytest.CaptureFixtu
     assert published(lines) == {Metric("Sweephand", "Failures", STACK): [0, 1]}
 
 
-def test_throttled_requests_and_a_skewed_clock_are_published_where_they_were_seen(
+def test_throttled_requests_are_published_where_they_were_seen(
     capsys: pytest.CaptureFixture[str], answers: Answers
 ) -> None:
-    answers.seen = Seen(throttled=3, skew_ms=7_000)
-    assert published(written(capsys, {})) == {
-        Metric("Sweephand", "Throttled", STACK): [3],
-        Metric("Sweephand", "ClockSkew", STACK): [7_000],
+    answers.seen = Seen(throttled=3)
+    assert published(written(capsys, {})) == {Metric("Sweephand", "Throttled", STACK): [3]}
+
+
+@pytest.mark.parametrize("skew_ms", [600_000, 1_000, -1_000, -600_000])
+@pytest.mark.parametrize("level", ["INFO", "ERROR"])
+def test_the_metrics_of_a_clock_that_is_wrong_have_the_time_of_aws(
+    capsys: pytest.CaptureFixture[str], answers: Answers, skew_ms: int, level: str
+) -> None:
+    answers.seen = Seen(skew_ms=skew_ms)
+    lines = written(capsys, {"Lateness": list(range(150))}, level=level)
+    assert published(lines, NOON - skew_ms) == {
+        Metric("Sweephand", "Lateness", STACK): list(range(150)),
+        Metric("Sweephand", "ClockSkew", STACK): [abs(skew_ms)],
     }
-    answers.seen = Seen(throttled=0, skew_ms=999)
-    assert published(written(capsys, {})) == {}
+
+
+@pytest.mark.parametrize("skew_ms", [999, -999])
+def test_a_clock_that_differs_by_less_than_a_second_is_right(
+    capsys: pytest.CaptureFixture[str], answers: Answers, skew_ms: int
+) -> None:
+    answers.seen = Seen(skew_ms=skew_ms)
+    assert published(written(capsys, {"Failures": [0]})) == {Metric("Sweephand", "Failures", STACK): [0]}
+
+
+@pytest.mark.usefixtures("all_metrics")
+def test_the_metrics_of_a_namespace_have_the_time_of_aws(
+    capsys: pytest.CaptureFixture[str], answers: Answers
+) -> None:
+    answers.seen = Seen(skew_ms=600_000)
+    logger = Logger(service=f"metrics {next(NUMBERS)}")
+    metrics.write(logger, "delivered", {}, {}, NOON, by_namespace=ORDERS)
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert len(published(lines, NOON - 600_000)) == 2
 
 
 def test_the_line_names_the_function_whose_report_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.runtime.tables import answers, settings
+from sweephand.storage.answers import Seen
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
@@ -80,9 +81,12 @@ def write(
 
     Values beyond VALUES_MAX are written in lines of their own, and so are those of each namespace, if the
     stack has such metrics. If the log level leaves out the log line, the metrics are written without it:
-    alarms must not depend on the log level.
+    alarms must not depend on the log level. If the answers prove that this clock is wrong, the metrics have
+    the time `at` corrected by what they prove: an alarm does not look at a time of ten minutes ago.
     """
-    alone = list(documents({**values, **_of_answers()}, at))
+    seen = answers().take()
+    at -= _skew_ms(seen)
+    alone = list(documents({**values, **_of_answers(seen)}, at))
     if logger.log_level <= logging.INFO:
         with_line = alone.pop(0) if alone else {}
         # The location in the line is that of the handler.
@@ -123,11 +127,16 @@ def _document(
     return members | dimensions | dict(values)
 
 
-def _of_answers() -> Values:
+def _skew_ms(seen: Seen) -> int:
+    """By how many milliseconds this clock is ahead of AWS's, or behind if negative; 0 if by too little."""
+    return seen.skew_ms if abs(seen.skew_ms) >= SKEW_MS_MIN else 0
+
+
+def _of_answers(seen: Seen) -> Values:
     """What the answers of DynamoDB have shown since the call before."""
-    seen, values = answers().take(), dict[MetricName, Sequence[int]]()
+    values = dict[MetricName, Sequence[int]]()
     if seen.throttled:
         values["Throttled"] = [seen.throttled]
-    if seen.skew_ms >= SKEW_MS_MIN:
-        values["ClockSkew"] = [seen.skew_ms]
+    if skew_ms := abs(_skew_ms(seen)):
+        values["ClockSkew"] = [skew_ms]
     return values

@@ -24,8 +24,8 @@ class Seen(NamedTuple):
     """What the answers have shown.
 
     `throttled` counts the tries of requests that were refused, wholly or in part, because there were too
-    many. This clock differs from AWS's by at least `skew_ms`, in either direction. It is 0 if no answer
-    proves a difference.
+    many. This clock is ahead of AWS's by at least `skew_ms`, or behind by at least as much if that is
+    negative. It is 0 if no answer proves a difference.
     """
 
     throttled: int = 0
@@ -54,7 +54,8 @@ class Answers:
     def take(self) -> Seen:
         """What the answers have shown since the last call of this method."""
         with self._lock:
-            skew_ms = max(self._ahead_ms or 0, self._behind_ms or 0, 0)
+            # An answer that proves the one refutes the other, so at most one of them is above 0.
+            skew_ms = max(self._ahead_ms or 0, 0) - max(self._behind_ms or 0, 0)
             seen = Seen(self._throttled, skew_ms)
             self._throttled, self._ahead_ms, self._behind_ms = 0, None, None
         return seen
