@@ -80,6 +80,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         r"is no ",
         "hosts and networks have grammars of their own",
     ),
+    (r"/(target|onComplete|onAlert)/roleArn", r"may not assume", "the operator lists the roles"),
     (r"/timezone", r"is no time zone", "the names of zones are in the time zone database"),
     (r"/timezone", r"conflicts with", "a schedule can name a zone, which has to be the same"),
     (r"/repeats", r"without a schedule", "a one-off fires once"),
