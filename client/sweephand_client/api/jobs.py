@@ -17,6 +17,8 @@ from sweephand_client.api.answers import (
 from sweephand_client.api.paging import items, label_query
 from sweephand_client.api.preconditions import preconditions
 from sweephand_client.http import exact_json
+from sweephand_client.http.errors import problem_of
+from sweephand_client.http.repetition import changed_nothing
 from sweephand_client.http.transport import Transport
 
 #: The limits of one bulk write (`/v1/limits`: jobsPerBulkMax, bodyBytesMax), less what is around the jobs.
@@ -25,7 +27,6 @@ _BYTES_MAX: Final = 1_048_576 - 1_024
 
 #: How often a job of a bulk write is sent that the stack had no time for.
 _ROUNDS_MAX: Final = 5
-_NO_TIME: Final = 503
 
 
 class Jobs:
@@ -46,7 +47,8 @@ class Jobs:
         """Create or replace a job.
 
         With `if_match`, only if the job has that revision. With `if_absent`, only if it does not exist. Else
-        PreconditionError.
+        PreconditionError. Without either it is not sent again after a lost answer, since it would begin the
+        series of a job anew that is completed by then.
         """
         headers = preconditions(if_match, if_absent=if_absent)
         answer = self._transport.call("putJob", _job(namespace, name), body=job, headers=headers)
@@ -85,13 +87,14 @@ class Jobs:
         """Create or replace many jobs, each with its `name`. The result of each, in the order of `jobs`.
 
         Makes a call for each hundred jobs or megabyte. A refused job does not stop the others. A job is sent
-        again if the stack had no time for it. Raises the error of a call that is refused as a whole. The
-        calls before it have written their jobs.
+        again if the stack had no time for it and did not write it. Raises the error of a call that is refused
+        as a whole, or whose answer was lost: `may_have_written` says whether it may have written its jobs.
+        The calls before it have written theirs.
         """
         for chunk in _chunks(jobs):
             results = self._put_chunk(namespace, chunk)
             for _ in range(_ROUNDS_MAX - 1):
-                left = [at for at, each in enumerate(results) if each["status"] == _NO_TIME]
+                left = [at for at, each in enumerate(results) if _had_no_time(each)]
                 if not left:
                     break
                 again = self._put_chunk(namespace, [chunk[at] for at in left])
@@ -181,7 +184,10 @@ class Jobs:
     def redrive_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
     ) -> int:
-        """Redrive the failed runs of those jobs, by as many calls as it takes. Returns how many runs."""
+        """Redrive the failed runs of those jobs, by as many calls as it takes. Returns how many runs.
+
+        No call is sent again after a lost answer.
+        """
         return self._in_bulk("redriveRuns", namespace, _filter(prefix, labels))
 
     def delete_many(
@@ -232,6 +238,11 @@ def _chunks(jobs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any
         size += length
     if chunk:
         yield chunk
+
+
+def _had_no_time(result: BulkResult) -> bool:
+    """Whether the stack had no time for a job of a bulk write, and so did not write it."""
+    return "problem" in result and changed_nothing(problem_of(result["status"], result["problem"]))
 
 
 def _job(namespace: str, name: str) -> dict[str, str]:

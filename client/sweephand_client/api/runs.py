@@ -28,7 +28,7 @@ class Runs:
         return cast("Run", self._transport.call("getRun", _run(namespace, job, run_id)).body)
 
     def redrive(self, namespace: str, job: str, run_id: str) -> Redriven:
-        """Try a failed run again, with all attempts of the job's retry policy."""
+        """Try a failed run again, with all attempts of the job's retry policy. Never sent twice by itself."""
         return cast("Redriven", self._transport.call("redriveRun", _run(namespace, job, run_id)).body)
 
     def cancel(self, namespace: str, job: str, run_id: str) -> Run:

@@ -33,10 +33,10 @@ def crontab(
     """Print the jobs of a crontab as a file for `apply`, and say what a job cannot say."""
     if url is not None and target is not None:
         raise InputError("Give --url or --target, not both.")
-    wanted = read_object(target, "--target") if target else None
+    given = read_object(target, "--target") if target else None
     translated = translate(
         read_text(file),
-        target={"type": "http", "url": url} if url else wanted,
+        target={"type": "http", "url": url} if url else given,
         timezone=timezone,
         namespace=session.asked_namespace,
         like_cron=like_cron,

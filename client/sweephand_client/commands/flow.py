@@ -88,8 +88,8 @@ def set_namespace(
     if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
 ) -> None:
     """Replace the settings of the namespace. A field that is left out is removed."""
-    wanted = {"limits": {}, **read_object(settings, "The settings")}
-    written = session.client.namespaces.put(session.namespace, wanted, if_match=if_match)
+    document = {"limits": {}, **read_object(settings, "The settings")}
+    written = session.client.namespaces.put(session.namespace, document, if_match=if_match)
     session.output.done(f"Wrote the settings of {session.namespace}.", written)
 
 

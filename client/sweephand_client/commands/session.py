@@ -15,6 +15,7 @@ import typer
 from sweephand_client.api.client import Client
 from sweephand_client.commands.output import Output
 from sweephand_client.http.errors import (
+    MAY_HAVE_WRITTEN,
     InputError,
     InvalidError,
     Problem,
@@ -134,12 +135,11 @@ def _exit_codes(output: Output) -> Iterator[None]:
     try:
         yield
     except UnreachableError as error:
-        text = str(error)
-        if error.may_have_written:
-            text += "\nThe stack may have done what was asked all the same. Look before you try again."
-        _fail(output, UNREACHABLE, text, {"url": error.url})
+        _fail(output, UNREACHABLE, _with_warning(str(error), error), {"url": error.url})
     except StackFailedError as error:
-        _fail(output, UNREACHABLE, f"{error.url} failed: {error.problem}", problem_value(error.problem))
+        said = _with_warning(error.problem.detail, error)
+        text = _with_warning(f"{error.url} failed: {error.problem}", error)
+        _fail(output, UNREACHABLE, text, {**problem_value(error.problem), "detail": said})
     except InvalidError as error:
         _fail(output, BAD_INPUT, str(error.problem), problem_value(error.problem))
     except RefusedError as error:
@@ -152,6 +152,10 @@ def _exit_codes(output: Output) -> Iterator[None]:
         # The reader of a pipe has gone, as `head` does. Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
+
+
+def _with_warning(text: str, error: UnreachableError | StackFailedError) -> str:
+    return f"{text}\n{MAY_HAVE_WRITTEN}" if error.may_have_written else text
 
 
 def _fail(output: Output, code: int, text: str, value: dict[str, Any]) -> None:

@@ -40,7 +40,8 @@ def import_(
     replace: Annotated[bool, typer.Option("--replace", help="Replace what exists already.")] = False,
 ) -> None:
     """Write an export into a namespace. What exists there stays as it is, unless you say --replace."""
-    archive = read_archive(read_text(file).splitlines())
+    # Other line ends of Unicode, as U+2028, may stand within the texts of a line.
+    archive = read_archive(read_text(file).removesuffix("\n").split("\n"))
     if session.asked_namespace is None:
         session.asked_namespace = archive.namespace
     importer = Importer(session.client, session.namespace, archive, now=session.now(), replaces=replace)

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+#: What a person should know about an error whose `may_have_written` is true.
+MAY_HAVE_WRITTEN: Final = "The stack may have done what was asked all the same. Look before you try again."
+
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
@@ -55,11 +58,16 @@ class UnreachableError(SweephandError):
 
 
 class _AnswerError(SweephandError):
-    """An answer that is not 2xx. `problem` is what it says."""
+    """An answer that is not 2xx. `problem` is what it says.
 
-    def __init__(self, problem: Problem, url: str = "") -> None:
+    `may_have_written`: the stack may have done what was asked all the same, in this attempt or an earlier
+    one.
+    """
+
+    def __init__(self, problem: Problem, url: str = "", *, may_have_written: bool = False) -> None:
         self.problem = problem
         self.url = url
+        self.may_have_written = may_have_written
         super().__init__(str(problem))
 
 
@@ -139,8 +147,11 @@ def problem_of(status: int, body: Any) -> Problem:
     return Problem(status, "", detail)
 
 
-def error_of(problem: Problem, url: str = "") -> SweephandError:
+def error_of(
+    problem: Problem, url: str = "", *, may_have_written: bool = False
+) -> RefusedError | StackFailedError:
     """The error that stands for a problem, by its status."""
     if 400 <= problem.status < 500:  # noqa: PLR2004 - 4xx
-        return _KINDS.get(problem.status, RefusedError)(problem, url)
-    return StackFailedError(problem, url)
+        kind = _KINDS.get(problem.status, RefusedError)
+        return kind(problem, url, may_have_written=may_have_written)
+    return StackFailedError(problem, url, may_have_written=may_have_written)

@@ -4,11 +4,16 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
+from sweephand_client.http.errors import Problem
+
 #: Why an attempt failed. `not-sent`: no connection was made. `unanswered`: the request left, and what it did
 #: is unknown. `refused`: the stack asked to send it later, and did nothing.
 Failure = Literal["not-sent", "unanswered", "refused"]
 
 _GATEWAY: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.GATEWAY_TIMEOUT)
+
+#: How the API says in a 503 that it changed nothing. Any other 503 leaves it open.
+_CHANGED_NOTHING: Final = ("othing was written", "was not written", "changed nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +53,20 @@ class Repetition:
         return delay_s if waited_s + delay_s <= self.waited_max_s else None
 
 
-def failure_of(status: int) -> Failure | None:
+def failure_of(problem: Problem) -> Failure | None:
     """What kind of failure an answer is after which the request may be sent again; None for any other answer.
 
-    The API's own 503 says that a store may have made the change all the same.
+    A 503 of the API says whether it changed nothing. Else a store may have made the change all the same.
     """
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
+    if problem.status == HTTPStatus.TOO_MANY_REQUESTS or changed_nothing(problem):
         return "refused"
-    return "unanswered" if status in _GATEWAY else None
+    return "unanswered" if problem.status in _GATEWAY else None
+
+
+def changed_nothing(problem: Problem) -> bool:
+    """Whether a problem of the API says that it is worth another try, and that nothing was changed."""
+    said = any(each in problem.detail for each in _CHANGED_NOTHING)
+    return problem.status == HTTPStatus.SERVICE_UNAVAILABLE and problem.kind == "unavailable" and said
 
 
 def retry_after_s(text: str | None) -> float | None:

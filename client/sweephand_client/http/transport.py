@@ -14,7 +14,15 @@ import urllib3
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.authorization import Authorization
-from sweephand_client.http.errors import InputError, Problem, UnreachableError, error_of, problem_of
+from sweephand_client.http.errors import (
+    InputError,
+    Problem,
+    RefusedError,
+    StackFailedError,
+    UnreachableError,
+    error_of,
+    problem_of,
+)
 from sweephand_client.http.operations import OPERATIONS, Operation
 from sweephand_client.http.repetition import Failure, Repetition, failure_of, retry_after_s
 
@@ -46,7 +54,7 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class _Failed:
     failure: Failure
-    error: Exception
+    error: RefusedError | StackFailedError | UnreachableError
     retry_after_s: float | None = None
 
 
@@ -90,8 +98,9 @@ class Transport:
     ) -> Answer:
         """The answer to the operation of that name.
 
-        A DELETE is done if it is answered 404 after an attempt whose answer was lost. Raises
-        UnreachableError, StackFailedError, or the subclass of RefusedError that the status names.
+        A DELETE of one thing is done if it is answered 404 after an attempt whose answer was lost. Raises
+        UnreachableError, StackFailedError, or the subclass of RefusedError that the status names. The error
+        of a write says whether the stack may have carried it out.
         """
         operation = OPERATIONS[name]
         url = self.url + _filled(operation, path or {}) + _query_text(query or {})
@@ -102,19 +111,20 @@ class Transport:
             if isinstance(found, Answer):
                 if 200 <= found.status < 300:  # noqa: PLR2004 - 2xx
                     return found
-                if may_have_written and operation.method == "DELETE" and found.status == HTTPStatus.NOT_FOUND:
+                if may_have_written and _is_done(operation, found):
                     return Answer(HTTPStatus.NO_CONTENT, {}, None)
-                raise _error_after(found, url, may_have_written=may_have_written)
-            may_have_written |= found.failure == "unanswered"
+                raise _error_after(operation, found, url, may_have_written=may_have_written)
+            may_have_written |= found.failure == "unanswered" and not operation.reads
             delay_s = self._repetition.delay_s(
                 found.failure,
-                is_repeatable=operation.is_repeatable,
+                is_repeatable=operation.is_repeatable(headers or {}, body),
                 attempt=attempt,
                 waited_s=waited_s,
                 retry_after_s=found.retry_after_s,
                 fraction=self._draw(),
             )
             if delay_s is None:
+                found.error.may_have_written = may_have_written
                 raise found.error
             self._sleep(delay_s)
             waited_s += delay_s
@@ -135,14 +145,14 @@ class Transport:
         except urllib3.exceptions.SSLError as error:
             raise UnreachableError(self.url, _reason(error)) from None
         except urllib3.exceptions.HTTPError as error:
-            return _Failed("unanswered", UnreachableError(self.url, _reason(error), may_have_written=True))
+            return _Failed("unanswered", UnreachableError(self.url, _reason(error)))
         answered = {name.lower(): value for name, value in response.headers.items()}
-        failure = failure_of(response.status)
         parsed = self._body(response.status, answered, response.data)
+        problem = problem_of(response.status, parsed)
+        failure = failure_of(problem)
         if failure is None:
             return Answer(response.status, answered, parsed)
-        refusal = error_of(problem_of(response.status, parsed), url)
-        return _Failed(failure, refusal, retry_after_s(answered.get("retry-after")))
+        return _Failed(failure, error_of(problem, url), retry_after_s(answered.get("retry-after")))
 
     def _body(self, status: int, headers: Mapping[str, str], data: bytes) -> Any:
         """The JSON of an answer. UnreachableError if a success is no JSON: no API of Sweephand is there."""
@@ -199,7 +209,13 @@ def _query_text(query: Query) -> str:
     return f"?{urlencode(pairs, quote_via=quote)}" if pairs else ""
 
 
-def _error_after(answer: Answer, url: str, *, may_have_written: bool) -> Exception:
+def _is_done(operation: Operation, answer: Answer) -> bool:
+    """Whether the answer says that an earlier attempt was carried out: what it was to delete is gone."""
+    is_gone = answer.status == HTTPStatus.NOT_FOUND
+    return is_gone and operation.method == "DELETE" and operation.is_about_one
+
+
+def _error_after(operation: Operation, answer: Answer, url: str, *, may_have_written: bool) -> Exception:
     problem = problem_of(answer.status, answer.body)
     if may_have_written and answer.status == HTTPStatus.PRECONDITION_FAILED:
         # The attempt whose answer was lost may have made the revision that is in the way.
@@ -210,7 +226,9 @@ def _error_after(answer: Answer, url: str, *, may_have_written: bool) -> Excepti
             problem.errors,
             problem.kind,
         )
-    return error_of(problem, url)
+    # After a 5xx that is not repeated, it is as unknown as after a lost answer.
+    is_unknown = answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR and not operation.reads
+    return error_of(problem, url, may_have_written=may_have_written or is_unknown)
 
 
 def _reason(error: Exception) -> str:

@@ -9,16 +9,12 @@ from typing import Any, Final, Literal
 
 from sweephand_client.api.answers import WholeJob
 from sweephand_client.api.client import Client
-from sweephand_client.http.errors import (
-    InputError,
-    NotFoundError,
-    Problem,
-    problem_of,
-)
+from sweephand_client.http.errors import InputError, NotFoundError, Problem
 from sweephand_client.tasks.attempt import attempt
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
-from sweephand_client.tasks.pausing import create_paused
+from sweephand_client.tasks.pausing import create_paused, is_incomplete, remove_incomplete
+from sweephand_client.tasks.writing import Write, write_job, write_jobs
 
 Kind = Literal["create", "change", "same", "delete"]
 Pausing = Literal["pause", "resume"]
@@ -41,7 +37,10 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read."""
+    """What becomes of one job. `declared` is None if the job is deleted; `rev` is the one that was read.
+
+    `incomplete` is the revision of a job that an interrupted creation left. It is removed first.
+    """
 
     kind: Kind
     name: str
@@ -49,6 +48,7 @@ class Step:
     fields: tuple[FieldChange, ...] = ()
     pausing: Pausing | None = None
     rev: str | None = None
+    incomplete: str | None = None
 
     @property
     def is_change(self) -> bool:
@@ -132,26 +132,28 @@ def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterat
 
 def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
     assert step.declared is not None, "only a declared job is paused or resumed"
-    paused = step.declared.paused
+    paused, rev = step.declared.paused, step.rev
     reason = paused if isinstance(paused, str) else None
     if step.kind == "create":
         create_paused(client, namespace, step.name, step.declared.definition, reason)
         return
     if step.pausing == "pause":
-        client.jobs.pause(namespace, step.name, reason=reason)
+        rev = client.jobs.pause(namespace, step.name, reason=reason)["rev"]
     if step.kind == "change":
-        client.jobs.put(namespace, step.name, step.declared.definition)
+        write_job(client, namespace, Write(step.name, step.declared.definition, rev))
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name)
 
 
 def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[Done]:
     """The steps that only write a job."""
-    writes = [each for each in steps if each.pausing is None and each.declared is not None]
-    jobs = ({"name": each.name, **each.declared.definition} for each in writes if each.declared)
-    for step, result in zip(writes, client.jobs.put_many(namespace, jobs), strict=True):
-        problem = result.get("problem")
-        yield Done(step, None if problem is None else problem_of(result["status"], problem))
+    steps = [each for each in steps if each.pausing is None]
+    for step in steps:
+        if step.incomplete is not None:
+            remove_incomplete(client, namespace, step.name, step.incomplete)
+    writes = [Write(each.name, each.declared.definition, each.rev) for each in steps if each.declared]
+    for step, problem in zip(steps, write_jobs(client, namespace, writes), strict=True):
+        yield Done(step, problem)
 
 
 def _stored(client: Client, namespace: str, name: str) -> WholeJob | None:
@@ -163,15 +165,16 @@ def _stored(client: Client, namespace: str, name: str) -> WholeJob | None:
 
 def _step(declared: DeclaredJob, stored: WholeJob | None, default_retry: Mapping[str, Any] | None) -> Step:
     after = stored_form(declared.definition, default_retry)
-    is_paused = stored is not None and stored["state"] == "paused"
+    is_paused = stored is not None and stored["state"] == "paused" and not is_incomplete(stored)
     pausing: Pausing | None = None
     if declared.paused not in (None, False) and not is_paused:
         pausing = "pause"
     elif declared.paused is False and is_paused:
         pausing = "resume"
-    if stored is None:
+    if stored is None or is_incomplete(stored):
+        incomplete = None if stored is None else stored["rev"]
         fields = tuple(FieldChange(name, None, value) for name, value in sorted(after.items()))
-        return Step("create", declared.name, declared, fields, pausing)
+        return Step("create", declared.name, declared, fields, pausing, incomplete=incomplete)
     before = written_fields(stored)
     fields = tuple(
         FieldChange(name, before.get(name), after.get(name)) for name in differing_fields(before, after)

@@ -1,9 +1,16 @@
 """Tries one of many writes, so that a refusal does not stop the others."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 
-from sweephand_client.http.errors import InputError, Problem, RefusedError, StackFailedError
+from sweephand_client.http.errors import (
+    MAY_HAVE_WRITTEN,
+    InputError,
+    Problem,
+    RefusedError,
+    StackFailedError,
+)
 
 
 def attempt(write: Callable[[], object]) -> Problem | None:
@@ -13,7 +20,12 @@ def attempt(write: Callable[[], object]) -> Problem | None:
     """
     try:
         write()
-    except (RefusedError, StackFailedError) as error:
+    except StackFailedError as error:
+        said = (
+            f"{error.problem.detail} {MAY_HAVE_WRITTEN}" if error.may_have_written else error.problem.detail
+        )
+        return replace(error.problem, detail=said)
+    except RefusedError as error:
         return error.problem
     except InputError as error:
         return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "", str(error))

@@ -123,14 +123,14 @@ def write_jobs_file(file: JobsFile, notes: Mapping[str, list[str]]) -> str:
     if file.prefix:
         head["prefix"] = file.prefix
     if head:
-        lines += _yaml(head).splitlines()
+        lines += _yaml(head).rstrip("\n").split("\n")
     lines.append("jobs:" if file.jobs else "jobs: []")
     for job in file.jobs:
         lines += [f"  # {_printable(each)}" for each in notes.get(job.name, [])]
         fields = {"name": job.name, **job.definition}
         if job.paused is not None:
             fields["paused"] = job.paused
-        first, *others = _yaml(fields).splitlines()
+        first, *others = _yaml(fields).rstrip("\n").split("\n")
         lines += [f"  - {first}", *(f"    {each}" for each in others)]
     return "\n".join(lines) + "\n"
 
@@ -181,6 +181,12 @@ def _number(loader: _Loader, node: yaml.ScalarNode) -> int | Decimal:
     return int(text) if re.fullmatch("-?[0-9]+", text) else Decimal(text)
 
 
+def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
+    # These are line ends of YAML 1.1. Only between double quotes does PyYAML escape them.
+    style = '"' if re.search("[\x85\u2028\u2029]", value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+
 def _set_up() -> None:
     core = {
         "tag:yaml.org,2002:bool": (r"true|false", "tf"),
@@ -197,6 +203,7 @@ def _set_up() -> None:
             kind.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
     _Loader.add_constructor("tag:yaml.org,2002:float", _number)
     _Loader.add_constructor("tag:yaml.org,2002:map", _unique)
+    _Dumper.add_representer(str, _text)
     _Dumper.add_representer(
         Decimal,
         lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", exact_json.write(value)),

@@ -3,9 +3,9 @@
 import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from sweephand_client.api.answers import Job
 from sweephand_client.api.client import Client
@@ -16,12 +16,12 @@ from sweephand_client.http.errors import (
     NotFoundError,
     Problem,
     RefusedError,
-    problem_of,
 )
 from sweephand_client.tasks.attempt import attempt
 from sweephand_client.tasks.job_fields import written_fields
-from sweephand_client.tasks.pausing import create_paused
+from sweephand_client.tasks.pausing import create_paused, is_incomplete, remove_incomplete
 from sweephand_client.tasks.placing import Placed, instant, place, rfc3339
+from sweephand_client.tasks.writing import Write, write_job, write_jobs
 
 #: The form of the lines. A later form has a higher number, and this version refuses it.
 FORM: Final = 1
@@ -34,6 +34,8 @@ _PREVIEWED: Final = 100
 
 _SETTINGS: Final = ("limits", "defaultTarget", "defaultRetry", "allowedTargets")
 _POLICY: Final = ("maxConcurrent", "rate")
+
+_OTHER_OFFSET: Final = "its jitter has another offset here, so its first or last due time may be missing"
 
 Kind = Literal["settings", "policy", "job"]
 
@@ -122,6 +124,8 @@ def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, An
     name = listed["name"]
     if listed["state"] == "completed":
         return None, (name, "it is completed")
+    if is_incomplete(listed):
+        return None, (name, "its creation was interrupted")
     try:
         job = client.jobs.get(namespace, name)
         due = client.jobs.occurrences(namespace, name, limit=1)
@@ -185,7 +189,8 @@ def _read_line(number: int, text: str) -> Any:
 class Importer:
     """Writes an export into a namespace. What exists there stays as it is, unless `replaces`.
 
-    So an import that was interrupted can be run again.
+    So an import that was interrupted can be run again. A paused job that it left incomplete does not count as
+    one that exists.
     """
 
     def __init__(
@@ -202,34 +207,44 @@ class Importer:
         yield from self._settings()
         yield from self._policies()
         existing = {} if not self._archive.jobs else self._existing()
-        plain: list[tuple[str, Placed, bool]] = []
+        plain: list[_PlainJob] = []
         for name, line in self._archive.jobs.items():
-            if name in existing and not self._replaces:
+            stored = existing.get(name)
+            if stored is not None and stored.is_incomplete:
+                if "paused" not in line:
+                    remove_incomplete(self._client, self._namespace, name, stored.rev)
+                stored = None
+            if stored is not None and not self._replaces:
                 yield Imported("job", name, "exists")
                 continue
             placed = self._placed(line)
             if placed.definition is None:
                 yield Imported("job", name, "over", placed.notes)
             elif "paused" in line:
-                yield self._paused(name, placed, line["paused"], existing.get(name))
+                yield self._paused(name, placed, line["paused"], stored)
             else:
-                plain.append((name, placed, existing.get(name) == "paused"))
+                rev, is_paused = (None, False) if stored is None else (stored.rev, stored.is_paused)
+                plain.append(_PlainJob(Write(name, placed.definition, rev), placed.notes, is_paused))
         yield from self._in_bulk(plain)
 
-    def _existing(self) -> dict[str, str]:
-        return {each["name"]: each["state"] for each in self._client.jobs.list(self._namespace)}
+    def _existing(self) -> dict[str, "_StoredJob"]:
+        return {
+            each["name"]: _StoredJob(each["rev"], each["state"] == "paused", is_incomplete(each))
+            for each in self._client.jobs.list(self._namespace)
+        }
 
     def _settings(self) -> Iterator[Imported]:
-        wanted = self._archive.settings
-        if wanted is None:
+        settings = self._archive.settings
+        if settings is None:
             return
         stored = self._client.namespaces.get(self._namespace)
-        if "rev" in stored and _chosen(stored, _SETTINGS) == wanted:
+        if "rev" in stored and _chosen(stored, _SETTINGS) == settings:
             return
         if "rev" in stored and not self._replaces:
             yield Imported("settings", self._namespace, "exists", ("it has other settings",))
             return
-        yield _told("settings", self._namespace, lambda: self._client.namespaces.put(self._namespace, wanted))
+        put = partial(self._client.namespaces.put, self._namespace, settings)
+        yield _imported("settings", self._namespace, put)
 
     def _policies(self) -> Iterator[Imported]:
         if not self._archive.policies:
@@ -237,22 +252,26 @@ class Importer:
         stored = {
             each["name"]: _chosen(each, _POLICY) for each in self._client.policies.list(self._namespace)
         }
-        for name, wanted in self._archive.policies.items():
-            if stored.get(name) == wanted:
+        for name, definition in self._archive.policies.items():
+            if stored.get(name) == definition:
                 continue
             if name in stored and not self._replaces:
                 yield Imported("policy", name, "exists", ("it has another definition",))
                 continue
-            yield _told("policy", name, partial(self._client.policies.put, self._namespace, name, wanted))
+            put = partial(self._client.policies.put, self._namespace, name, definition)
+            yield _imported("policy", name, put)
 
     def _placed(self, line: Mapping[str, Any]) -> Placed:
-        return place(
+        placed = place(
             line["definition"],
             next_at=line.get("nextAt"),
             last_at=line.get("lastAt"),
             now=self._now,
             next_in_phase=self._next_in_phase,
         )
+        # The offset of the jitter is made of the name and the namespace.
+        is_moved = self._namespace != self._archive.namespace and "jitter" in (placed.definition or {})
+        return replace(placed, notes=(*placed.notes, _OTHER_OFFSET)) if is_moved else placed
 
     def _next_in_phase(self, timing: Mapping[str, Any]) -> str | None:
         # `after` must not be later than the clock of the stack: else the past dueTime is refused.
@@ -263,7 +282,7 @@ class Importer:
             return None
         return next((each["utc"] for each in found if instant(each["utc"]) > self._now), None)
 
-    def _paused(self, name: str, placed: Placed, paused: object, stored: str | None) -> Imported:
+    def _paused(self, name: str, placed: Placed, paused: object, stored: "_StoredJob | None") -> Imported:
         assert placed.definition is not None, "a job that is over is not written"
         definition, reason = placed.definition, paused if isinstance(paused, str) else None
 
@@ -271,25 +290,42 @@ class Importer:
             if stored is None:
                 create_paused(self._client, self._namespace, name, definition, reason)
                 return
-            self._client.jobs.pause(self._namespace, name, reason=reason)
-            self._client.jobs.put(self._namespace, name, definition)
+            rev = self._client.jobs.pause(self._namespace, name, reason=reason)["rev"]
+            write_job(self._client, self._namespace, Write(name, definition, rev))
 
-        return _told("job", name, write, placed.notes)
+        return _imported("job", name, write, placed.notes)
 
-    def _in_bulk(self, jobs: list[tuple[str, Placed, bool]]) -> Iterator[Imported]:
-        documents = ({"name": name, **(placed.definition or {})} for name, placed, _ in jobs)
-        results = self._client.jobs.put_many(self._namespace, documents)
-        for (name, placed, was_paused), result in zip(jobs, results, strict=True):
-            problem = result.get("problem")
+    def _in_bulk(self, jobs: list["_PlainJob"]) -> Iterator[Imported]:
+        problems = write_jobs(self._client, self._namespace, [each.write for each in jobs])
+        for job, problem in zip(jobs, problems, strict=True):
+            name, notes = job.write.name, job.notes
             if problem is not None:
-                yield Imported("job", name, "refused", placed.notes, problem_of(result["status"], problem))
-                continue
-            if was_paused:
-                self._client.jobs.resume(self._namespace, name)
-            yield Imported("job", name, "written", placed.notes)
+                yield Imported("job", name, "refused", notes, problem)
+            elif job.is_to_resume:
+                # What fell due in the pause was not exported, so it does not fire.
+                resume = partial(self._client.jobs.resume, self._namespace, name, catchup="none")
+                yield _imported("job", name, resume, notes)
+            else:
+                yield Imported("job", name, "written", notes)
 
 
-def _told(kind: Kind, name: str, write: Callable[[], object], notes: tuple[str, ...] = ()) -> Imported:
+class _StoredJob(NamedTuple):
+    """A job of the namespace before the import."""
+
+    rev: str
+    is_paused: bool
+    is_incomplete: bool
+
+
+class _PlainJob(NamedTuple):
+    """A job to write that is not paused in the export. `is_to_resume`: it is paused in the namespace."""
+
+    write: Write
+    notes: tuple[str, ...]
+    is_to_resume: bool
+
+
+def _imported(kind: Kind, name: str, write: Callable[[], object], notes: tuple[str, ...] = ()) -> Imported:
     problem = attempt(write)
     return Imported(kind, name, "written" if problem is None else "refused", notes, problem)
 

@@ -6,6 +6,9 @@ import pytest
 from tests.fakes.http_events import JOB, TARGET
 from tests.fakes.http_server import Server
 
+from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.web.http.problems import problem_of
+from sweephand.web.routes import bulk_write
 from sweephand_client.api import paging
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import PreconditionError
@@ -51,24 +54,40 @@ def test_a_bulk_write_stays_below_the_limit_of_bodies(server: Server, client: Cl
     assert len(server.requests) == 3
 
 
-def test_a_job_for_which_the_stack_had_no_time_is_sent_again() -> None:
-    sent: list[list[str]] = []
+def transport_that_writes_one(problem: Any, sent: list[list[str]]) -> Transport:
+    """A stack that writes the first job of each call. The others have that problem."""
 
-    class Slow(Transport):
+    class WritesOne(Transport):
         def call(self, *_: object, **given: Any) -> Answer:
-            asked = [each["name"] for each in given["body"]["jobs"]]
-            sent.append(asked)
-            first, *others = asked
+            first, *others = [each["name"] for each in given["body"]["jobs"]]
+            sent.append([first, *others])
             results = [{"name": first, "status": 201, "rev": "1"}]
-            results += [{"name": each, "status": 503, "problem": {}} for each in others]
+            results += [{"name": each, "status": problem["status"], "problem": problem} for each in others]
             return Answer(200, {}, {"results": results})
 
-    client = Client("http://127.0.0.1", transport=Slow("http://127.0.0.1", None))
+    return WritesOne("http://127.0.0.1", None)
+
+
+def test_a_job_for_which_the_stack_had_no_time_is_sent_again() -> None:
+    sent: list[list[str]] = []
+    problem = problem_of(UnavailableError(bulk_write._NO_TIME))
+    client = Client("http://127.0.0.1", transport=transport_that_writes_one(problem, sent))
     results = list(client.jobs.put_many("ns", [{"name": name} for name in "abcdefg"]))
 
     assert [len(each) for each in sent] == [7, 6, 5, 4, 3]
     assert [each["status"] for each in results] == [201] * 5 + [503] * 2
     assert [each["name"] for each in results] == list("abcdefg")
+
+
+def test_a_job_that_may_have_been_written_is_not_sent_again() -> None:
+    sent: list[list[str]] = []
+    transport = transport_that_writes_one(problem_of(StoreError("lost")), sent)
+    results = list(
+        Client("http://127.0.0.1", transport=transport).jobs.put_many("ns", [{"name": "a"}, {"name": "b"}])
+    )
+
+    assert sent == [["a", "b"]]
+    assert [each["status"] for each in results] == [201, 503]
 
 
 def test_a_write_can_depend_on_the_revision(client: Client) -> None:

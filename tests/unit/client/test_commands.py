@@ -210,6 +210,17 @@ def test_a_lost_answer_of_a_trigger_says_that_it_may_have_been_made(sweephand: C
     assert "may have done what was asked" in ran.err
 
 
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_stack_that_fails_at_a_write_may_have_done_it_all_the_same(
+    sweephand: CommandLine, status: int
+) -> None:
+    sweephand.ok(*NIGHTLY)
+    sweephand.server.faults.append(Fault(status, reaches_api=True))
+    ran = sweephand.run("job", "trigger", "nightly", "--json")
+    assert ran.code == 3
+    assert "may have done what was asked" in json.loads(ran.err)["detail"]
+
+
 @pytest.mark.parametrize("key", ["sh_reader", "sh_unknown"])
 def test_what_the_key_may_not_do_exits_with_4(sweephand: CommandLine, key: str) -> None:
     ran = sweephand.run(*NIGHTLY, SWEEPHAND_KEY=key)

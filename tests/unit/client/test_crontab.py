@@ -241,3 +241,15 @@ def test_strict_exits_with_1_if_anything_is_lost(sweephand: CommandLine) -> None
 def test_any_text_gives_a_file_that_apply_reads(text: str) -> None:
     found = translated(text)
     assert read_jobs_file(write_jobs_file(found.file, found.notes_by_job())) == found.file
+
+
+@pytest.mark.parametrize("character", ["\x85", "\u2028", "\u2029"])
+def test_a_line_ends_only_at_a_line_feed(character: str) -> None:
+    text = f"# a{character}b\n0 6 * * * /bin/report.sh 'x{character}y z'\n"
+
+    found = translated(text)
+
+    (declared,) = found.file.jobs
+    assert declared.definition["data"] == {"arguments": [f"x{character}y z"]}
+    assert declared.definition["description"] == f"a{character}b"
+    assert read_jobs_file(write_jobs_file(found.file, {})).jobs == found.file.jobs

@@ -95,12 +95,38 @@ def test_every_type_is_compared_with_a_schema() -> None:
     assert {name for name, kind in vars(answers).items() if is_typeddict(kind)} == set(SCHEMAS)
 
 
-def test_only_requests_that_make_something_new_each_time_are_not_repeatable() -> None:
-    assert {name for name, each in OPERATIONS.items() if not each.is_repeatable} == {
+def test_only_requests_that_make_something_new_each_time_are_never_repeated() -> None:
+    assert {name for name, each in OPERATIONS.items() if each.repeats == "never"} == {
+        "putJobs",
         "triggerJob",
         "backfillJob",
+        "redriveRun",
+        "redriveRuns",
         "makeKey",
         "rotateKey",
         "rotateSigningSecrets",
         "rotateSigningKeys",
+    }
+
+
+@pytest.mark.parametrize(
+    ("headers", "job", "is_repeatable"),
+    [
+        ({}, {"dueTime": "2s"}, False),
+        ({"if-match": "*"}, {"dueTime": "2s"}, False),
+        ({"if-match": '"1"'}, {"dueTime": "2s"}, True),
+        ({"if-none-match": "*"}, {"dueTime": "2s"}, True),
+        ({"if-none-match": "*"}, {"dueTime": "2s", "deleteAfterCompletion": True}, False),
+        ({"if-match": '"1"'}, {"dueTime": "2s", "deleteAfterCompletion": True}, True),
+    ],
+)
+def test_a_job_is_written_twice_only_if_the_second_write_is_refused(
+    headers: dict[str, str], job: dict[str, Any], *, is_repeatable: bool
+) -> None:
+    assert OPERATIONS["putJob"].is_repeatable(headers, job) == is_repeatable
+
+
+def test_only_reads_change_nothing() -> None:
+    assert {name for name, each in OPERATIONS.items() if each.reads and each.method != "GET"} == {
+        "previewOccurrences"
     }

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import Client as Api
-from tests.fakes.http_server import Server, serving
+from tests.fakes.http_server import Fault, Server, serving
 from tests.fakes.world import NOON, World
 from tests.unit.client.conftest import CommandLine
 
 from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http.errors import ForbiddenError, InputError
+from sweephand_client.tasks.pausing import INCOMPLETE
 from sweephand_client.tasks.transfer import Importer, export, read_archive
 
 TARGET = {"type": "http", "url": "https://consumer.example/hook", "headers": {"x-team": "ops"}}
@@ -250,3 +251,96 @@ def test_an_import_with_a_refused_job_exits_with_2(
 
     assert ran.code == 2
     assert "job a refused: 1 field cannot be accepted.\n  /schedule: " in ran.out
+
+
+@pytest.mark.parametrize("is_paused", [True, False])
+def test_an_incomplete_job_does_not_count_as_one_that_exists(
+    full: Client, server: Server, other: Server, *, is_paused: bool
+) -> None:
+    name = "stopped" if is_paused else "cron"
+    there = Client(other.url, "sh_admin")
+    there.jobs.put("ns", name, {"target": TARGET, "description": INCOMPLETE})
+    there.jobs.pause("ns", name)
+    lines = exported(full, server.api.world)
+
+    assert dict(moved(lines, other))[name] == "written"
+
+    old, new = full.jobs.get("ns", name), there.jobs.get("ns", name)
+    assert (new["state"], new["schedule"]) == (old["state"], old["schedule"])
+    assert "description" not in new
+
+
+def test_an_incomplete_job_is_not_exported(client: Client, server: Server) -> None:
+    client.jobs.put("ns", "a", {"target": TARGET, "description": INCOMPLETE})
+    found = export(client, "ns", now=at(server.api.world), seen=lambda: None)
+    assert not any('"job"' in line for line in found.lines)
+    assert [each.name for each in found.left_out] == ["a"]
+
+
+def test_a_replaced_job_that_was_paused_fires_nothing_of_its_pause(
+    full: Client, server: Server, other: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Client(other.url, "sh_admin")
+    there.jobs.put("ns", "cron", {**JOBS["cron"], "catchup": {"mode": "all"}})
+    there.jobs.pause("ns", "cron")
+    lines = exported(full, server.api.world)
+    for world in (server.api.world, other.api.world):
+        world.clock.time += 48 * 3_600_000
+    other.requests.clear()
+    bodies: list[Any] = []
+    ask = other.api.send
+
+    def recording(*given: Any, **options: Any) -> Any:
+        bodies.append(options["text"])
+        return ask(*given, **options)
+
+    monkeypatch.setattr(other.api, "send", recording)
+
+    assert dict(moved(lines, other, replaces=True))["cron"] == "written"
+
+    resumed = other.calls().index("POST /v1/namespaces/ns/jobs/cron/resume")
+    assert json.loads(bodies[resumed]) == {"catchup": "none"}
+
+
+def test_a_refused_resume_stops_no_other_job(full: Client, server: Server, other: Server) -> None:
+    there = Client(other.url, "sh_admin")
+    there.jobs.put("ns", "cron", JOBS["cron"])
+    there.jobs.pause("ns", "cron")
+    lines = exported(full, server.api.world)
+
+    class Refuses(list[Fault]):
+        def __bool__(self) -> bool:
+            return bool(other.requests) and other.requests[-1][1].endswith("/cron/resume")
+
+    other.faults = Refuses([Fault(409, {"content-type": "application/json"}, b'{"detail": "no"}')])
+    outcomes = dict(moved(lines, other, replaces=True))
+
+    assert outcomes.pop("cron") == "refused"
+    assert set(outcomes.values()) == {"written"}
+
+
+def test_characters_that_end_lines_elsewhere_come_through_a_file(
+    sweephand: CommandLine, client: Client, tmp_path: Path
+) -> None:
+    data = ["a\x85b", "\u2028", "c\u2029"]
+    client.jobs.put("ns", "job", {"schedule": "@hourly", "target": TARGET, "data": data})
+    path = str(tmp_path / "ns.jsonl")
+    sweephand.ok("export", "--file", path)
+
+    sweephand.ok("import", path, "-n", "copy")
+
+    assert client.jobs.get("copy", "job")["data"] == data
+
+
+@pytest.mark.parametrize(("namespace", "is_told"), [("ns", False), ("elsewhere", True)])
+def test_an_import_says_that_another_namespace_gives_another_jitter(
+    client: Client, server: Server, other: Server, namespace: str, *, is_told: bool
+) -> None:
+    client.jobs.put("ns", "job", {"schedule": "@hourly", "jitter": "5m", "target": TARGET})
+    archive = read_archive(exported(client, server.api.world))
+    there = Client(other.url, "sh_admin")
+
+    (found,) = Importer(there, namespace, archive, now=at(other.api.world)).run()
+
+    assert found.outcome == "written"
+    assert any("jitter" in note for note in found.notes) == is_told

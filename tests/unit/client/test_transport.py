@@ -11,9 +11,13 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.doubles import HandClock
 from tests.fakes.http_events import JOB, TARGET
 from tests.fakes.http_server import Fault, Server
 
+from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.jobs.time_limit import check_time_limit
+from sweephand.web.http.problems import problem_of as problem_document
 from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json
 from sweephand_client.http.authorization import Bearer, IamSignature
@@ -21,9 +25,22 @@ from sweephand_client.http.repetition import Repetition
 from sweephand_client.http.transport import Transport, checked_url
 
 QUOTA: Final = Fault(429, {"retry-after": "3"}, b'{"detail": "too many"}')
-UNAVAILABLE: Final = Fault(
-    503, {"retry-after": "5", "content-type": "application/problem+json"}, b'{"detail":"no"}'
-)
+PROBLEM: Final = {"retry-after": "5", "content-type": "application/problem+json"}
+
+
+def too_slow() -> UnavailableError:
+    """The error of a request that reached its time limit."""
+    clock = HandClock()
+    requested_at = clock.now()
+    clock.time += 60_000
+    with pytest.raises(UnavailableError) as caught:
+        check_time_limit(clock, requested_at)
+    return caught.value
+
+
+#: The API's 503 after which it is unknown what a store did, and the one that says that nothing was written.
+UNAVAILABLE: Final = Fault(503, PROBLEM, json.dumps(problem_document(StoreError("lost"))).encode())
+NOTHING_WRITTEN: Final = Fault(503, PROBLEM, json.dumps(problem_document(too_slow())).encode())
 LOST: Final = Fault(reaches_api=True)
 
 _JSON: Final = st.recursive(
@@ -39,7 +56,7 @@ _JSON: Final = st.recursive(
 def test_what_is_asked_to_come_later_is_sent_again_after_that_time(
     server: Server, client: Client, waits: list[float]
 ) -> None:
-    server.faults += [QUOTA, Fault(429), UNAVAILABLE]
+    server.faults += [QUOTA, Fault(429), NOTHING_WRITTEN]
 
     client.jobs.put("ns", "job", JOB)
 
@@ -60,8 +77,73 @@ def test_a_request_that_would_have_to_wait_too_long_is_given_up(
 def test_an_answer_that_was_lost_is_asked_for_again(server: Server, client: Client) -> None:
     server.faults.append(LOST)
 
-    assert client.jobs.put("ns", "job", JOB)["name"] == "job"
+    assert client.policies.put("ns", "mail", {"maxConcurrent": 5})["name"] == "mail"
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(
+    "fault", [LOST, Fault(503, reaches_api=True), Fault(504, reaches_api=True), UNAVAILABLE]
+)
+def test_a_put_that_may_have_been_carried_out_is_not_sent_again(
+    server: Server, client: Client, fault: Fault
+) -> None:
+    server.faults.append(fault)
+
+    with pytest.raises(errors.SweephandError) as caught:
+        client.jobs.put("ns", "job", {"dueTime": "2s", "target": TARGET})
+
+    assert isinstance(caught.value, errors.UnreachableError | errors.StackFailedError)
+    assert caught.value.may_have_written
+    assert len(server.requests) == 1
+
+
+def test_a_put_of_a_one_off_that_fired_meanwhile_does_not_begin_it_anew(
+    server: Server, client: Client
+) -> None:
+    def fires_first(_: float) -> None:
+        server.api.world.clock.time += 60_000
+
+    transport = Transport(server.url, Bearer("sh_admin"), sleep=fires_first, draw=lambda: 1.0)
+    server.faults.append(LOST)
+    with pytest.raises(errors.PreconditionError) as caught:
+        Client(server.url, transport=transport).jobs.put(
+            "ns", "job", {"dueTime": "2s", "target": TARGET}, if_absent=True
+        )
+
+    assert caught.value.may_have_written
+    assert client.jobs.get("ns", "job")["state"] == "completed"
+    assert len(list(client.jobs.changes("ns", "job"))) == 1
+
+
+def test_a_write_that_the_api_surely_did_not_do_is_sent_again(server: Server, client: Client) -> None:
+    client.jobs.put("ns", "job", JOB)
+    server.faults.append(NOTHING_WRITTEN)
+
+    assert client.jobs.trigger("ns", "job")["id"].startswith("manual-")
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504])
+def test_a_write_after_which_the_stack_failed_may_have_been_done_and_a_read_not(
+    server: Server, client: Client, status: int
+) -> None:
+    server.faults += [Fault(status)] * 10
+    with pytest.raises(errors.StackFailedError) as written:
+        client.jobs.trigger("ns", "job")
+    with pytest.raises(errors.StackFailedError) as read:
+        client.jobs.get("ns", "job")
+
+    assert written.value.may_have_written
+    assert not read.value.may_have_written
+
+
+def test_an_earlier_attempt_is_not_forgotten_when_the_last_one_could_do_nothing(
+    server: Server, client: Client
+) -> None:
+    server.faults += [LOST, *[Fault(429)] * 10]
+
+    with pytest.raises(errors.TooManyError) as caught:
+        client.jobs.put("ns", "job", JOB, if_absent=True)
+    assert caught.value.may_have_written
 
 
 @pytest.mark.parametrize("fault", [LOST, UNAVAILABLE, Fault(504)])
@@ -92,6 +174,13 @@ def test_a_delete_whose_answer_was_lost_is_done(server: Server, client: Client) 
     assert len(server.requests) == 3
     with pytest.raises(errors.NotFoundError):
         client.jobs.delete("ns", "job")
+
+
+def test_a_404_for_many_jobs_does_not_say_that_they_were_deleted(server: Server, client: Client) -> None:
+    server.faults += [LOST, Fault(404, PROBLEM, b'{"detail": "There is no such namespace."}')]
+
+    with pytest.raises(errors.NotFoundError):
+        client.jobs.delete_many("ns", prefix="job")
 
 
 def test_a_conditional_write_whose_answer_was_lost_says_that_it_may_have_written(

@@ -30,7 +30,7 @@ class Entry:
 def read_entries(text: str, *, has_users: bool) -> list[Entry]:
     """The lines of a crontab. `has_users`: a name of a user follows the time, as in /etc/crontab."""
     return [
-        _entry(number, line, has_users=has_users) for number, line in enumerate(text.splitlines(), start=1)
+        _entry(number, line, has_users=has_users) for number, line in enumerate(text.split("\n"), start=1)
     ]
 
 

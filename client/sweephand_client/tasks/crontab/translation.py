@@ -183,11 +183,11 @@ def _chained(name: str, step: Step) -> dict[str, Any]:
 
 def _free_name(state: _Translation, step: Step) -> str:
     """The name of the program as the name of a job, with a number if an earlier job has that name."""
-    wanted = re.sub(r"[^A-Za-z0-9._~:@+=-]+", "-", step.name).strip("-")[: _NAME_LENGTH_MAX - 8]
-    wanted = wanted if wanted.strip(".") else "job"
-    name, number = wanted, 1
+    base = re.sub(r"[^A-Za-z0-9._~:@+=-]+", "-", step.name).strip("-")[: _NAME_LENGTH_MAX - 8]
+    base = base if base.strip(".") else "job"
+    name, number = base, 1
     while name in state.names:
         number += 1
-        name = f"{wanted}-{number}"
+        name = f"{base}-{number}"
     state.names.add(name)
     return name

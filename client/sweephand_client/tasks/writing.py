@@ -1,0 +1,105 @@
+"""Writes jobs so that no write takes effect twice, also if an answer is lost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
+
+from sweephand_client.api.client import Client
+from sweephand_client.http.errors import (
+    NotFoundError,
+    PreconditionError,
+    Problem,
+    RefusedError,
+    StackFailedError,
+    UnreachableError,
+    problem_of,
+)
+from sweephand_client.http.repetition import changed_nothing
+from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
+
+#: At least as many jobs as one call of a bulk write has (`/v1/limits`: jobsPerBulkMax).
+_CALL_MAX: Final = 100
+
+_UNKNOWN: Final = "The stack may have written this job, and deleted it after its run. Look at its runs."
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A job to write. `rev` is the revision that it had when it was read, None if there was no job."""
+
+    name: str
+    definition: Mapping[str, Any]
+    rev: str | None
+
+
+def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
+    """Write jobs in bulk. Returns for each, in order, the problem for which it was not written, or None.
+
+    If it is unknown whether a call has written a job, the job is written again only if it still has the
+    revision that was read. Raises UnreachableError and StackFailedError, and a refusal of a whole call.
+    """
+    for write, problem in _in_bulk(client, namespace, writes):
+        is_unknown = problem is not None and problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+        if problem is None or not is_unknown or changed_nothing(problem):
+            yield problem
+        else:
+            yield _written_once(client, namespace, write)
+
+
+def write_job(client: Client, namespace: str, write: Write) -> None:
+    """Write a job, unless it was changed since it was read: then PreconditionError.
+
+    A job that has the definition by now is done: a call whose answer was lost has written it.
+    """
+    try:
+        client.jobs.put(
+            namespace, write.name, write.definition, if_match=write.rev, if_absent=write.rev is None
+        )
+    except PreconditionError:
+        if not _is_stored(client, namespace, write):
+            raise
+
+
+def _in_bulk(
+    client: Client, namespace: str, writes: Sequence[Write]
+) -> Iterator[tuple[Write, Problem | None]]:
+    """Each job with its problem. The jobs of a call whose outcome is unknown have a problem of 5xx."""
+    done = 0
+    while done < len(writes):
+        left = writes[done:]
+        results = client.jobs.put_many(namespace, ({"name": each.name, **each.definition} for each in left))
+        try:
+            for write, result in zip(left, results, strict=True):
+                done += 1
+                problem = result.get("problem")
+                yield write, None if problem is None else problem_of(result["status"], problem)
+        except (UnreachableError, StackFailedError) as error:
+            if not error.may_have_written:
+                raise
+            unknown = writes[done : done + _CALL_MAX]
+            done += len(unknown)
+            yield from ((each, Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", str(error))) for each in unknown)
+
+
+def _written_once(client: Client, namespace: str, write: Write) -> Problem | None:
+    """Write a job that an earlier call may have written."""
+    if write.rev is None and write.definition.get("deleteAfterCompletion"):
+        # Where there is no job now, it may have been written, have fired, and have been deleted.
+        is_stored = _is_stored(client, namespace, write)
+        return None if is_stored else Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", _UNKNOWN)
+    try:
+        write_job(client, namespace, write)
+    except RefusedError as error:
+        return error.problem
+    return None
+
+
+def _is_stored(client: Client, namespace: str, write: Write) -> bool:
+    """Whether the job has the definition of the write."""
+    try:
+        stored = client.jobs.get(namespace, write.name)
+    except NotFoundError:
+        return False
+    default_retry = client.namespaces.get(namespace).get("defaultRetry")
+    return not differing_fields(written_fields(stored), stored_form(write.definition, default_retry))
