@@ -107,10 +107,10 @@ def test_every_alarm_has_a_section_in_the_runbook_which_its_description_names(st
         assert alarm["AlarmDescription"].endswith(f"What to do: docs/operations.md#{name.lower()}")
 
 
-def test_an_alarm_says_that_tick_has_not_run_for_three_minutes(stack: Stack) -> None:
+def test_an_alarm_says_that_tick_has_not_run_for_four_minutes(stack: Stack) -> None:
     alarm = stack.properties("TickStoppedAlarm")
     assert read_by(alarm) == {"ticks": ("AWS/Lambda.Invocations", ["TickFunction"])}
-    assert (alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (3, "breaching")
+    assert (alarm["EvaluationPeriods"], alarm["TreatMissingData"]) == (4, "breaching")
 
 
 def test_an_alarm_on_a_metric_of_the_functions_reads_one_that_they_print(stack: Stack) -> None:

@@ -69,15 +69,17 @@ class Alarm:
         """The metrics that the alarm reads."""
         return {_metric_of(each) for each, _ in self._stats().values()}
 
-    def state(self, metrics: Metrics, now: Instant, *, fills_nothing: bool = False) -> State:
+    def state(
+        self, metrics: Metrics, now: Instant, *, fills_nothing: bool = False, late_ms: int = 0
+    ) -> State:
         """The state after an evaluation at that instant, which is the beginning of a minute.
 
         AWS does not say whether FILL gives values to a metric that has none in all of these minutes. It does
-        if it `fills_nothing`.
+        if it `fills_nothing`. AWS publishes a minute of its own metrics `late_ms` after the minute's end.
         """
         assert now % MINUTE_MS == 0
         minutes = [now - MINUTE_MS * back for back in range(self._minutes + _MORE_MINUTES, 0, -1)]
-        series = self._series(metrics, minutes, fills_nothing=fills_nothing)
+        series = self._series(metrics, minutes, fills_nothing=fills_nothing, late_ms=late_ms)
         found = [self._is_breaching(series[minute]) for minute in minutes if minute in series]
         if len(found) >= self._minutes:
             # Missing data does not matter as long as there is enough other data.
@@ -108,11 +110,17 @@ class Alarm:
         assert all(stat["Period"] * 1_000 == MINUTE_MS for stat in stats.values())
         return {name: (stat["Metric"], stat["Stat"]) for name, stat in stats.items()}
 
-    def _series(self, metrics: Metrics, minutes: Sequence[Instant], *, fills_nothing: bool) -> Series:
+    def _series(
+        self, metrics: Metrics, minutes: Sequence[Instant], *, fills_nothing: bool, late_ms: int
+    ) -> Series:
         read: dict[str, Series] = {}
+        # The last of the minutes ends now.
+        published = minutes[-1] - late_ms
         for name, (metric, statistic) in self._stats().items():
+            is_of_aws = told(metric["Namespace"]).startswith("AWS/")
             whole = metrics.series(_metric_of(metric), statistic)
-            read[name] = {minute: whole[minute] for minute in minutes if minute in whole}
+            known = [each for each in minutes if each <= published or not is_of_aws]
+            read[name] = {minute: whole[minute] for minute in known if minute in whole}
         if "Metrics" not in self._properties:
             return read[""]
         [watched] = [each for each in self._properties["Metrics"] if each.get("ReturnData", True)]

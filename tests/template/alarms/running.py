@@ -163,14 +163,24 @@ class RunningStack:
 
 
 def red_minutes(
-    alarms: Mapping[str, Mapping[str, Any]], metrics: Metrics, since: Instant, until: Instant
+    alarms: Mapping[str, Mapping[str, Any]],
+    metrics: Metrics,
+    since: Instant,
+    until: Instant,
+    *,
+    late_ms: int = 0,
 ) -> dict[str, list[int]]:
-    """The alarms that are red at any time, and in which minutes after `since`, by their properties."""
+    """The alarms that are red at any time, and in which minutes after `since`, by their properties.
+
+    AWS publishes its own metrics `late_ms` after the end of each minute.
+    """
     found: dict[str, list[int]] = {}
     for name, properties in alarms.items():
         alarm = Alarm(properties)
         for now in range(since, until + 1, MINUTE_MS):
-            states = {alarm.state(metrics, now, fills_nothing=each) for each in (True, False)}
+            states = {
+                alarm.state(metrics, now, fills_nothing=each, late_ms=late_ms) for each in (True, False)
+            }
             [state] = states
             if state == "ALARM":
                 found.setdefault(name, []).append((now - since) // MINUTE_MS)

@@ -52,14 +52,17 @@ def running(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningSt
 def broken(running: RunningStack, alarms: dict[str, dict[str, Any]]) -> Run:
     """Lets a healthy stack run, breaks it, and returns in which minutes since then each alarm was red."""
 
-    def run(break_it: Callable[[], object], minutes: int = BROKEN) -> dict[str, list[int]]:
+    def run(
+        break_it: Callable[[], object], minutes: int = BROKEN, late_ms: int = 0
+    ) -> dict[str, list[int]]:
         running.run(BEFORE)
         healthy, broken_at = running.metrics(), running.world.clock.time
-        assert red_minutes(alarms, healthy, NOON + 3 * MINUTE, broken_at) == {}, "it was not healthy before"
+        red = red_minutes(alarms, healthy, NOON + 4 * MINUTE, broken_at, late_ms=late_ms)
+        assert red == {}, "it was not healthy before"
         break_it()
         since = running.world.clock.time
         running.run(minutes)
-        return red_minutes(alarms, running.metrics(), since, running.world.clock.time)
+        return red_minutes(alarms, running.metrics(), since, running.world.clock.time, late_ms=late_ms)
 
     return run
 
@@ -82,13 +85,30 @@ def test_a_paused_and_resumed_job_turns_no_alarm_red(
     assert broken(pause) == {}
 
 
-def test_without_ticks(broken: Run, running: RunningStack) -> None:
+#: Lambda publishes a minute of its metrics up to so many minutes late.
+late = pytest.mark.parametrize("late", [0, 1, 2])
+
+
+@late
+def test_without_ticks(broken: Run, running: RunningStack, late: int) -> None:
     def stop() -> None:
         running.is_ticking = False
 
-    red = broken(stop)
+    red = broken(stop, late_ms=late * MINUTE)
     assert set(red) == {"TickStoppedAlarm"}
-    assert red["TickStoppedAlarm"][0] == 3
+    assert red["TickStoppedAlarm"][0] == 4
+
+
+@late
+def test_a_minute_without_a_tick_turns_no_alarm_red(broken: Run, running: RunningStack, late: int) -> None:
+    """A tick that slips over the end of its minute leaves one without any."""
+
+    def slip() -> None:
+        running.is_ticking = False
+        running.run(1)
+        running.is_ticking = True
+
+    assert broken(slip, late_ms=late * MINUTE) == {}
 
 
 def test_a_delivery_function_that_fails(broken: Run, running: RunningStack) -> None:

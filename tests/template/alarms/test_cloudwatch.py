@@ -81,6 +81,19 @@ def test_the_minute_that_has_begun_is_not_evaluated() -> None:
     assert alarm(1, 1, "notBreaching").state(metrics, NOON + MINUTE) == "ALARM"
 
 
+@pytest.mark.parametrize(("late_ms", "state"), [(0, "ALARM"), (MINUTE, "ALARM"), (MINUTE + 1, "OK")])
+def test_a_metric_of_aws_is_not_known_before_it_is_published(late_ms: int, state: State) -> None:
+    of_aws = METRIC._replace(namespace="AWS/Lambda")
+    metrics = Metrics([Datum(of_aws, NOON - MINUTE - 1, 1.0)])
+    found = alarm(1, 1, "notBreaching", Namespace="AWS/Lambda").state(metrics, NOON, late_ms=late_ms)
+    assert found == state
+
+
+def test_a_metric_of_the_functions_is_known_at_once() -> None:
+    metrics = Metrics([Datum(METRIC, NOON - 1, 1.0)])
+    assert alarm(1, 1, "notBreaching").state(metrics, NOON, late_ms=2 * MINUTE) == "ALARM"
+
+
 def test_a_value_at_the_threshold_is_not_beyond_it() -> None:
     metrics = Metrics([Datum(METRIC, NOON - 1, 3.0)])
     over = {"Threshold": 3}
