@@ -52,9 +52,7 @@ def running(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningSt
 def broken(running: RunningStack, alarms: dict[str, dict[str, Any]]) -> Run:
     """Lets a healthy stack run, breaks it, and returns in which minutes since then each alarm was red."""
 
-    def run(
-        break_it: Callable[[], object], minutes: int = BROKEN, late_ms: int = 0
-    ) -> dict[str, list[int]]:
+    def run(break_it: Callable[[], object], minutes: int = BROKEN, late_ms: int = 0) -> dict[str, list[int]]:
         running.run(BEFORE)
         healthy, broken_at = running.metrics(), running.world.clock.time
         red = red_minutes(alarms, healthy, NOON + 4 * MINUTE, broken_at, late_ms=late_ms)
