@@ -31,11 +31,13 @@ test: $(TESTS) ## run all tests in three processes: two begin with those on depl
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
-verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, every request of the document, upgrades
+verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, every mutation and request, upgrades
 	@$(MAKE) --no-print-directory sim SEEDS=$(or $(SEEDS),20000)
 	@$(MAKE) --no-print-directory sim FIRST=3200000 SEEDS=$(or $(SEEDS),20000)
 	@$(MAKE) --no-print-directory sim FIRST=3300000 SEEDS=$(or $(SEEDS),20000)
 	@$(MAKE) --no-print-directory sim FIRST=3400000 SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory sim FIRST=3500000 SEEDS=$(or $(SEEDS),20000)
+	$(IN_VENV)/python -m pytest tests/simulation/mutations
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py
 	@$(MAKE) --no-print-directory upgrade
 
