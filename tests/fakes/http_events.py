@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -103,6 +104,7 @@ class Client:
         *,
         allow_insecure_targets: bool = False,
         queues: JobQueues = EVERY_QUEUE,
+        listed: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
         write_concurrently: Concurrently = one_by_one,
         auth: Auth = Auth(),  # noqa: B008 - a NamedTuple does not change
     ) -> None:
@@ -113,7 +115,7 @@ class Client:
             replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
             Options(
                 shards=self.world.shards,
-                reach=Reach(allow_insecure_targets, queues),
+                reach=Reach(allow_insecure_targets, queues, listed),
                 flow_functions_max=self.world.flow_functions_max,
                 limits_namespaces=self.world.limits_namespaces,
                 auth=auth,

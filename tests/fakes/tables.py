@@ -31,7 +31,12 @@ def create_table(client: "DynamoDBClient", logical_id: str, name: str) -> None:
 
 
 @cache
+def template() -> dict[str, Any]:
+    """The template, with CloudFormation's short functions as null."""
+    found: dict[str, Any] = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _TemplateLoader)  # noqa: S506 (a safe loader's child)
+    return found
+
+
 def _specification(logical_id: str) -> dict[str, Any]:
-    template = yaml.load(TEMPLATE.read_text(encoding="utf-8"), _TemplateLoader)  # noqa: S506 (a safe loader's child)
-    specification: dict[str, Any] = template["Resources"][logical_id]["Properties"]
+    specification: dict[str, Any] = template()["Resources"][logical_id]["Properties"]
     return specification

@@ -2,9 +2,6 @@
 
 import json
 import re
-import shlex
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,10 +9,11 @@ import pytest
 from tests.fakes.curl import Curl, read_curl
 from tests.fakes.http_events import JOB, Answered, Client
 from tests.fakes.world import World
+from tests.unit.docs.blocks import ROOT, blocks, commands
 
 from sweephand.model.api_key import Key
 
-ROOT: Final = Path(__file__).parents[3]
+#: The pages about targets are not here: tests/e2e/test_pages.py runs all of their commands.
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CRONTAB: Final = ROOT / "docs" / "crontab.md"
 
@@ -32,30 +30,11 @@ VARIABLES: Final = {
 }
 
 
-def blocks(page: Path, language: str) -> Iterator[str]:
-    """The blocks of code of one language in a page."""
-    yield from re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
-
-
-def commands(block: str) -> Iterator[str]:
-    """The commands of a shell script: lines that belong together as one."""
-    lines: list[str] = []
-    for line in block.splitlines():
-        lines.append(line)
-        if line.endswith("\\"):
-            continue
-        with suppress(ValueError):  # an open quotation: the command goes on
-            shlex.split("\n".join(lines).replace("\\\n", " "))
-            yield "\n".join(lines)
-            lines = []
-    assert not lines, f"a command that does not end: {lines}"
-
-
 def requests(page: Path) -> list[Curl]:
     """The requests to the API that a page tells its readers to send."""
     found = []
     for block in blocks(page, "sh"):
-        for command in commands(block):
+        for command in commands(block.text):
             curl = command.partition(" | ")[0].partition(" \\\n  |")[0].replace("curl -s ", "curl ")
             if curl.startswith("curl ") and "$API" in curl:
                 found.append(read_curl(curl, VARIABLES))
@@ -99,7 +78,7 @@ def test_the_requests_of_the_pages_are_found() -> None:
 
 def test_the_api_accepts_every_job_of_the_page_about_crontabs() -> None:
     client = Client()
-    jobs = [json.loads(block) for block in blocks(CRONTAB, "json")]
+    jobs = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
     assert len(jobs) >= 8
     for job in jobs:
         answer = client.put("job", job)

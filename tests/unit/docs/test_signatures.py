@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.unit.docs.test_examples import ROOT, blocks
+from tests.unit.docs.blocks import ROOT, blocks
 
 from sweephand.access.ed25519 import private_key
 from sweephand.access.secret_rules import value_violations
@@ -20,7 +20,8 @@ BODY: Final = '{"ü":"€"}\n'.encode()
 def run(folder: Path, *parts: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the guide's blocks of shell commands that contain these parts, one after the other."""
     found = [
-        next(block for block in blocks(ROOT / "docs" / "guide.md", "sh") if part in block) for part in parts
+        next(each.text for each in blocks(ROOT / "docs" / "guide.md", "sh") if part in each.text)
+        for part in parts
     ]
     path = {"PATH": "/usr/local/bin:/usr/bin:/bin", **variables}
     return subprocess.run(  # noqa: S603 - the guide's own commands

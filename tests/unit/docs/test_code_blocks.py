@@ -1,0 +1,137 @@
+"""A test of its language checks each block of code of the documentation. Here are Python and queries."""
+
+import re
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import HTTPServer
+from threading import Thread
+from typing import Any, Final
+
+import pytest
+from tests.fakes.http_events import Client as Api
+from tests.fakes.http_server import serving
+from tests.unit.docs.blocks import ROOT, Block, all_blocks
+
+from sweephand.delivery.http.signing import signatures
+from sweephand.runtime.clock import SystemClock
+
+SECRET: Final = "whsec_c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
+BODY: Final = b'{"task":"db-backup"}'
+
+OPERATIONS: Final = (ROOT / "docs" / "operations.md").read_text("utf-8")
+
+#: What checks the blocks of a language, besides the modules of this folder. Pictures are drawn where the page
+#: is read, and test_internals.py compares those of states with the code.
+CHECKED_BY: Final = {
+    "sh": "test_examples.py, test_shell_blocks.py, test_signatures.py, tests/e2e/test_pages.py",
+    "json": "test_json_blocks.py",
+    "python": "this module",
+    "": "this module",
+    "mermaid": "test_internals.py",
+    "crontab": "tests/unit/client/test_crontab.py, and the table of docs/crontab.md in test_examples.py",
+    "yaml": "tests/e2e/test_command_line.py",
+    "text": "tests/unit/client/test_distribution.py",
+}
+
+#: Fields of a line that Powertools writes, and that CloudWatch Logs adds.
+_OF_EACH_LINE: Final = {"timestamp", "level", "message", "exception"}
+
+
+def python_blocks(part: str) -> list[Any]:
+    """The blocks of Python that have this in them, as the parameters of a test."""
+    found = [pytest.param(each, id=each.place) for each in all_blocks("python") if part in each.text]
+    assert found, part
+    return found
+
+
+@contextmanager
+def consuming(block: Block, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run the consumer of a page on a free port, and yield its address."""
+    servers: list[HTTPServer] = []
+    text = block.text.replace("8000", "0").replace("whsec_…", SECRET)
+    with monkeypatch.context() as patched:
+        patched.setattr(HTTPServer, "serve_forever", lambda server: servers.append(server))  # noqa: PLW0108 - bound
+        exec(compile(text, block.place, "exec"), {"__name__": "consumer"})  # noqa: S102 - a page of ours
+    (server,) = servers
+    with server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def post(url: str, body: bytes, signed: bytes, job: str) -> int:
+    """The status of a delivery of `body` whose signature is that of `signed`."""
+    now = SystemClock().now()
+    headers = {
+        "webhook-id": "uid-5-0",
+        "webhook-timestamp": str(now // 1000),
+        "webhook-signature": signatures([SECRET], "uid-5-0", now, signed),
+        "sweephand-job": job,
+    }
+    request = urllib.request.Request(url, body, headers)  # noqa: S310 - loopback
+    try:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.mark.parametrize("block", python_blocks("HTTPServer"))
+def test_the_consumer_of_a_page_takes_what_is_signed(
+    block: Block, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[tuple[list[str], bytes]] = []
+
+    def run(command: list[str], *, input: bytes) -> subprocess.CompletedProcess[bytes]:  # noqa: A002
+        ran.append((command, input))
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with consuming(block, monkeypatch) as url:
+        assert post(url, BODY, BODY, "backup") == 204
+        if "subprocess" in block.text:
+            assert ran == [(["/usr/local/bin/backup.sh"], BODY)]
+            assert post(url, BODY, BODY, "unknown") == 422
+        else:
+            assert "uid-5-0 {'task': 'db-backup'}" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("block", python_blocks("HTTPServer"))
+def test_the_consumer_of_a_page_takes_nothing_that_is_forged(
+    block: Block, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with consuming(block, monkeypatch) as url, pytest.raises((ConnectionError, urllib.error.URLError)):
+        post(url, BODY, b"another body", "backup")
+
+
+@pytest.mark.parametrize("block", python_blocks("sweephand_client"))
+def test_the_example_of_the_client_writes_and_lists_a_job(
+    block: Block, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving(Api()) as server:
+        monkeypatch.setenv("SWEEPHAND_URL", server.url)
+        monkeypatch.setenv("SWEEPHAND_KEY", "sh_admin")
+        exec(compile(block.text, block.place, "exec"), {})  # noqa: S102 - a page of ours
+    listed, refused = [line for line in capsys.readouterr().out.splitlines() if not line.startswith("{")]
+    assert re.fullmatch(r"report \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", listed)
+    assert refused == "['/schedule']"
+
+
+@pytest.mark.parametrize("block", [pytest.param(each, id=each.place) for each in all_blocks("")])
+def test_a_query_of_the_logs_names_fields_that_the_page_lists(block: Block) -> None:
+    assert re.match(r"(fields|filter) ", block.text)
+    without_texts = re.sub(r'"[^"]*"', "", block.text)
+    made = set(re.findall(r"\bas (\w+)", without_texts))
+    words = set(re.findall(r"@?\b[a-z_]+\b(?!\()", without_texts)) - made
+    syntax = {"fields", "filter", "stats", "sort", "desc", "by", "as", "in", "and", "h"}
+    listed = set(re.findall(r"`(\w+)`", OPERATIONS)) | _OF_EACH_LINE
+    assert {each.removeprefix("@") for each in words - syntax} <= listed
+
+
+def test_every_block_has_a_language_whose_blocks_are_checked() -> None:
+    assert {each.language for each in all_blocks()} == set(CHECKED_BY)
