@@ -1,6 +1,7 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
-With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong.
+With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
+`--spread`, it shows how late the events of a batch are that is spread over a window.
 """
 
 import argparse
@@ -9,11 +10,15 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
-from tests.simulation.flow.seeds import run, use
+from tests.simulation.flow.seeds import run, spread_lateness_ms, use
 
 #: The limits whose use is measured, and the triggers of an entry.
 _LIMITS: Final = (1, 5, 12, 50, 200)
 _ENTRIES: Final = (1, 10, 100)
+
+#: The limit of a batch that is spread, and the shares of it that the batch needs on average.
+_SPREAD_LIMIT: Final = 50
+_LOADS: Final = (0.33, 0.6, 0.8, 0.95)
 
 
 def _show_use(seeds: Sequence[int], seconds: int, answer_ms: int) -> None:
@@ -26,19 +31,34 @@ def _show_use(seeds: Sequence[int], seconds: int, answer_ms: int) -> None:
             )
 
 
+def _show_spread(seeds: Sequence[int], seconds: int) -> None:
+    for load in _LOADS:
+        late = sorted(
+            each for seed in seeds for each in spread_lateness_ms(seed, _SPREAD_LIMIT, load, seconds)
+        )
+        p50, p99 = (late[int(len(late) * share)] for share in (0.5, 0.99))
+        print(f"load {load:.0%}: p50 {p50} ms, p99 {p99} ms, latest {late[-1]} ms", flush=True)
+
+
 def main() -> None:
     """Run the seeds, and print what is wrong with them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
-    parser.add_argument("--seconds", type=int, default=30, help="of work for each use (default 30)")
+    parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
+    parser.add_argument(
+        "--seconds", type=int, default=30, help="of work for each use, or of the window (default 30)"
+    )
     parser.add_argument(
         "--answer-ms", type=int, default=100, help="of the consumer, for each use (default 100)"
     )
     asked = parser.parse_args()
     if asked.use:
         _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
+        return
+    if asked.spread:
+        _show_spread(range(asked.first, asked.first + asked.seeds), asked.seconds)
         return
     figures: Counter[str] = Counter()
     bad: dict[str, list[int]] = {}

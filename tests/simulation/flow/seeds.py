@@ -123,6 +123,30 @@ def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: in
     return open_sum / samples / limit
 
 
+def spread_lateness_ms(seed: int, limit: int, load: float, seconds: int) -> list[int]:
+    """How late each event of a batch is that is spread over so many seconds, sorted, if nothing goes wrong.
+
+    On average, the batch needs the share `load` of the limit. A sweep has written its events two minutes
+    ahead, in entries of a hundred.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120))
+    world.watch_limits()
+    world.change(PolicyLimits(limit, None))
+    scheduler = world.scheduler
+    scheduler.run(NOON + SECOND_MS)
+    begins_at, window_ms = scheduler.now + 2 * MINUTE_MS, seconds * SECOND_MS
+    count = int(limit * load * 10) * seconds
+    dues = [begins_at + number * window_ms // count for number in range(count)]
+    for first in range(0, count, _PACK):
+        messages = [world.consumer.trigger(due_at) for due_at in dues[first : first + _PACK]]
+        world.put(messages, "normal", world.ids.token())
+    _await_deliveries(world)
+    assert not world.complaints, world.complaints
+    scheduler.end()
+    found = ((each.begun_at, each.message.not_before) for each in world.consumer.triggers.values())
+    return sorted(begun_at - due_at for begun_at, due_at in found if begun_at is not None)
+
+
 def high_waits_ms(seed: int, limit: int) -> list[int]:
     """How long triggers of high priority wait behind 4,000 low ones that are due already, with no mishap."""
     world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120))
