@@ -55,7 +55,7 @@ def leaves_out_what_is_late() -> Iterator[None]:
 
 @mutation("A success counts however late it is", first=FIRST_WITH_WATCHES)
 def takes_late_successes() -> Iterator[None]:
-    def fine(run: Run | None, _: int) -> bool:
+    def fine(run: Run | None, *_: object) -> bool:
         return run is not None and run.state in ("succeeded", "cancelled", "skipped")
 
     with patch.object(checks, "_is_fine", fine):
@@ -66,14 +66,22 @@ def takes_late_successes() -> Iterator[None]:
 def takes_first_attempts_only() -> Iterator[None]:
     fine: Any = checks._is_fine
     with patch.object(
-        checks, "_is_fine", lambda run, at: fine(run, at) and (run.attempts == 1 or run.state != "succeeded")
+        checks,
+        "_is_fine",
+        lambda run, *rest: fine(run, *rest) and (run.attempts == 1 or run.state != "succeeded"),
     ):
+        yield
+
+
+@mutation("A trigger that was skipped for a run by hand is never missed", first=FIRST_WITH_WATCHES)
+def trusts_runs_by_hand() -> Iterator[None]:
+    with patch.object(checks.Watch, "_blocking", lambda *_: {}):
         yield
 
 
 @mutation("A trigger that was skipped for another run counts as missed", first=FIRST_WITH_WATCHES)
 def tells_of_skipped_triggers() -> Iterator[None]:
-    with patch.object(checks, "_FINE_IF_SKIPPED_FOR", "nothing"):
+    with patch.object(checks, "OVERLAP", "nothing"):
         yield
 
 

@@ -144,14 +144,18 @@ def _dues(life: Life, reign: Reign, through: int) -> list[int]:
 
 def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, by: int | None = None) -> bool:
     """Whether the record of a run says that no alert is needed; with `by`, if it said so at that instant."""
-    stored = tale.runs_of.get((uid, f"{due_at}-0"), [])
-    return any(_says_fine(each, due_at + after_ms) and (by is None or each.at <= by) for each in stored)
+    deadline_at = due_at + after_ms
 
+    def says_fine(stored: RunStored) -> bool:
+        if stored.ended_at is None or stored.ended_at > deadline_at or (by is not None and stored.at > by):
+            return False
+        if stored.state == "skipped" and stored.reason == "overlap":
+            # A run on demand is not watched. So it has to be fine itself.
+            other = stored.skipped_for or ""
+            return other[:1].isdigit() or any(map(says_fine, tale.runs_of.get((uid, other), [])))
+        return stored.state in {"succeeded", "cancelled"}
 
-def _says_fine(stored: RunStored, deadline_at: int) -> bool:
-    is_in_time = stored.ended_at is not None and stored.ended_at <= deadline_at
-    is_skipped = stored.state == "skipped" and stored.reason == "overlap"
-    return is_in_time and (stored.state in {"succeeded", "cancelled"} or is_skipped)
+    return any(map(says_fine, tale.runs_of.get((uid, f"{due_at}-0"), [])))
 
 
 def _is_given_up(tale: Tale, life: Life) -> bool:

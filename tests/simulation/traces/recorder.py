@@ -306,6 +306,7 @@ class Recorder:
                 is_ending=is_ending,
                 is_counted=None if run.batch is None else run.batch.is_counted,
                 ended_at=run.ended_at,
+                skipped_for=run.skipped_for,
             )
         )
 

@@ -253,7 +253,7 @@ class RunStored:
 
     The run `is_ending` if its attempt has failed and what follows is not recorded yet. Its state is
     `released` if its claim was removed: then nothing is stored. `is_counted` is None unless it is a run of a
-    batch, and then says whether the batch's progress is kept. `ended_at` is as stored.
+    batch, and then says whether the batch's progress is kept. `ended_at` and `skipped_for` are as stored.
     """
 
     at: Instant
@@ -268,6 +268,7 @@ class RunStored:
     is_ending: bool = False
     is_counted: bool | None = None
     ended_at: Instant | None = None
+    skipped_for: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

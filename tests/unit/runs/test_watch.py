@@ -188,6 +188,28 @@ def test_what_is_skipped_for_another_run_is_not_told_but_that_run_is() -> None:
     assert (alert["missed"], alert["firstDueAt"]) == (1, rfc3339(NOON + 5 * MINUTE))
 
 
+@pytest.mark.parametrize("is_completed", [True, False])
+def test_what_is_skipped_for_a_run_by_hand_is_told_unless_that_run_succeeds_in_time(
+    *, is_completed: bool
+) -> None:
+    scene = Scene(schedule="@every 1h", completion="async", overlap="skip", heartbeatTimeout="3h")
+    scene.answer = Answer(succeeded=True, code=202)
+    scene.run(55 * MINUTE)
+    by_hand = scene.world.trigger().run_id
+    scene.run(HOUR + MINUTE)
+    if is_completed:
+        run = scene.world.runs.get(key_of("job"), by_hand)
+        assert run is not None
+        assert run.token is not None
+        scene.world.callbacks().complete(key_of("job"), by_hand, run.token)
+    scene.run(HOUR + 20 * MINUTE)
+
+    skipped = scene.world.runs.get(key_of("job"), f"{NOON + HOUR}-0")
+    assert skipped is not None
+    assert (skipped.state, skipped.skipped_for) == ("skipped", by_hand)
+    assert [each["firstDueAt"] for each in scene.alerts] == ([] if is_completed else [rfc3339(NOON + HOUR)])
+
+
 def test_a_paused_job_alerts_about_what_was_due_before_the_pause_alone() -> None:
     scene = Scene(schedule="@every 5m", retry={"initialDelay": "1m", "multiplier": 1})
     scene.answer = DOWN

@@ -1,6 +1,7 @@
 """What a run is: the record of delivering one trigger."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
@@ -16,6 +17,9 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
+
+#: The reason of a run that was skipped because another run of its job was not over.
+OVERLAP: Final = "overlap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Run:
     in a record of an older version. `result` is the JSON text with which the consumer completed the run.
     `last_failure` is the latest failed attempt; a later success keeps it. `batch` is the place of its trigger
     in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
-    a run that is not asynchronous.
+    a run that is not asynchronous. A run that was skipped because another run of the job was not over names
+    that run in `skipped_for`; None in a record of an older version.
     """
 
     key: JobKey
@@ -76,6 +81,7 @@ class Run:
     next_check_at: Instant | None = None
     batch: BatchPlace | None = None
     permit: PermitName | None = None
+    skipped_for: str | None = None
 
     @property
     def run_id(self) -> str:

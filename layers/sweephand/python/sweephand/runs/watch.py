@@ -1,14 +1,14 @@
 """Checking whether the triggers of a watched job have succeeded in time, and sending the alert if not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import UNKNOWN_GRACE_MS
 from sweephand.model.job import Job, Revision
-from sweephand.model.run import Run, State
-from sweephand.model.run_id import RunName, run_position
+from sweephand.model.run import OVERLAP, Run, State
+from sweephand.model.run_id import RunName, parse_run_name, run_position
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
 from sweephand.ports import Clock, Queue, RunStore
@@ -28,10 +28,10 @@ CHECKED_MAX: Final = 5_000
 #: Two alerts of a job lie at least this far apart, even if an hour ends between them.
 ALERTS_APART_MS: Final = 30 * MINUTE_MS
 
-#: The ends with which a trigger needs no alert: it has succeeded, or somebody has cancelled it. Nor does a
-#: trigger need one that was skipped for another run, which is watched itself.
+#: The ends with which a trigger needs no alert: it has succeeded, or somebody has cancelled it. A trigger
+#: that was skipped for another run of the schedule needs none, because that run is watched itself. If it was
+#: skipped for a run on demand, that run must have one of these ends.
 _FINE: Final[frozenset[State]] = frozenset({"succeeded", "cancelled"})
-_FINE_IF_SKIPPED_FOR: Final = "overlap"
 
 
 class Watch:
@@ -107,11 +107,21 @@ class Watch:
         if not checked:
             return []
         runs = {each.due_at: each for each in self._runs_between(message, checked[0], checked[-1])}
+        blocking = self._blocking(message, runs.values())
         return [
             Missed(each.due_at, each.sequence, run)
             for each in checked
-            if not _is_fine(run := runs.get(each.due_at), each.due_at + message.after_ms)
+            if not _is_fine(run := runs.get(each.due_at), blocking, each.due_at + message.after_ms)
         ]
+
+    def _blocking(self, message: WatchMessage, runs: Iterable[Run]) -> dict[str, Run | None]:
+        """The runs on demand for which triggers were skipped, by their names. One read for each."""
+        names = {each.skipped_for for each in runs if each.skipped_for is not None}
+        on_demand = {each for each in names if (name := parse_run_name(each)) is not None and name.demand}
+        found = {each: self._runs.get(message.key, each) for each in on_demand}
+        return {
+            name: run if run is not None and run.uid == message.uid else None for name, run in found.items()
+        }
 
     def _runs_between(self, message: WatchMessage, first: Occurrence, last: Occurrence) -> Iterator[Run]:
         """The stored runs of those triggers and of all between them, from the last on."""
@@ -137,7 +147,10 @@ def _part(message: WatchMessage, since: Instant, after: Instant, through: Instan
     return [first, *takewhile(lambda each: each.due_at <= last.due_at, following)]
 
 
-def _is_fine(run: Run | None, deadline_at: Instant) -> bool:
+def _is_fine(run: Run | None, blocking: Mapping[str, Run | None], deadline_at: Instant) -> bool:
     if run is None or run.ended_at is None or run.ended_at > deadline_at:
         return False
-    return run.state in _FINE or (run.state == "skipped" and run.reason == _FINE_IF_SKIPPED_FOR)
+    if run.state == "skipped" and run.reason == OVERLAP:
+        blocker = run.skipped_for
+        return blocker is None or blocker not in blocking or _is_fine(blocking[blocker], {}, deadline_at)
+    return run.state in _FINE

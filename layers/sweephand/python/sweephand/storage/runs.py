@@ -58,6 +58,7 @@ class RunItem(Item):
     response_code = IntegerAttribute(null=True, attr_name="code")
     answer = JsonAttribute(null=True)
     reason = JsonAttribute(null=True)
+    skipped_for = UnicodeAttribute(null=True, attr_name="for")
     owner = UnicodeAttribute(null=True)
     claimed_until = IntegerAttribute(null=True, attr_name="until")
     round_from = IntegerAttribute(null=True, attr_name="round")
@@ -215,6 +216,7 @@ def _item(run: Run) -> RunItem:
         response_code=run.response_code,
         answer=run.answer,
         reason=run.reason,
+        skipped_for=run.skipped_for,
         owner=run.owner,
         claimed_until=run.claimed_until,
         round_from=run.round_from if run.is_redriven else None,
@@ -258,6 +260,7 @@ def _run(raw: RawItem) -> Run:
         response_code=item.response_code,
         answer=item.answer,
         reason=item.reason,
+        skipped_for=item.skipped_for,
         owner=item.owner,
         claimed_until=item.claimed_until,
         expires_at=item.gone_at,

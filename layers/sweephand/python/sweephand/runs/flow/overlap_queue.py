@@ -8,7 +8,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line, StoredLine
-from sweephand.model.run import Run, is_over
+from sweephand.model.run import OVERLAP, Run, is_over
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.ports import (
     Clock,
@@ -31,9 +31,6 @@ from sweephand.runs.notification import notification_of
 
 #: How often another invocation may change a line between a read and a write. Then the message comes again.
 TRIES_MAX = 20
-
-#: The reason in the record of a run that was skipped.
-OVERLAP = "overlap"
 
 
 class Admission(NamedTuple):
@@ -92,11 +89,11 @@ class OverlapQueue:
                 return Admission("over", now)
             arrival = _arrival(line, message, job, state, now)
             for each in arrival.replaced:
-                self._skip(each.trigger, job)
+                self._skip(each.trigger, job, arrival.line)
             if not self._is_written(job, stored, line, arrival, now):
                 continue
             # A trigger with a run cannot be skipped: its run began or ended at this moment.
-            if arrival.verdict != "skip" or self._skip(message.trigger, job):
+            if arrival.verdict != "skip" or self._skip(message.trigger, job, arrival.line):
                 return Admission(arrival.verdict, state.recheck_at)
         raise StoreError(f"the line of {job.key} was changed {TRIES_MAX} times between a read and a write")
 
@@ -247,8 +244,8 @@ class OverlapQueue:
         changed = StoredLine(key, uid, self._ids.token(), line, expires_at)
         return self._lines.put(changed, stored.version if stored else None)
 
-    def _skip(self, trigger: Trigger, job: Job) -> bool:
-        """Record a trigger as skipped. Returns False if the trigger has a run."""
+    def _skip(self, trigger: Trigger, job: Job, line: Line) -> bool:
+        """Record a trigger as skipped for the run that holds the line. Returns False if it has a run."""
         now = self._clock.now()
         run = Run(
             key=trigger.key,
@@ -261,6 +258,7 @@ class OverlapQueue:
             sequence=trigger.sequence,
             ended_at=now,
             reason=OVERLAP,
+            skipped_for=line.holder.message.trigger.run_id if line.holder is not None else None,
             owner=self._ids.token(),
             expires_at=now + job.definition.history_retention_ms,
         )

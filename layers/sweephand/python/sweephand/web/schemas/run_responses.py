@@ -76,6 +76,11 @@ class RunResponse(TypedDict):
             description="Why the run failed (unless a response says so) or was skipped, or what it waits for."
         ),
     ]
+    skippedFor: NotRequired[
+        Annotated[
+            str, Field(description="The run that was not over, if the run was skipped for another one.")
+        ]
+    ]
     policy: NotRequired[
         Annotated[
             str,
@@ -145,6 +150,8 @@ def run_response(run: Run) -> RunResponse:
         "answer": run.answer,
         "reason": run.reason,
     }
+    if run.skipped_for is not None:
+        response["skippedFor"] = run.skipped_for
     if run.last_due_at is not None:
         response |= {"count": run.count, "lastDueAt": rfc3339(run.last_due_at)}
     if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
