@@ -38,6 +38,7 @@ OutcomeName = Literal[
     # The message carried no trigger, or several that were sent again alone.
     "split",
     "watched",
+    "checked",
     "alerted",
     "notified",
     "unnotified",

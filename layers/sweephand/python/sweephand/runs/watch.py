@@ -75,7 +75,7 @@ class Watch:
         since = max(message.since, revision.since)
         checked = _part(message, since, message.first.due_at - 1, through)
         if not checked:
-            return Outcome("watched")
+            return Outcome("checked")
         missed = self._missed(message, checked)
         if missed and (alert := self._alert(message, missed, since)) is not None:
             self._queue.send([(alert, 0)])
@@ -83,7 +83,7 @@ class Watch:
         if not missed and len(checked) == CHECKED_MAX:
             # The triggers before these get a check of their own.
             self._queue.send([(message._replace(through=checked[0].due_at - 1), 0)])
-        return Outcome("watched")
+        return Outcome("checked")
 
     def _alert(self, message: WatchMessage, missed: Sequence[Missed], since: Instant) -> NotifyMessage | None:
         """The alert about missed triggers; None if an earlier check has sent one that stands for them.
