@@ -23,6 +23,7 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> None:
 
     What failed is raised in the end. Lambda then counts an error.
     """
+    logger.append_keys(request_id=context.aws_request_id)
     try:
         swept = wheel.sweep(int(event.get("firstShard", 0)), context.get_remaining_time_in_millis())
     except StoreError:

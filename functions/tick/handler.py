@@ -23,6 +23,7 @@ def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
 
     What failed is raised in the end, when all other duties are done. Lambda then counts an error.
     """
+    logger.append_keys(request_id=context.aws_request_id)
     try:
         ticked = wheel.tick(context.get_remaining_time_in_millis())
     except StoreError:

@@ -21,6 +21,8 @@ NOW = NOON + AUDIT_MINUTE * 60_000
 class Context:
     """The context that Lambda gives an invocation."""
 
+    aws_request_id = "request-1"
+
     def get_remaining_time_in_millis(self) -> int:
         """The time that is left."""
         return 55_000
@@ -50,6 +52,14 @@ def test_a_function_that_puts_a_timer_off_logs_what_it_found_before_it_fails(
         run(function(name).handler)
     assert sent(world) == ["sound"]
     assert event in [each.message for each in caplog.records]
+
+
+@pytest.mark.parametrize("name", ["tick", "sweep"])
+@pytest.mark.usefixtures("world")
+def test_each_line_of_an_invocation_has_its_request_id(name: str) -> None:
+    loaded = function(name)
+    run(loaded.handler)
+    assert loaded.logger.get_current_keys()["request_id"] == "request-1"
 
 
 def test_a_tick_that_puts_a_timer_off_does_the_step_of_the_audit(world: World) -> None:
