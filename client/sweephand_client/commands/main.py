@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sweephand_client import __version__
-from sweephand_client.commands import access, apply, crontab, flow, forecast, job, run, tail, transfer
+from sweephand_client.commands import access, apply, crontab, flow, forecast, job, run, tail, transfer, zones
 from sweephand_client.commands.session import command
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.add_typer(access.profiles, name="profile")
 command(app)(access.status)
 command(app)(tail.tail)
 command(app)(forecast.forecast)
+command(app)(zones.zones)
 command(app)(apply.apply)
 command(app)(crontab.crontab)
 command(app)(transfer.export)
