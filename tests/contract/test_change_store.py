@@ -1,10 +1,11 @@
 """What every ChangeStore promises (ports.py)."""
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON
+from tests.contract.builders import EVERY_CHARACTER, NOON, series
 from tests.fakes.engines import Stores
 
-from sweephand.model.change import Change, FieldChange
+from sweephand.model.change import Change, FieldChange, Former
+from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.ports import ChangeStore
@@ -28,6 +29,10 @@ def changes(stores: Stores) -> ChangeStore:
         Change(0, "sweephand", "paused", "v", "ü \x00 \ud800" + "z" * 500),
         Change(NOON, "k", "deleted", "v", ""),
         Change(NOON, "k", "patched", "v", fields=()),
+        Change(NOON, "k", "replaced", "v", former=Former("1-aaaa", series(), CATCH_UP_DEFAULT)),
+        Change(
+            NOON, "k", "patched", "v", former=Former("1-aaaa", series(), CatchUpPolicy("none", 1), 60_000)
+        ),
         Change(
             NOON,
             "k",

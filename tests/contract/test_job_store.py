@@ -12,12 +12,13 @@ from tests.contract.builders import (
     large_payload,
     next_revision,
     paused,
+    series,
 )
 from tests.fakes.engines import Stores
 
 from sweephand.base.errors import StoreError
-from sweephand.model.change import Change, FieldChange
-from sweephand.model.definition import Definition, Payload
+from sweephand.model.change import Change, FieldChange, Former
+from sweephand.model.definition import CATCH_UP_DEFAULT, Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision, RevisionName, brief_of
 from sweephand.ports import JobStore
 
@@ -68,6 +69,7 @@ def everything_set() -> Job:
             "version000000001",
             "ü \x00",
             (FieldChange("labels", (None, {"a": "b"})), FieldChange("data")),
+            Former("20-aaaa", series(), CATCH_UP_DEFAULT, 60_000),
         ),
         pause_reason="",
         expires_at=NOON + 1_001,

@@ -14,7 +14,7 @@ from sweephand.jobs.series import (
     recounted_series,
     series_instead,
 )
-from sweephand.model.change import Change, changed_fields
+from sweephand.model.change import Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.schedules import Series
@@ -50,7 +50,7 @@ def draft_replacement(stored: Job, definition: Definition, *, token: str, who: s
     is_same_series = continues_series(stored, definition, now)
     series = (recounted_series if is_same_series else series_instead)(stored, definition, now)
     job = _rewritten(stored, definition, series, token=token, now=now)
-    job = replace(job, change=_change(stored, definition, "replaced", token=token, who=who, now=now))
+    job = replace(job, change=_change(stored, job, "replaced", token=token, who=who, now=now))
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
 
@@ -58,7 +58,7 @@ def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, no
     """The draft of a job whose fields are patched. Its counts continue. InvalidError as for a creation."""
     series = patched_series(stored, definition, now)
     job = _rewritten(stored, definition, series, token=token, now=now)
-    job = replace(job, change=_change(stored, definition, "patched", token=token, who=who, now=now))
+    job = replace(job, change=_change(stored, job, "patched", token=token, who=who, now=now))
     is_same_series = definition.has_same_timing(stored.definition)
     return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
 
@@ -182,14 +182,18 @@ def _rewritten(stored: Job, definition: Definition, series: Series, *, token: st
 
 def _change(
     stored: Job,
-    definition: Definition,
+    job: Job,
     what: Literal["replaced", "patched"],
     *,
     token: str,
     who: str,
     now: Instant,
 ) -> Change:
-    return Change(now, who, what, token, fields=changed_fields(stored.definition, definition))
+    fields = changed_fields(stored.definition, job.definition)
+    before = Former.of(stored.rev, stored.series, stored.definition)
+    is_armed_alike = before == Former.of(stored.rev, job.series, job.definition)
+    former = None if is_armed_alike else before
+    return Change(now, who, what, token, fields=fields, former=former)
 
 
 def _next_rev(stored: Job, token: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.definition import TARGET_FIELDS, CatchUpPolicy, Definition
+from sweephand.schedules import Series
 
 ChangeKind = Literal["created", "replaced", "patched", "paused", "resumed", "deleted"]
 
@@ -60,12 +61,30 @@ def _may_be_shown(name: str, values: tuple[Any, Any]) -> bool:
     return name not in _NAMED_ONLY and all(len(json.dumps(each)) <= _SHOWN_MAX for each in values)
 
 
+class Former(NamedTuple):
+    """What the revision that a write replaced needs in order to be armed again (wheel/rebuild.py).
+
+    `alert_after_ms` is None if that revision had no watch.
+    """
+
+    rev: str
+    series: Series
+    catchup: CatchUpPolicy
+    alert_after_ms: int | None = None
+
+    @classmethod
+    def of(cls, rev: str, series: Series, definition: Definition) -> "Former":
+        """What is needed of a revision with that series and definition."""
+        return cls(rev, series, definition.catchup, definition.alert_after_ms)
+
+
 class Change(NamedTuple):
     """One write of a job. `who` is the id of the API key that asked for it, or SWEEPHAND.
 
     `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
     the fields that the write changed. It is None if `what` says all (a pause), or if an earlier release wrote
-    the change.
+    the change. `former` is the revision that the write replaced, if the new one is armed in another way. It
+    is None if an earlier release wrote the change.
     """
 
     at: Instant
@@ -74,6 +93,7 @@ class Change(NamedTuple):
     version: str
     reason: str | None = None
     fields: tuple[FieldChange, ...] | None = None
+    former: Former | None = None
 
     @property
     def position(self) -> str:
@@ -93,3 +113,19 @@ def fields_from_item(item: Sequence[Sequence[Any]] | None) -> tuple[FieldChange,
     if item is None:
         return None
     return tuple(FieldChange(name, (values[0], values[1]) if values else None) for name, *values in item)
+
+
+def former_to_item(change: Change | None) -> list[Any] | None:
+    """The former revision of a change as JSON; None if it has none."""
+    former = None if change is None else change.former
+    if former is None:
+        return None
+    return [former.rev, former.series.to_item(), list(former.catchup), former.alert_after_ms]
+
+
+def former_from_item(item: Sequence[Any] | None) -> Former | None:
+    """The former revision that former_to_item() wrote; None if it wrote none."""
+    if item is None:
+        return None
+    rev, series, catchup, alert_after_ms = item
+    return Former(rev, Series.from_item(series), CatchUpPolicy(*catchup), alert_after_ms)

@@ -10,6 +10,8 @@ from sweephand.model.change import (
     ChangeKind,
     fields_from_item,
     fields_to_item,
+    former_from_item,
+    former_to_item,
 )
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey
@@ -25,6 +27,7 @@ class ChangeItem(Item):
     what = UnicodeAttribute()
     reason = JsonAttribute(null=True)
     fields = JsonAttribute(null=True)
+    former = JsonAttribute(null=True)
 
 
 class DynamoChanges:
@@ -42,6 +45,7 @@ class DynamoChanges:
             what=change.what,
             reason=change.reason,
             fields=fields_to_item(change),
+            former=former_to_item(change),
             expires_at=expiry(change.at + CHANGE_RETENTION_MS),
         )
         self._table.put(item)
@@ -60,6 +64,7 @@ class DynamoChanges:
                 version,
                 item.reason,
                 fields_from_item(item.fields),
+                former_from_item(item.former),
             )
             for item in items
             for time, _, version in (item.sk.partition("#"),)

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
-from sweephand.model.change import Change, fields_from_item, fields_to_item
+from sweephand.model.change import (
+    Change,
+    fields_from_item,
+    fields_to_item,
+    former_from_item,
+    former_to_item,
+)
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
@@ -59,6 +65,7 @@ class JobItem(Item):
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     change = JsonAttribute(null=True)
     fields = JsonAttribute(null=True)
+    former = JsonAttribute(null=True)
     resumed_at = IntegerAttribute(null=True, attr_name="resumed")
     policy = UnicodeAttribute(null=True)
     priority = UnicodeAttribute(null=True)
@@ -197,6 +204,7 @@ def _item(job: Job) -> JobItem:
         gone_at=job.expires_at,
         change=job.change and tuple(job.change)[:_CHANGE_LENGTH],
         fields=fields_to_item(job.change),
+        former=former_to_item(job.change),
         resumed_at=job.resumed_at,
         policy=job.definition.policy,
         priority=job.definition.written.get("priority"),
@@ -240,7 +248,7 @@ def _job(raw: RawItem) -> Job:
         paused_at=item.paused_at,
         pause_reason=item.pause_reason,
         expires_at=item.gone_at,
-        change=_change(item.change, item.fields) if item.change else None,
+        change=_change(item) if item.change else None,
         resumed_at=item.resumed_at,
     )
 
@@ -260,6 +268,7 @@ def _brief(raw: RawItem) -> JobBrief:
     )
 
 
-def _change(parts: Sequence[Any], fields: Sequence[Sequence[Any]] | None) -> Change:
-    at, who, what, version, reason = parts
-    return Change(at, who, what, version, reason, fields_from_item(fields))
+def _change(item: JobItem) -> Change:
+    at, who, what, version, reason = item.change
+    former = former_from_item(item.former)
+    return Change(at, who, what, version, reason, fields_from_item(item.fields), former)
