@@ -148,6 +148,12 @@ class MemoryPolicyLines:
         self._claims: dict[LinePlace, LineClaim] = {}
         self._lock = threading.Lock()
 
+    def clear(self) -> None:
+        """Lose everything."""
+        with self._lock:
+            self._entries.clear()
+            self._claims.clear()
+
     def put(self, place: LinePlace, entry: LineEntry) -> None:
         with self._lock:
             self._entries.setdefault(place, {})[entry.sort_key] = entry

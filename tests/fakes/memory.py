@@ -143,6 +143,12 @@ class MemoryTimers:
             timers = [self._timers[shard, key] for key in found]
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
 
+    def clear(self) -> None:
+        """Lose everything."""
+        with self._lock:
+            self._timers.clear()
+            self._keys.clear()
+
     def everything(self) -> list[StoredTimer]:
         """All timers, for the assertions of a test."""
         return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
@@ -156,6 +162,12 @@ class MemoryLeases:
         self._shards = 0
         self._heartbeat: tuple[Instant | None, Instant | None] = (None, None)
         self._lock = threading.Lock()
+
+    def clear(self) -> None:
+        """Lose everything."""
+        with self._lock:
+            self._leases.clear()
+            self._shards, self._heartbeat = 0, (None, None)
 
     def state(self) -> WheelState:
         with self._lock:
@@ -174,7 +186,9 @@ class MemoryLeases:
 
     def claim(self, lease: Lease, owner: str, now: Instant, until: Instant) -> Lease | None:
         with self._lock:
-            stored = self._leases[lease.shard]
+            stored = self._leases.get(lease.shard)
+            if stored is None:
+                return None
             if stored.owner is not None and stored.lease_until >= now:
                 return stored if stored.owner == owner else None
             judged_at = now if stored.judged_at is None else stored.judged_at
@@ -192,8 +206,8 @@ class MemoryLeases:
         self, lease: Lease, cursor: Cursor, until: Instant, judged_at: Instant | None = None
     ) -> Lease | None:
         with self._lock:
-            stored = self._leases[lease.shard]
-            if stored.fence != lease.fence:
+            stored = self._leases.get(lease.shard)
+            if stored is None or stored.fence != lease.fence:
                 return None
             kept = stored.judged_at if judged_at is None else judged_at
             tries = stored.tries if cursor == lease.cursor else 0
@@ -212,8 +226,8 @@ class MemoryLeases:
         peak: int = 0,
     ) -> Lease | None:
         with self._lock:
-            stored = self._leases[lease.shard]
-            if stored.fence != lease.fence:
+            stored = self._leases.get(lease.shard)
+            if stored is None or stored.fence != lease.fence:
                 return None
             released = stored._replace(
                 cursor=stored.cursor if cursor is None else cursor,

@@ -59,9 +59,11 @@ from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
+from sweephand.runs.rebuild import BEGINNING, Rebuilder, RebuildProgress, Rebuilt
 from sweephand.runs.received import finished
 from sweephand.runs.redrive import Redriver
 from sweephand.runtime.app import App, Options
+from sweephand.runtime.app_repair import RepairUseCases
 from sweephand.storage.payload_places import PayloadsInPlaces
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
@@ -299,6 +301,19 @@ class World:
 
     def intake(self, concurrently: Concurrently = one_by_one) -> Intake:
         return self.app(self.delivery_clock, concurrently).intake
+
+    def rebuilder(self) -> Rebuilder:
+        return RepairUseCases(self.ports(self.api_clock)).rebuilder
+
+    def rebuild(self, since: Instant, begun: RebuildProgress = BEGINNING) -> Rebuilt:
+        """Arm the jobs of the namespace again, as one call of the API does."""
+        return self.rebuilder().rebuild(since, namespace="ns", begun=begun)
+
+    def lose_timers(self) -> None:
+        """Empty the Timers table: timers, leases, the heartbeat, and the lines of policies."""
+        self.timers.clear()
+        self.leases.clear()
+        self.policy_lines.clear()
 
     def redriver(self) -> Redriver:
         return self.app(self.api_clock).redriver

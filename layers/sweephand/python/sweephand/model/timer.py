@@ -63,7 +63,8 @@ class OccurrenceTimer(NamedTuple):
     set in the copy of a timer that could not be expanded in its own bucket. `stored_key` is set in a copy
     that an older version made of a timer that it could not read (UnreadTimer). It is the copy's position in
     the wheel, which the cursor must follow. The timer of a batch on demand has the `demand`, and the
-    `payload` that was given with it, if any.
+    `payload` that was given with it, if any. If its triggers `may_be_repeated`, a rebuild has written it:
+    each of them may have been sent before.
     """
 
     shard: int
@@ -79,6 +80,7 @@ class OccurrenceTimer(NamedTuple):
     stored_key: str | None = None
     demand: Demand | None = None
     payload: Payload | None = None
+    may_be_repeated: bool = False
 
     @property
     def due_at(self) -> Instant:

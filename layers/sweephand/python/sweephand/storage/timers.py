@@ -77,6 +77,7 @@ class OccurrenceItem(Item):
     in_batch = JsonAttribute(null=True, attr_name="i")
     demand = JsonAttribute(null=True, attr_name="k")
     payload = JsonAttribute(null=True, attr_name="p")
+    may_be_repeated = IntegerAttribute(null=True, attr_name="f")
     version = IntegerAttribute(null=True, attr_name="v")
 
 
@@ -180,6 +181,7 @@ def _item(timer: StoredTimer) -> Item:
             in_batch=None if timer.series.batch is None else [timer.first.batch_index, timer.first.after_ms],
             demand=demand_to_json(timer.demand),
             payload=payload_to_json(timer.payload),
+            may_be_repeated=1 if timer.may_be_repeated else None,
             version=None if timer.series.batch is None else BATCH_VERSION,
         )
     return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
@@ -230,6 +232,7 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         put_off_to=item.not_before,
         demand=demand_from_json(item.demand),
         payload=payload_from_json(item.payload),
+        may_be_repeated=item.may_be_repeated is not None,
     )
 
 

@@ -335,7 +335,9 @@ class _Expander:
                 self._reach(placed, reached)
                 return False
             reached = trigger
-            expansion.messages.append(message_of(timer, trigger, timer.armed_at, timer.demand, timer.payload))
+            message = message_of(timer, trigger, timer.armed_at, timer.demand, timer.payload)
+            # After a fault, the delivery function looks for a record of the run before it makes the attempt.
+            expansion.messages.append(message._replace(faults=1) if timer.may_be_repeated else message)
         if skipped is not None:
             _skip(expansion, timer, span, judged_at)
         return True
@@ -343,7 +345,7 @@ class _Expander:
 
 def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     """The timer that follows another one of its series, and begins with `first`."""
-    return timer._replace(first=first, put_off_to=None, stored_key=None)
+    return timer._replace(first=first, put_off_to=None, stored_key=None, may_be_repeated=False)
 
 
 def _skip(expansion: Expansion, timer: OccurrenceTimer, span: Span, judged_at: Instant) -> None:

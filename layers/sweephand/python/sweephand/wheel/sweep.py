@@ -160,7 +160,11 @@ class Sweeper:
             try:
                 if are_stale and lease.shard not in own:
                     known = {each.shard: each for each in self._leases.state().leases}
-                    are_stale, waiting = False, deque(known[each.shard] for each in waiting)
+                    # A lease that is gone was lost with the whole table. The next tick makes it again.
+                    waiting = deque(known[each.shard] for each in waiting if each.shard in known)
+                    are_stale = False
+                    if lease.shard not in known:
+                        continue
                     lease = known[lease.shard]
                 if not are_stale and _is_held(lease, self._clock.now()):
                     continue

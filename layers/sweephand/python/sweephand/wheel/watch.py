@@ -36,9 +36,7 @@ def arm_watch(
     first = series.next_after(since)
     if first is None:
         return [], None
-    watch = WatchMessage(
-        armable.key, armable.uid, armable.rev, series, first, since, since, after_ms, since, armed_at=now
-    )
+    watch = _watch(armable, first, since, after_ms, now)
     checks: list[WatchMessage] = []
     while first is not None:
         check = _covering(watch, first, earliest_at=since)
@@ -47,6 +45,30 @@ def arm_watch(
         checks.append(check)
         first = series.next_after(check.through, first)
     return checks, None
+
+
+def rearmed_watch(
+    armable: Armable,
+    *,
+    since: Instant,
+    until: Instant | None,
+    after_ms: int,
+    deadlines_from: Instant,
+    at: Instant,
+    now: Instant,
+) -> WatchTimer | None:
+    """A timer for the checks of a watch whose timer may be lost; None if nothing is left to check.
+
+    It is about the triggers that are due after `since` and up to `until`, and whose deadlines lie at
+    `deadlines_from` or later. It does not lie before `at`. A check that is found late covers all deadlines
+    that have passed (next_check()), so one timer suffices.
+    """
+    first = armable.series.next_after(max(since, deadlines_from - after_ms - 1))
+    if first is None or not _is_owned(first, until):
+        return None
+    return WatchTimer(
+        armable.shard, _covering(_watch(armable, first, since, after_ms, now), first, earliest_at=at)
+    )
 
 
 def next_check(timer: WatchTimer, job: Job | JobBrief | None, judged_at: Instant) -> NextCheck:
@@ -77,6 +99,22 @@ def next_check(timer: WatchTimer, job: Job | JobBrief | None, judged_at: Instant
     # The cursor may pass the rest of this bucket together with the timer.
     after = _covering(watch, following, earliest_at=bucket_of(timer.due_at) + BUCKET_MS)
     return NextCheck(check, WatchTimer(timer.shard, after))
+
+
+def _watch(armable: Armable, first: Occurrence, since: Instant, after_ms: int, now: Instant) -> WatchMessage:
+    """The watch of a revision from its trigger `first` on, before the instant of a check is chosen."""
+    return WatchMessage(
+        armable.key,
+        armable.uid,
+        armable.rev,
+        armable.series,
+        first,
+        through=since,
+        since=since,
+        after_ms=after_ms,
+        check_at=since,
+        armed_at=now,
+    )
 
 
 def _is_owned(occurrence: Occurrence, until: Instant | None) -> bool:

@@ -1,0 +1,219 @@
+"""Rebuilding the wheel from the Jobs table, after the Timers table was lost or set back by a restore."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from sweephand.base.errors import UnavailableError
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
+from sweephand.flow_ports import NamespaceStore
+from sweephand.model.job import Job, JobKey
+from sweephand.model.policy_names import Priority
+from sweephand.model.run import Run, latest_attempt_of
+from sweephand.model.timer import OccurrenceTimer, WatchTimer
+from sweephand.model.trigger import DeadlineMessage, TriggerMessage
+from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.runs.follow_up import deadline_of
+from sweephand.runs.requeue import Requeue
+from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, rebuilt_timers
+
+#: How many jobs, runs, changes or namespaces one read asks for.
+_PAGE_MAX: Final = 100
+
+#: A call reports at most this many jobs that it could not rebuild, and ends there.
+_FAILED_MAX: Final = 20
+
+
+class RebuildProgress(NamedTuple):
+    """How far a rebuild has come: the namespace, the job `name`, and the position `before` within its runs.
+
+    All timers of that job are written. `before` is empty if all of its runs were examined.
+    """
+
+    namespace: str = ""
+    name: str = ""
+    before: str = ""
+
+
+#: The progress of a rebuild that has not begun.
+BEGINNING: Final = RebuildProgress()
+
+
+class NotRebuilt(NamedTuple):
+    """A job that could not be rebuilt, and why."""
+
+    key: JobKey
+    reason: str
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """The result of a call: how many jobs it examined, and how many timers and messages it wrote for them.
+
+    `runs` counts runs that are to be tried again or that a consumer works on. `reached` is None if the call
+    has examined everything.
+    """
+
+    jobs: int = 0
+    timers: int = 0
+    runs: int = 0
+    failed: list[NotRebuilt] = field(default_factory=list)
+    reached: RebuildProgress | None = None
+
+
+class Rebuilder:
+    """Arms every job again. It deletes nothing and changes no job, so it may run beside everything else.
+
+    What it writes promises what other timers may promise too. Triggers, retries and checks have the same ids
+    then, so a repetition does no harm.
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: JobStore,
+        changes: ChangeStore,
+        runs: RunStore,
+        timers: TimerStore,
+        leases: LeaseStore,
+        namespaces: NamespaceStore,
+        queue: Queue,
+        clock: Clock,
+    ) -> None:
+        self._jobs = jobs
+        self._changes = changes
+        self._runs = runs
+        self._timers = timers
+        self._leases = leases
+        self._namespaces = namespaces
+        self._clock = clock
+        self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
+
+    def rebuild(
+        self, since: Instant, *, namespace: str | None = None, begun: RebuildProgress = BEGINNING
+    ) -> Rebuilt:
+        """Arm the jobs after `begun` for all that falls due at `since` or later, until the time is up.
+
+        Without a `namespace`, the jobs of all listed namespaces, in the order of names. The caller goes on
+        with `reached`. StoreError and UnavailableError: the caller repeats the call.
+        """
+        until = self._clock.now() + BULK_TIME_LIMIT_MS
+        done = Rebuilt()
+        for each in self._namespaces_from(begun.namespace, namespace):
+            progress = begun if each == begun.namespace else RebuildProgress(each)
+            if self._clock.now() >= until:
+                done.reached = progress
+            else:
+                self._rebuild(progress, since, done, lambda: self._clock.now() >= until)
+            if done.reached is not None:
+                break
+        return done
+
+    def _namespaces_from(self, first: str, only: str | None) -> Iterator[str]:
+        if only is not None:
+            yield only
+            return
+        if first:
+            yield first
+        after: str | None = first
+        while after is not None:
+            page = self._namespaces.page(after, _PAGE_MAX)
+            yield from page.items
+            after = page.next
+
+    def _rebuild(
+        self, begun: RebuildProgress, since: Instant, done: Rebuilt, is_over: Callable[[], bool]
+    ) -> None:
+        """Arm the jobs of a namespace; `done.reached` is set if the time is up before its end."""
+        namespace = begun.namespace
+        if begun.before:
+            job = self._jobs.get(JobKey(namespace, begun.name))
+            if job is not None and self._arm_runs(job, since, begun.before, done, is_over):
+                return
+        after: str | None = begun.name
+        while after is not None:
+            page = self._jobs.page(namespace, "", after, _PAGE_MAX)
+            self._arm(page.items, since, done)
+            for job in page.items:
+                done.jobs += 1
+                if self._arm_runs(job, since, "", done, is_over):
+                    return
+                if is_over() or done.jobs >= BULK_EXAMINED_MAX or len(done.failed) >= _FAILED_MAX:
+                    done.reached = RebuildProgress(namespace, job.key.name)
+                    return
+            after = page.next
+
+    def _arm(self, jobs: Sequence[Job], since: Instant, done: Rebuilt) -> None:
+        """Write the timers of some jobs."""
+        if not jobs:
+            return
+        # The number of shards is lost with the leases. A shard without a lease is never swept.
+        self._leases.raise_shards(1 + max(job.shard for job in jobs))
+        pasts = {job.key: self._past_of(job, since) for job in jobs if may_owe(job, since)}
+        now = self._clock.now()
+        timers: list[OccurrenceTimer | WatchTimer] = []
+        for job in jobs:
+            try:
+                timers += rebuilt_timers(job, pasts.get(job.key, NO_PAST), since=since, now=now)
+            except Exception as error:  # noqa: BLE001 - one job's schedule must not keep the others from firing
+                done.failed.append(NotRebuilt(job.key, str(error)))
+        self._timers.put(timers)
+        if self._clock.now() - now > API_LIMIT_MS:
+            # A sweeper may have passed the places of these timers before they were written.
+            raise UnavailableError("Writing the timers took too long. Call again with the same cursor.")
+        done.timers += len(timers)
+
+    def _past_of(self, job: Job, since: Instant) -> Past:
+        """What the changes say of the revisions that were replaced at `since` or later."""
+        changes = [] if job.change is None else [job.change]
+        oldest_at = min(each.since for each in job.earlier if each.until is not None and each.until >= since)
+        before: str | None = ""
+        while before is not None:
+            page = self._changes.page(job.key, before, _PAGE_MAX)
+            changes += page.items
+            is_done = bool(page.items) and page.items[-1].at < oldest_at - CLOCK_SKEW_MAX_MS
+            before = None if is_done else page.next
+        formers = {each.former.rev: each.former for each in changes if each.former is not None}
+        return Past(formers, {each.version: each.at for each in changes if each.what == "resumed"})
+
+    def _arm_runs(
+        self, job: Job, since: Instant, begun: str, done: Rebuilt, is_over: Callable[[], bool]
+    ) -> bool:
+        """Send what the wheel held for the runs of a job; True if the time was up before the last run."""
+        definition = job.definition
+        oldest_at = since - definition.run_time_max_ms - ATTEMPT_DELAY_MAX_MS
+        before: str | None = begun
+        while before is not None:
+            page = self._runs.page(job.key, None, before, _PAGE_MAX)
+            for run in page.items:
+                message = _awaited(run, job.shard, definition.priority, since) if run.uid == job.uid else None
+                if message is not None:
+                    self._requeue.send_at(message, job.shard)
+                    done.runs += 1
+            is_done = bool(page.items) and page.items[-1].due_at < oldest_at
+            before = None if is_done else page.next
+            if before is not None and is_over():
+                done.reached = RebuildProgress(job.key.namespace, job.key.name, before)
+                return True
+        return False
+
+
+def _awaited(
+    run: Run, shard: int, priority: Priority, since: Instant
+) -> TriggerMessage | DeadlineMessage | None:
+    """The message that a timer held for a run, if it was to be sent at `since` or later; None for none."""
+    if run.state == "retrying" and run.next_attempt_at is not None and run.next_attempt_at >= since:
+        return latest_attempt_of(run)._replace(
+            attempt=run.attempts + 1,
+            not_before=run.next_attempt_at,
+            had_token=run.token is not None,
+            priority=priority,
+        )
+    if run.state == "running":
+        check = deadline_of(run, shard, priority)
+        if run.next_check_at is not None:
+            check = check._replace(not_before=run.next_check_at)
+        return check if check.not_before >= since else None
+    return None

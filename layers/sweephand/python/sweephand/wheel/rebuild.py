@@ -1,0 +1,138 @@
+"""Rebuilding: which timers a job needs after the wheel has lost some of them, made from the job alone.
+
+A timer that a rebuild writes promises what the lost timers have promised, and what they may have kept
+already. A sweeper treats it like any other: it decides about misfires, sends what is owed, and writes the
+successor. So the chain of a timer that was not lost meets that of the new one within a bucket, and both
+become one.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import DIRECT_WINDOW_MS
+from sweephand.model.change import Former
+from sweephand.model.definition import CatchUpMode
+from sweephand.model.job import Job, Revision
+from sweephand.model.timer import OccurrenceTimer, WatchTimer, bucket_of
+from sweephand.schedules import Occurrence, Series
+from sweephand.schedules.batch_triggers import trigger_after
+from sweephand.wheel.arm import Armable
+from sweephand.wheel.watch import rearmed_watch
+
+#: A trigger that waits in the line of a policy is no misfire, however long it waits. After a loss nothing
+#: tells it from one that no sweeper has found.
+_NO_MISFIRES: Final[CatchUpMode] = "all"
+
+
+class Past(NamedTuple):
+    """What the changes of a job say of its earlier revisions.
+
+    `formers` are those that are armed otherwise than the revision after each, by their names. `resumed_at` is
+    when a resume made a revision, by the version of that write.
+    """
+
+    formers: Mapping[str, Former] = MappingProxyType({})
+    resumed_at: Mapping[str, Instant] = MappingProxyType({})
+
+
+#: For a job of which no earlier revision owes anything.
+NO_PAST: Final = Past()
+
+
+def rebuilt_timers(
+    job: Job, past: Past, *, since: Instant, now: Instant
+) -> list[OccurrenceTimer | WatchTimer]:
+    """The timers for all that falls due at `since` or later, and for the rest of batches that have begun.
+
+    Earlier revisions that the job does not keep are left out.
+
+    No timer lies before the bucket of `now + 300 s`, which is as far as arming stays from the sweepers. So
+    they must be written within the time limit of the API function. Until then a sweeper may run that reads
+    the buckets before it. A series or zone that cannot be read raises ScheduleError.
+    """
+    found: list[OccurrenceTimer | WatchTimer] = []
+    at = bucket_of(now + DIRECT_WINDOW_MS)
+    armed = Former.of(job.rev, job.series, job.definition)
+    for revision in (job.current, *reversed(job.earlier)):
+        armed = past.formers.get(revision.rev, armed)
+        # The resume decides about what falls due after a pause.
+        until = job.paused_at if revision.until is None else revision.until
+        found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
+        if armed.alert_after_ms is not None:
+            watch = rearmed_watch(
+                _armable(job, revision, armed),
+                since=_watched_since(job, revision, past),
+                until=until,
+                after_ms=armed.alert_after_ms,
+                deadlines_from=since,
+                at=at,
+                now=now,
+            )
+            found += [] if watch is None else [watch]
+    return found
+
+
+def may_owe(job: Job, since: Instant) -> bool:
+    """Whether an earlier revision of the job ruled at `since` or later."""
+    return any(each.until is not None and each.until >= since for each in job.earlier)
+
+
+def _occurrence_timers(
+    job: Job,
+    revision: Revision,
+    armed: Former,
+    *,
+    since: Instant,
+    until: Instant | None,
+    at: Instant,
+    now: Instant,
+) -> Iterator[OccurrenceTimer]:
+    first = _first_trigger(armed.series, revision, since)
+    if first is None or (until is not None and first.due_at > until):
+        return
+    catchup = armed.catchup
+    if job.definition.policy is not None:
+        catchup = catchup._replace(mode=_NO_MISFIRES)
+    parts = list(armed.series.parts(first))
+    followed_at = [part_first.due_at for _, part_first in parts[1:]]
+    for (series, part_first), following in zip(parts, [*followed_at, None], strict=True):
+        is_near = part_first.at < at
+        yield OccurrenceTimer(
+            shard=job.shard,
+            key=job.key,
+            uid=job.uid,
+            rev=revision.rev,
+            series=series,
+            first=part_first,
+            armed_at=now,
+            catchup=catchup,
+            followed_at=following,
+            put_off_to=at if is_near else None,
+            may_be_repeated=is_near,
+        )
+
+
+def _first_trigger(series: Series, revision: Revision, since: Instant) -> Occurrence | None:
+    """The first trigger of a revision that is due at `since` or later.
+
+    It may lie in the middle of a batch whose occurrence was due before.
+    """
+    window_ms = 0 if series.batch is None else series.batch.window_ms
+    occurrence = series.next_after(max(revision.since, since - 1 - window_ms))
+    if occurrence is None or occurrence.due_at >= since:
+        return occurrence
+    return trigger_after(series, since - 1, occurrence)
+
+
+def _armable(job: Job, revision: Revision, armed: Former) -> Armable:
+    return Armable(job.key, job.uid, revision.rev, job.shard, armed.series, armed.catchup)
+
+
+def _watched_since(job: Job, revision: Revision, past: Past) -> Instant:
+    """The instant after which a revision is watched: not what fell due during a pause before it."""
+    resumed_at = past.resumed_at.get(revision.rev.partition("-")[2])
+    if revision.rev == job.rev:
+        resumed_at = job.resumed_at
+    return max(revision.since, resumed_at or 0)
