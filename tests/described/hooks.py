@@ -74,6 +74,7 @@ EXCUSED: Final[tuple[tuple[str, str, str], ...]] = (
         _AHEAD,
     ),
     (r"/bucket", r"whole seconds, at least|292 years|such buckets", _BOUNDED),
+    (r"/since", r".", "an instant lies in the last 14 days"),
     (r"/(from|to)", r".", "a span lies in the past, and ends after it begins"),
     (
         r"/allowedTargets/(hosts|networks)/\d+",
@@ -116,7 +117,7 @@ def calm(_: Any, case: Any) -> Any:
         if "id" in case.path_parameters and case.path_parameters["id"] not in MADE:
             case.path_parameters["id"] = "unknown"
     if isinstance(case.body, dict) and is_valid(case, "body"):
-        if case.path == "/v1/keys":
+        if case.path in ("/v1/keys", "/v1/rebuild"):
             case.body["namespace"] = NAMESPACE
         if case.body.get("defaultTarget") is not None:
             case.body["defaultTarget"] = {"type": "http", "url": NOWHERE}

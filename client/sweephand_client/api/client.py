@@ -1,10 +1,10 @@
 """The client of one stack."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Self, cast
 
 from sweephand_client.api.access import Keys, Secrets, Signing
-from sweephand_client.api.answers import Health, Me, Occurrences
+from sweephand_client.api.answers import Health, Me, Occurrences, Rebuilt
 from sweephand_client.api.jobs import Jobs
 from sweephand_client.api.namespaces import Namespaces, Policies
 from sweephand_client.api.runs import Runs
@@ -64,6 +64,23 @@ class Client:
     def health(self) -> Health:
         """The age of the stack's heartbeat. StackFailedError if it is too old."""
         return cast("Health", self._transport.call("showHealth").body)
+
+    def rebuild(
+        self, since: str, *, namespace: str | None = None, cursor: str | None = None
+    ) -> Iterator[Rebuilt]:
+        """Arm every job again that the key opens, or those of one namespace, after timers were lost.
+
+        `since` is RFC 3339: an instant at which the stack still delivered. Each answer is about up to a
+        thousand jobs. After an error, go on with the `nextCursor` of the last answer.
+        """
+        body = {"since": since} if namespace is None else {"since": since, "namespace": namespace}
+        while True:
+            given = body if cursor is None else {**body, "cursor": cursor}
+            part = cast("Rebuilt", self._transport.call("rebuild", body=given).body)
+            yield part
+            cursor = part.get("nextCursor")
+            if cursor is None:
+                return
 
     def limits(self) -> dict[str, int]:
         """Every limit of the stack by its name."""

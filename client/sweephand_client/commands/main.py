@@ -5,7 +5,19 @@ from typing import Annotated
 import typer
 
 from sweephand_client import __version__
-from sweephand_client.commands import access, apply, crontab, flow, forecast, job, run, tail, transfer, zones
+from sweephand_client.commands import (
+    access,
+    apply,
+    crontab,
+    flow,
+    forecast,
+    job,
+    rebuild,
+    run,
+    tail,
+    transfer,
+    zones,
+)
 from sweephand_client.commands.session import command
 
 app = typer.Typer(
@@ -32,6 +44,7 @@ command(app)(apply.apply)
 command(app)(crontab.crontab)
 command(app)(transfer.export)
 command(app, "import")(transfer.import_)
+command(app)(rebuild.rebuild)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position

@@ -153,9 +153,9 @@ class _Bar:
         self._progress = progress
         self._task = task
 
-    def step(self) -> None:
-        """One more is done."""
-        self._progress.advance(self._task)
+    def step(self, count: int = 1) -> None:
+        """So many more are done."""
+        self._progress.advance(self._task, count)
 
 
 def _is_time(text: str) -> bool:

@@ -51,6 +51,8 @@ SCHEMAS: Final = {
     "RotatedKey": "RotatedKeyResponse",
     "Me": "MeResponse",
     "Health": "HealthResponse",
+    "NotRebuilt": "NotRebuiltResponse",
+    "Rebuilt": "RebuildResponse",
     "BulkResult": "BulkWriteResult",
 }
 

@@ -60,8 +60,8 @@ def _refused(call: Call, holder: Holder) -> int | None:
     return (None if sees else _OF_ANOTHER.get(call.name)) if is_enough else 403
 
 
-#: What an admin gets for a key of another namespace. The paths of these calls name no namespace.
-_OF_ANOTHER: Final = {"makeKey": 403, "rotateKey": 404, "revokeKey": 404}
+#: What an admin gets for a key or the jobs of another namespace. The paths of these calls name no namespace.
+_OF_ANOTHER: Final = {"makeKey": 403, "rotateKey": 404, "revokeKey": 404, "rebuild": 403}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda each: each.name)

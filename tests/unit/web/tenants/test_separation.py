@@ -24,7 +24,12 @@ CALLS: Final = calls()
 CLOSED: Final = [each for each in CALLS if each.access != "open"]
 
 #: The calls whose body has a cursor, with the kind of the cursor.
-BULK: Final[Mapping[str, str]] = {"pauseJobs": "pause", "resumeJobs": "resume", "redriveRuns": "redrive"}
+BULK: Final[Mapping[str, str]] = {
+    "pauseJobs": "pause",
+    "resumeJobs": "resume",
+    "redriveRuns": "redrive",
+    "rebuild": "rebuild",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,11 @@ def variants(sent: Sent, etag: str, cursors: Mapping[str, str]) -> Iterator[Sent
     if call.is_read:
         return
     if call.name in BULK:
-        position = f"{names.jobs['steady']}#" if call.name == "redriveRuns" else names.jobs["steady"]
+        position = names.jobs["steady"]
+        if call.name == "redriveRuns":
+            position = f"{position}#"
+        elif call.name == "rebuild":
+            position = f"{names.namespace}#{position}#"
         yield replace(sent, body={**call.body(names), "cursor": cursor.encode(BULK[call.name], position)})
     for tag in (etag, "*", "nonsense"):
         yield replace(sent, headers={"If-Match": tag})

@@ -76,6 +76,7 @@ class App:
         """What the operations of the API call."""
         from sweephand.access.auth_mode import Auth
         from sweephand.runs.batch_reads import BatchReader
+        from sweephand.runtime.app_repair import RepairUseCases
         from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
 
@@ -95,6 +96,7 @@ class App:
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.redriver,
+            rebuilder=RepairUseCases(ports).rebuilder,
             policy_writer=self.policies.policy_writer,
             policy_reader=self.policies.policy_reader,
             policy_changes=self.policies.policy_changes,
@@ -261,8 +263,8 @@ class App:
         """Redrives failed runs."""
         from sweephand.runs.redrive import Redriver
 
-        ports = self.ports
-        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
+        of = self.ports
+        return Redriver(jobs=of.jobs, runs=of.runs, queue=of.queue, clock=of.clock)
 
     @cached_property
     def handlers(self) -> "Handlers":

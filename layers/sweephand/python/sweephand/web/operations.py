@@ -29,6 +29,7 @@ from sweephand.web.routes import (
     patch,
     pause,
     policies,
+    rebuild,
     redrive,
     runs,
     secrets,
@@ -74,6 +75,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *signing_secrets.OPERATIONS,
     *secrets.OPERATIONS,
     *keys.OPERATIONS,
+    *rebuild.OPERATIONS,
     *service.OPERATIONS,
     Operation(
         method="GET",

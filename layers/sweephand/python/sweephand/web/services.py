@@ -28,6 +28,7 @@ from sweephand.ports import (
 )
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import Reach
 
@@ -52,6 +53,7 @@ class Services:
     batches: BatchReader
     lines: LineStore
     redriver: Redriver
+    rebuilder: Rebuilder
     callbacks: Callbacks
     policy_writer: PolicyWriter
     policy_reader: PolicyReader

@@ -3,8 +3,9 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from typing import Final
 
-# Longer than the longest position of any list. A sort key of DynamoDB has at most 1,024 bytes.
-_POSITION_LENGTH_MAX: Final = 256
+# Longer than the longest position of any list: a namespace, a name, and the place of a run. As a cursor it
+# has at most 512 characters.
+_POSITION_LENGTH_MAX: Final = 374
 
 INVALID: Final = "Give the nextCursor of an answer to the same call. Leave it out for the first page."
 

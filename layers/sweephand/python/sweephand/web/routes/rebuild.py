@@ -1,0 +1,118 @@
+"""The operation that arms every job again, after the wheel has lost timers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sweephand.base.errors import ForbiddenError, InvalidError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
+from sweephand.base.names import name_violations
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
+from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.runs.rebuild import BEGINNING, RebuildProgress
+from sweephand.web.http import cursor, json_text
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    ParsedBody,
+    Reply,
+    Request,
+    Returns,
+)
+from sweephand.web.routes.occurrences import read_instant
+from sweephand.web.schemas.rebuild_bodies import (
+    SEPARATOR,
+    RebuildRequest,
+    RebuildResponse,
+    rebuild_response,
+)
+from sweephand.web.schemas.shapes import check
+from sweephand.web.services import Services
+
+_SINCE_RULE: Final = "Give an instant that is past, and at most 14 days ago: no timer is kept for longer."
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRebuild:
+    """Which jobs are armed again, for all that falls due at `since` or later. `begun` is how far it has come.
+
+    `namespace` is None for every namespace that the caller sees.
+    """
+
+    since: Instant
+    namespace: str | None
+    begun: RebuildProgress
+
+
+def rebuild(services: Services, request: Request[NoQuery, WantedRebuild]) -> Reply:
+    """Arm jobs again, as many as one call can."""
+    asked, own = request.body, request.caller.namespace
+    wanted = asked.namespace or (None if own == EVERY_NAMESPACE else own)
+    for namespace in (wanted, asked.begun.namespace):
+        if namespace and not request.caller.sees(namespace):
+            raise ForbiddenError(f"This key is for namespace {own}: it rebuilds that namespace only.")
+    done = services.rebuilder.rebuild(asked.since, namespace=wanted, begun=asked.begun)
+    return Reply(200, rebuild_response(done))
+
+
+def _read_rebuild(
+    document: Mapping[str, Any], _: Services, requested_at: Instant
+) -> ParsedBody[WantedRebuild]:
+    asked, violations = check(RebuildRequest, json_text.with_plain_numbers(document))
+    since, begun = 0, BEGINNING
+    if asked is not None:
+        if asked.namespace is not None:
+            violations += name_violations("/namespace", asked.namespace)
+        try:
+            since = read_instant(asked.since, "/since")
+            if not requested_at - TIMER_RETENTION_MS <= since <= requested_at + CLOCK_SKEW_MAX_MS:
+                violations.append(Violation("/since", _SINCE_RULE))
+        except InvalidError as error:
+            violations += error.violations
+        try:
+            begun = BEGINNING if asked.cursor is None else _progress(asked.cursor, asked.namespace)
+        except ValueError:
+            violations.append(Violation("/cursor", cursor.INVALID))
+    if asked is None or violations:
+        return ParsedBody(None, tuple(violations))
+    return ParsedBody(WantedRebuild(since, asked.namespace, begun))
+
+
+def _progress(text: str, namespace: str | None) -> RebuildProgress:
+    """The progress in a cursor; ValueError if it is not one of this call, or is of another namespace."""
+    found, *rest = cursor.decode("rebuild", text).split(SEPARATOR, 2)
+    name, before = rest
+    if namespace is not None and found != namespace:
+        raise ValueError(cursor.INVALID)
+    return RebuildProgress(found, name, before)
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        method="POST",
+        path="/v1/rebuild",
+        name="rebuild",
+        tag="Service",
+        access="admin",
+        summary="Rebuild: arm every job again after timers were lost",
+        description="For a stack whose Timers table was lost or restored. The call writes the timers of all "
+        "that falls due at `since` or later, from what the Jobs table says. What fell due in the meantime is "
+        "then delivered within minutes, as each job's `catchup` decides. It may run beside everything else. "
+        "A trigger that was delivered before is not delivered again if its run has a record. One call "
+        f"examines up to {BULK_EXAMINED_MAX} jobs. Call again with the same `since` and the nextCursor of "
+        "the answer, until an answer has none. The key of one namespace rebuilds that namespace.",
+        run=rebuild,
+        accepts=Accepts(
+            RebuildRequest,
+            _read_rebuild,
+            {
+                "one namespace": {"since": "2026-11-21T11:00:00Z", "namespace": "ns"},
+                "every namespace": {"since": "2026-11-21T11:00:00Z"},
+            },
+        ),
+        returns={200: Returns("What was armed", RebuildResponse)},
+        problems=(503,),
+    ),
+)
