@@ -15,6 +15,7 @@ from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.clients import HALF_MS, Clients, plan
+from tests.simulation.workload.drills import Drill
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import Lanes
 from tests.simulation.workload.packs import Packs
@@ -32,6 +33,7 @@ from tests.simulation.world.functions import Functions
 from tests.simulation.world.gate import Call, Gate
 from tests.simulation.world.incidents import Incidents
 from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
+from tests.simulation.world.operator import Operator
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Removals
 from tests.simulation.world.rest import is_at_rest
@@ -106,7 +108,8 @@ def run(
     with bounds_of(seed, mask), (mutation or nullcontext)():
         is_on_wire = seed % _WIRE_EVERY == _WIRE_EVERY - 1 or BulkWrites.of(seed).are_on_wire
         # Settings have to be there before the world begins, which takes a store in memory.
-        chosen = stores or (wire if is_on_wire and not Quotas.of(seed).are_on else memory)
+        is_on_wire = is_on_wire and not Quotas.of(seed).are_on and Drill.of(seed) is None
+        chosen = stores or (wire if is_on_wire else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         with in_strands(simulation.scheduler), simulation.stumbling():
             return simulation.run()
@@ -123,6 +126,8 @@ class Simulation:
         scenario = packs.scenario(Bundling.of(seed).scenario(Scenario.of(seed)))
         scenario = Switching.of(seed).scenario(BulkWrites.of(seed).scenario(scenario))
         scenario = Lanes.of(seed).scenario(scenario)
+        drill = Drill.of(seed)
+        scenario = scenario if drill is None else drill.scenario(scenario)
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
@@ -192,6 +197,9 @@ class Simulation:
             flows=Flows.of(seed),
             bulks=Bulks.of(seed),
         )
+        self._operator = drill and Operator(
+            drill=drill, scheduler=scheduler, chronicle=chronicle, functions=self._functions
+        )
         self._workers = Workers(
             scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
         )
@@ -233,6 +241,8 @@ class Simulation:
         if self._policies.limits is not None:
             self._flow.begin_with(self._policies.limits)
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
+        if self._operator is not None:
+            self._operator.plan()
         Switching.of(self._seed).plan(scheduler, self._calm_at, self._functions.switch_off)
         while scheduler.now < self._calm_at and not self._is_endless:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))

@@ -132,6 +132,9 @@ def crashing_triggers_end(tale: Tale) -> Iterator[str]:
     A trigger that has waited for its turn has two messages: its own, and that of its job's line. Each counts
     its own crashes.
     """
+    if tale.losses:
+        # What a rebuild promises again travels in two messages.
+        return
     waited = {each.trigger_id for line in tale.of(LineStored) for each in line.waiting}
     killed: Counter[str] = Counter()
     for each in tale.of(Mishap):
@@ -190,6 +193,9 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
     for (uid, run_id), stored in tale.runs_of.items():
         last, life, trigger_id = stored[-1], tale.lives.get(uid), f"{uid}-{run_id}"
         if last.state != "retrying" or life is None or life.deleted_at is None:
+            continue
+        if any(last.at <= loss.at for loss in tale.losses):
+            # A rebuild arms jobs. The retry of a deleted job is lost with its timer, and its record expires.
             continue
         # The function that recorded it may have been slow: the retry came before, and found nothing to end.
         is_before = last.at <= life.deleted_at

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 from tests.simulation.oracle.lives import Life, lives_of
 from tests.simulation.traces.batch_events import BatchEnded, Marked
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
+from tests.simulation.traces.losses import TimersLost
 from tests.simulation.traces.trace import (
     Buried,
     Concluded,
@@ -212,8 +213,8 @@ class Tale:
 
     @cached_property
     def timers(self) -> list[TimerStored]:
-        """All timers that were written."""
-        return self.of(TimerStored)
+        """All timers that were written, without those that a loss of the Timers table has undone."""
+        return [each for each in self.of(TimerStored) if not self._is_lost(each.at)]
 
     @cached_property
     def deadlines_of(self) -> dict[str, list[TimerStored]]:
@@ -226,11 +227,21 @@ class Tale:
 
     @cached_property
     def cursors(self) -> dict[int, list[CursorStored]]:
-        """Every cursor that was committed, by shard."""
+        """Every cursor that was committed, by shard, without those that a loss of the table has undone."""
         cursors: dict[int, list[CursorStored]] = defaultdict(list)
         for each in self.of(CursorStored):
-            cursors[each.shard].append(each)
+            if not self._is_lost(each.at):
+                cursors[each.shard].append(each)
         return cursors
+
+    @cached_property
+    def losses(self) -> list[TimersLost]:
+        """The losses of the Timers table. Most traces have none."""
+        return self.of(TimersLost)
+
+    def _is_lost(self, written_at: int) -> bool:
+        """Whether what was written to the Timers table then is as if it had never been."""
+        return any(loss.back_to < written_at <= loss.at for loss in self.losses)
 
     def is_passed(self, timer: TimerStored, at: int | None = None) -> bool:
         """Return whether a shard's last cursor at an instant, or at the end, lies behind a timer."""

@@ -32,6 +32,7 @@ from sweephand.model.timer import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.fakes.memory import MemoryLeases, MemoryTimers
     from tests.simulation.world.removals import Removals
 
 
@@ -60,6 +61,8 @@ class Chronicle(Recorder):
         self.calm_at: Instant | None = None
         #: Removes items that are past their time to live. It is None in seeds that are too short for it.
         self.removals: Removals | None = None
+        #: The stores of the wheel, which a drill exchanges. None for stores that are not in memory.
+        self.wheel: tuple[MemoryTimers, MemoryLeases] | None = None
         #: Called for each timer that is written, and for each lease.
         self.wheel_seen: tuple[Callable[[Timer, Place], None], Callable[[Lease], None]] | None = None
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from tests.simulation.traces.alerts import Alerted
 from tests.simulation.traces.batch_events import BatchEvent
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
+from tests.simulation.traces.losses import TimersLost
 
 from sweephand.base.instants import Instant
 
@@ -69,10 +70,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A job's item was removed: by which request (None if by none).
-
-    `create` says that another of its name is there.
-    """
+    """A job's item was removed, by that request or by none. `create`: another of its name is there."""
 
     at: Instant
     name: str
@@ -395,6 +393,7 @@ Event: TypeAlias = (
     | LineStored
     | TimerStored
     | CursorStored
+    | TimersLost
     | LimitSet
     | Mishap
     | BatchEvent

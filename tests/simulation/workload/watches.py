@@ -6,12 +6,16 @@ The random numbers of this module are its own, and so are its seeds, so that oth
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.simulation.workload.drills import Drill
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 
 #: In these seeds, most jobs have a watch.
 FIRST_WITH_WATCHES: Final = 3_500_000
 _AFTER_WATCHES: Final = 3_600_000
+
+#: So have those of this share of the seeds whose Timers table is lost.
+_WITH_DRILL: Final = 1 / 3
 
 #: The share of definitions with a watch. Where a later definition has none, the watch ends.
 _WATCHED: Final = 0.9
@@ -36,6 +40,8 @@ class Watches:
     def of(cls, seed: int) -> "Watches":
         """Return those of a seed. A seed that lasts for days has none."""
         is_among = FIRST_WITH_WATCHES <= seed < _AFTER_WATCHES
+        if Drill.of(seed) is not None:
+            is_among = stream(seed, "watches of a drill").random() < _WITH_DRILL
         return cls(seed, is_among and not Scenario.of(seed).is_sparse)
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:

@@ -43,6 +43,9 @@ _START_MS_MAX: Final = 300
 #: A wake-up holds its function for this long.
 _HOLD_MS: Final = 100
 
+#: This number picks the chances of the operator's requests.
+_OPERATOR: Final = 59
+
 #: Minutes between two steps of the audit. In production it is an hour, which is longer than most seeds last.
 _AUDIT_EVERY: Final = 4
 
@@ -155,6 +158,24 @@ class Functions:
                 ) as asking:
                     told = ask(self._fleet.app(machine), asking)
                     asking.uid, asking.rev = told or (None, None)
+            except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
+                self._complain(process, error)
+                answered(error)
+            else:
+                answered(None)
+
+        self._scheduler.start(process, body)
+
+    def operate(
+        self, number: int, ask: Callable[[App], None], answered: Callable[[Exception | str | None], None]
+    ) -> None:
+        """Serve a request of the operator, whose own the `number` is. `answered` is called as by api()."""
+        process = self._process("api", answered, _OPERATOR, number)
+        app = self._fleet.app(process.machine)
+
+        def body() -> None:
+            try:
+                ask(app)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)
                 answered(error)

@@ -91,6 +91,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
     jobs, timers, leases = _StaleJobs(gate.staleness, chronicle), MemoryTimers(), MemoryLeases()
     runs, lines, payloads = MemoryRuns(), MemoryLines(), chronicle.bucket.store()
     leases._leases = Watched(chronicle.lease_changed)
+    chronicle.wheel = (timers, leases)
     removals = chronicle.removals
     batches = MemoryBatches()
     batches._pages = Watched(chronicle.marks_changed)
