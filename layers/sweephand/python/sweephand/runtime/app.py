@@ -1,7 +1,6 @@
 """The one place where use cases are made, from any implementation of the ports.
 
-Every function of a stack, the tests, the simulator and the benchmarks take their use cases from an App. What
-differs between them is the ports.
+Functions, tests, the simulator and benchmarks take their use cases from an App. They differ in the ports.
 """
 
 from collections.abc import Callable
@@ -263,8 +262,8 @@ class App:
         """Redrives failed runs."""
         from sweephand.runs.redrive import Redriver
 
-        of = self.ports
-        return Redriver(jobs=of.jobs, runs=of.runs, queue=of.queue, clock=of.clock)
+        ports = self.ports
+        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
 
     @cached_property
     def handlers(self) -> "Handlers":
