@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import shutil
+import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -26,7 +27,9 @@ from tests.e2e.outage import Outage
 from tests.e2e.outage import outage as begun_outage
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
-from tests.e2e.wheel import FAR_S, timer_keys
+from tests.e2e.wheel import FAR_S, empty_wheel, timer_keys
+
+from sweephand.base.instants import rfc3339
 
 _numbers = itertools.count(1)
 
@@ -153,7 +156,7 @@ def begun(request: pytest.FixtureRequest) -> None:
     if request.path.stem in _BRISK:
         return
     awaited = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    for name in ("outage", "far", "silent", "watched"):
+    for name in ("outage", "far", "silent", "watched", "rebuilt"):
         if name in awaited:
             with suppress(Exception, pytest.skip.Exception):
                 request.getfixturevalue(name)
@@ -210,6 +213,23 @@ def watched(client: Client) -> Iterator[Receiver]:
             alert = scene.target("alerts")
             scene.schedule.put(name, dueTime="1s", target=scene.target(name), alertAfter="60s", onAlert=alert)
             scene.receiver.wait(f"/{name}", 1, within_s=30)
+        yield scene.receiver
+
+
+@pytest.fixture(scope="session")
+def rebuilt(client: Client, stack: Mapping[str, Any]) -> Iterator[Receiver]:
+    """The consumer of a job whose timer was lost with the whole Timers table, which was then rebuilt.
+
+    What the other fixtures have begun on this stack was lost as well.
+    """
+    with Scene.of(client, f"lost-{os.getpid()}") as scene:
+        scene.schedule.put("lost", dueTime=f"{FAR_S}s", target=scene.target("lost"))
+        since = rfc3339(time.time_ns() // 1_000_000)
+        key = next(each for each in timer_keys(stack) if f"{scene.schedule.namespace}/lost#" in each)
+        empty_wheel(stack)
+        told = client.ask("POST", "/v1/rebuild", {"since": since})
+        assert (told["failed"], "nextCursor" in told) == ([], False)
+        assert key in timer_keys(stack), "its timer was not written again"
         yield scene.receiver
 
 

@@ -185,3 +185,10 @@ def test_a_job_due_beyond_the_direct_window_is_delivered_through_the_wheel(far: 
     (delivery,) = far.wait("/far", 1, within_s=FAR_S + 60)
     assert_signed_and_on_time(delivery)
     assert len(far.deliveries()) == 1
+
+
+@pytest.mark.comes_last
+def test_a_job_whose_timer_was_lost_is_delivered_on_time_after_a_rebuild(rebuilt: Receiver) -> None:
+    (delivery,) = rebuilt.wait("/lost", 1, within_s=FAR_S + 60)
+    assert_signed_and_on_time(delivery)
+    assert len(rebuilt.deliveries()) == 1

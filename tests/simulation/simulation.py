@@ -197,9 +197,11 @@ class Simulation:
             flows=Flows.of(seed),
             bulks=Bulks.of(seed),
         )
-        self._operator = drill and Operator(
-            drill=drill, scheduler=scheduler, chronicle=chronicle, functions=self._functions
-        )
+        self._operator = None
+        if drill is not None:
+            self._operator = Operator(
+                drill=drill, scheduler=scheduler, chronicle=chronicle, functions=self._functions
+            )
         self._workers = Workers(
             scheduler=scheduler, chronicle=chronicle, functions=self._functions, seed=seed
         )

@@ -15,6 +15,7 @@ from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.rebuild import RebuildProgress
+from sweephand.wheel.rebuild import rebuilt_timers
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -263,7 +264,7 @@ def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(
     world.put("a", schedule="0 * * * * *", timezone="Europe/Riga")
     world.put("b", schedule="0 * * * * *")
     world.lose_timers()
-    original: Any = rebuilding.rebuilt_timers
+    original: Any = rebuilt_timers
 
     def failing(job: Any, *arguments: Any, **options: Any) -> Any:
         if job.key.name == "a":
