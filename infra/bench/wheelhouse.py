@@ -32,6 +32,7 @@ from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
@@ -125,6 +126,7 @@ class _Ports:
     jobs: DynamoJobs
     changes: DynamoChanges
     runs: DynamoRuns
+    flags: DynamoFlags
     batches: DynamoBatches
     lines: DynamoLines
     timers: DynamoTimers
@@ -194,6 +196,7 @@ class Wheelhouse:
                 jobs=DynamoJobs(self._jobs_table),
                 changes=DynamoChanges(self._jobs_table),
                 runs=DynamoRuns(self._jobs_table),
+                flags=DynamoFlags(self._jobs_table),
                 batches=DynamoBatches(self._jobs_table),
                 lines=DynamoLines(self._jobs_table),
                 timers=DynamoTimers(self._timers_table),

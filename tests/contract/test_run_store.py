@@ -9,9 +9,10 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.definition import Payload
+from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run, trigger_of
-from sweephand.model.run_id import Demand
+from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.ports import RunStore
 
@@ -102,6 +103,18 @@ def test_a_run_reads_back_as_it_was_written(runs: RunStore, written: Run) -> Non
     assert runs.record(written)
     assert runs.get(written.key, written.run_id) == written
     assert runs.page(written.key, None, "", 10).items == (written,)
+
+
+def test_the_runs_of_flags_are_those_that_have_a_record(runs: RunStore) -> None:
+    written = [failed(run(index=index)) for index in range(120)]
+    written += [failed(run(demand=Demand("manual", "a"))), failed(run(uid="uid0000000000002"))]
+    for each in written:
+        runs.record(each)
+    flags = [Flag(each.key, each.uid, RunName(each.due_at, each.index, each.demand)) for each in written]
+    missing = Flag(KEY, "uid0000000000003", RunName(NOON, 0))
+    found = {each.trigger_id: each for each in runs.of_flags([*flags, missing])}
+    assert found == {each.trigger_id: each for each in written}
+    assert list(runs.of_flags([])) == []
 
 
 def test_runs_on_demand_of_one_due_time_are_stored_separately(runs: RunStore) -> None:

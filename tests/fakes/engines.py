@@ -24,6 +24,7 @@ from tests.fakes.flow_memory import (
 )
 from tests.fakes.memory import (
     MemoryChanges,
+    MemoryFlags,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
@@ -39,6 +40,7 @@ from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports import (
     ChangeStore,
+    FlagStore,
     JobStore,
     LeaseStore,
     LineStore,
@@ -49,6 +51,7 @@ from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.lines import DynamoLines
@@ -78,6 +81,7 @@ class Stores:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    flags: FlagStore
     changes: ChangeStore
     lines: LineStore
     batches: BatchStore
@@ -110,6 +114,7 @@ class Dynamo:
             DynamoTimers(timers),
             DynamoLeases(timers),
             DynamoRuns(jobs),
+            DynamoFlags(jobs),
             DynamoChanges(jobs),
             DynamoLines(jobs),
             DynamoBatches(jobs),
@@ -131,6 +136,7 @@ def in_memory() -> Stores:
         MemoryTimers(),
         MemoryLeases(),
         MemoryRuns(),
+        MemoryFlags(),
         MemoryChanges(),
         MemoryLines(),
         MemoryBatches(),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.change import Change
+from sweephand.model.flag import Flag
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.policy import PolicyKey
@@ -286,6 +287,10 @@ class MemoryRuns:
     def of(self, trigger: Trigger) -> Run | None:
         return self._runs.get((trigger.key, trigger.run_id, trigger.uid))
 
+    def of_flags(self, flags: Sequence[Flag]) -> Sequence[Run]:
+        found = (self._runs.get((each.key, str(each.run), each.uid)) for each in flags)
+        return [run for run in found if run is not None]
+
     def get(self, key: JobKey, run_id: str) -> Run | None:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
@@ -297,6 +302,31 @@ class MemoryRuns:
         seen = positions[:limit]
         items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)
         return Page(items, seen[-1] if len(positions) > limit else None)
+
+
+class MemoryFlags:
+    """ports.FlagStore."""
+
+    def __init__(self) -> None:
+        self._flags: dict[tuple[str, str], Flag] = {}
+        self._lock = threading.Lock()
+
+    def put(self, flag: Flag) -> None:
+        with self._lock:
+            self._flags[flag.key.namespace, _newest_first(flag)] = flag
+
+    def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
+        with self._lock:
+            flags = {place: each for (of, place), each in self._flags.items() if of == namespace}
+        places = sorted(each for each in flags if each > after and flags[each].run.due_at >= since)
+        items = tuple(flags[each] for each in places[:limit])
+        return Page(items, places[limit - 1] if len(places) > limit else None)
+
+
+def _newest_first(flag: Flag) -> str:
+    """A position that sorts flags by due time, the newest first."""
+    place = run_position(flag.run, flag.uid)
+    return f"{10**15 - flag.run.due_at:015d}#{place}"
 
 
 def _position(run: Run) -> str:

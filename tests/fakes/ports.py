@@ -19,6 +19,7 @@ from sweephand.ports import (
     ChangeStore,
     Clock,
     DeliveryFunctions,
+    FlagStore,
     Ids,
     JobStore,
     LeaseStore,
@@ -52,6 +53,7 @@ class FakePorts:
     jobs: JobStore = MISSING
     changes: ChangeStore = MISSING
     runs: RunStore = MISSING
+    flags: FlagStore = MISSING
     batches: BatchStore = MISSING
     lines: LineStore = MISSING
     timers: TimerStore = MISSING

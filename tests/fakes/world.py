@@ -27,6 +27,7 @@ from tests.fakes.flow_memory import (
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
+    MemoryFlags,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
@@ -89,6 +90,7 @@ class World:
         self.timers = MemoryTimers()
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
+        self.flags = MemoryFlags()
         self.batches = MemoryBatches()
         self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
@@ -157,6 +159,7 @@ class World:
             jobs=self._port(self.jobs, "jobs"),
             changes=self._port(self.changes, "changes"),
             runs=self._port(self.runs, "runs"),
+            flags=self._port(self.flags, "flags"),
             batches=self._port(self.batches, "batches"),
             lines=self._port(self.lines, "lines"),
             timers=self._port(self.timers, "timers"),

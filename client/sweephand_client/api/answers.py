@@ -41,6 +41,12 @@ class Run(TypedDict):
     lastDueAt: NotRequired[str]
 
 
+class NamespaceRun(Run):
+    """A run, with the name of its job."""
+
+    job: str
+
+
 class Job(TypedDict):
     """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 

@@ -1,11 +1,11 @@
 """The calls about runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from sweephand_client.api.answers import Redriven, Run
-from sweephand_client.api.paging import items, pages
-from sweephand_client.http.transport import Transport
+from sweephand_client.api.answers import NamespaceRun, Redriven, Run
+from sweephand_client.api.paging import items, label_query, pages
+from sweephand_client.http.transport import Query, Transport
 
 
 class Runs:
@@ -17,6 +17,21 @@ class Runs:
     def list(self, namespace: str, job: str, *, state: str | None = None) -> Iterator[Run]:
         """The runs of a job, newest due time first. Reads pages as they are needed."""
         return items(self._transport, "listRuns", {"namespace": namespace, "name": job}, {"state": state})
+
+    def list_flagged(
+        self,
+        namespace: str,
+        *,
+        state: str | None = None,
+        since: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Iterator[NamespaceRun]:
+        """The runs of all jobs that failed, were skipped, or are retried, newest due time first.
+
+        With `since` (RFC 3339), only those due at that instant or later. Reads pages as they are needed.
+        """
+        query: Query = {"state": state, "since": since, "label": label_query(labels)}
+        return items(self._transport, "listNamespaceRuns", {"namespace": namespace}, query)
 
     def newest(self, namespace: str, job: str, *, limit: int = 50) -> Sequence[Run]:
         """One page of the runs of a job, newest due time first."""

@@ -91,7 +91,7 @@ def list_jobs(
     found = session.client.jobs.list(
         session.namespace, prefix=prefix or "", state=state, labels=read_labels(label or ())
     )
-    jobs = _limited(session, found, limit)
+    jobs = limited(session, found, limit)
     rows = [
         (each["name"], each["state"], each["nextRun"], each.get("schedule", each.get("dueTime", "on demand")))
         for each in jobs
@@ -207,7 +207,7 @@ def runs(
     limit: _Limit = 20,
 ) -> None:
     """List the runs of a job, newest first."""
-    found = _limited(session, session.client.runs.list(session.namespace, name, state=state), limit)
+    found = limited(session, session.client.runs.list(session.namespace, name, state=state), limit)
     rows = [
         (
             each["id"],
@@ -225,7 +225,7 @@ def runs(
 @command(app)
 def changes(session: Session, name: _Name, *, limit: _Limit = 20) -> None:
     """List who changed a job, newest first."""
-    found = _limited(session, session.client.jobs.changes(session.namespace, name), limit)
+    found = limited(session, session.client.jobs.changes(session.namespace, name), limit)
     show_changes(session, found)
 
 
@@ -284,7 +284,7 @@ def _jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count} jobs"
 
 
-def _limited(session: Session, found: Iterable[Any], limit: int) -> list[Any]:
+def limited(session: Session, found: Iterable[Any], limit: int) -> list[Any]:
     """At most so many entries, and a note if there are more."""
     entries = list(islice(found, limit + 1))
     if len(entries) > limit:

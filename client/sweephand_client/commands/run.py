@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sweephand_client.commands.inputs import selection
+from sweephand_client.commands.inputs import read_labels, selection
+from sweephand_client.commands.job import limited, why
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
 
@@ -12,6 +13,33 @@ app = typer.Typer(no_args_is_help=True, help="Show, redrive and cancel runs.")
 
 _Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 _Run = Annotated[str, typer.Argument(help="The run, as `sweephand job runs` shows it.", show_default=False)]
+
+
+@command(app, "list")
+def list_(
+    session: Session,
+    *,
+    state: Annotated[
+        str | None, typer.Option(help="Only runs in this state, as failed, skipped or retrying.")
+    ] = None,
+    since: Annotated[str | None, typer.Option(help="Only runs due at this time or later (RFC 3339).")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(help="Only runs of jobs with this label, as name=value.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many runs to show.")] = 20,
+) -> None:
+    """List the runs of all jobs that failed, were skipped, or are retried, newest first."""
+    labels = read_labels(label or ())
+    found = limited(
+        session,
+        session.client.runs.list_flagged(session.namespace, state=state, since=since, labels=labels),
+        limit,
+    )
+    rows = [
+        (each["job"], each["id"], each["state"], each["dueAt"], each["attempts"], why(dict(each)))
+        for each in found
+    ]
+    session.output.table(("JOB", "RUN", "STATE", "DUE", "ATTEMPTS", "WHY"), rows, found)
 
 
 @command(app)

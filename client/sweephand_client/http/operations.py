@@ -64,6 +64,7 @@ _ALL: Final = (
     Operation("previewOccurrences", "POST", "/v1/occurrences"),
     Operation("forecast", "GET", _NAMESPACE + "/forecast"),
     Operation("listRuns", "GET", _JOB + "/runs"),
+    Operation("listNamespaceRuns", "GET", _NAMESPACE + "/runs"),
     Operation("getRun", "GET", _RUN),
     Operation("redriveRun", "POST", _RUN + "/redrive", "never"),
     Operation("redriveRuns", "POST", _NAMESPACE + "/redrive", "never"),

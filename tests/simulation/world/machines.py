@@ -185,6 +185,7 @@ class Fleet:
                 jobs=ports.jobs,
                 changes=ports.changes,
                 runs=ports.runs,
+                flags=ports.flags,
                 batches=ports.batches,
                 lines=ports.lines,
                 timers=ports.timers,

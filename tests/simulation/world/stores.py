@@ -37,6 +37,7 @@ from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority
 from sweephand.model.wire import encode
 from sweephand.ports import (
     ChangeStore,
+    FlagStore,
     JobStore,
     LeaseStore,
     LineStore,
@@ -66,6 +67,7 @@ class Ports:
     timers: TimerStore
     leases: LeaseStore
     runs: RunStore
+    flags: FlagStore
     lines: LineStore
     batches: BatchStore
     payloads: PayloadPlace
@@ -122,6 +124,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
+        flags=chronicle.flags,
         lines=gate.wrapped(lines, "lines"),
         batches=gate.wrapped(batches, "batches"),
         payloads=gate.wrapped(payloads, "payloads"),

@@ -93,6 +93,7 @@ def wire(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         timers=_told(gate, timers.DynamoTimers(table("timers", "timers")), "timers"),
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
+        flags=chronicle.flags,
         lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
         batches=_told(gate, batches.DynamoBatches(table("batches", "jobs")), "batches"),
         payloads=gate.wrapped(payloads, "payloads"),

@@ -24,6 +24,7 @@ LEFT_OUT: Final = {
 SCHEMAS: Final = {
     "Failure": "FailureResponse",
     "Run": "RunResponse",
+    "NamespaceRun": "NamespaceRunResponse",
     "Job": "JobResponse",
     "WholeJob": "WholeJobResponse",
     "Redriven": "RedriveResponse",

@@ -10,6 +10,7 @@ from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer, Attempt
+from sweephand.runs.flagged_list import RunFilter
 
 MINUTE = 60_000
 SUCCESS = Answer(succeeded=True, code=200)
@@ -67,6 +68,8 @@ def check_end(world: World, scene: str) -> None:
     assert run.state == ("failed" if is_given_up else "succeeded")
     assert run.attempts == (1 if is_given_up else 1 + len(given))
     assert bool(world.queue.buried) == is_given_up
+    listed = world.app(world.api_clock).insight.flagged_list.page(RunFilter("ns"), "", 10, world.clock.time)
+    assert listed.items == ((run,) if is_given_up else ())
 
 
 @pytest.mark.parametrize("scene", SCENES)

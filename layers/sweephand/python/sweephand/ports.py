@@ -25,6 +25,7 @@ from sweephand.model.trigger import DeadLetter, Sendable, Trigger
 if TYPE_CHECKING:
     # Only some functions store these values. The others start without them.
     from sweephand.model.change import Change
+    from sweephand.model.flag import Flag
     from sweephand.model.line import StoredLine
     from sweephand.model.run import Run, State
     from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
@@ -265,10 +266,31 @@ class RunStore(Protocol):
         """The newest run of that name, of this job or an earlier job of its key; None if there is none."""
         ...
 
+    def of_flags(self, flags: "Sequence[Flag]") -> "Sequence[Run]":
+        """The runs that these flags (distinct, any number) name, in any order; those without a record not."""
+        ...
+
     def page(self, key: JobKey, state: "State | None", before: str, limit: int) -> "Page[Run]":
         """Up to `limit` runs of a key, newest due time first, after `before` ("": from the newest).
 
         With `state`, the store examines `limit` runs and returns those in that state.
+        """
+        ...
+
+
+class FlagStore(Protocol):
+    """The flags of runs that did not simply succeed. None is removed: each expires with its run."""
+
+    def put(self, flag: "Flag") -> None:
+        """File a flag; filing it again changes only its `expires_at`."""
+        ...
+
+    def page(self, namespace: str, since: Instant, after: str, limit: int) -> "Page[Flag]":
+        """Up to `limit` flags of a namespace, newest due time first, of runs due at `since` or later.
+
+        They come after the position `after` ("": from the newest). `next` is the position after which the
+        next page begins, as long as there may be more. A flag may still be returned past its `expires_at`,
+        which is rounded up to whole seconds.
         """
         ...
 

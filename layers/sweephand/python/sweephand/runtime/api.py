@@ -8,6 +8,7 @@ import sweephand.jobs.write
 import sweephand.schedules.timelines
 import sweephand.storage.api_keys
 import sweephand.storage.changes
+import sweephand.storage.flags
 import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.lines

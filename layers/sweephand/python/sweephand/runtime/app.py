@@ -91,6 +91,7 @@ class App:
             reader=self.reader,
             forecaster=self.insight.forecaster,
             runs=ports.runs,
+            flagged=self.insight.flagged_list,
             batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
             callbacks=self.callbacks,
@@ -163,7 +164,7 @@ class App:
 
         ports = self.ports
         return Resumer(
-            jobs=ports.jobs, runs=ports.runs, commits=self._commits, expiry=self._expiry, ids=ports.ids
+            jobs=ports.jobs, runs=self.insight.runs, commits=self._commits, expiry=self._expiry, ids=ports.ids
         )
 
     @cached_property
@@ -245,9 +246,9 @@ class App:
         ports = self.ports
         return Callbacks(
             jobs=ports.jobs,
-            runs=ports.runs,
+            runs=self.insight.runs,
             overlap_queue=OverlapQueue(
-                lines=ports.lines, runs=ports.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
+                lines=ports.lines, runs=self.insight.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
             ),
             expiry=self._expiry,
             flow=self.flow.of_handlers,
@@ -274,7 +275,7 @@ class App:
         return Handlers(
             jobs=ports.jobs,
             changes=lambda: ports.changes,
-            runs=ports.runs,
+            runs=self.insight.runs,
             lines=ports.lines,
             timers=lambda: ports.timers,
             queue=ports.queue,
@@ -329,7 +330,7 @@ class App:
             jobs=ports.jobs,
             timers=ports.timers,
             leases=ports.leases,
-            runs=lambda: ports.runs,
+            runs=lambda: self.insight.runs,
             queue=ports.queue,
             line_up=lambda: self.flow.line_up,
             clock=ports.clock,

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sweephand.jobs.change_history import ChangeHistory
     from sweephand.jobs.forecast import Forecaster
+    from sweephand.ports import RunStore
+    from sweephand.runs.flagged_list import FlaggedList
     from sweephand.runtime.app_ports import Ports
 
 
@@ -28,3 +30,18 @@ class InsightUseCases:
         from sweephand.jobs.forecast import Forecaster
 
         return Forecaster(jobs=self._ports.jobs, clock=self._ports.clock)
+
+    @cached_property
+    def runs(self) -> "RunStore":
+        """The store of runs, which also writes flags."""
+        from sweephand.runs.flagged import FlaggedRuns
+
+        return FlaggedRuns(self._ports.runs, lambda: self._ports.flags)
+
+    @cached_property
+    def flagged_list(self) -> "FlaggedList":
+        """Lists the runs of a namespace that did not simply succeed."""
+        from sweephand.runs.flagged_list import FlaggedList
+
+        ports = self._ports
+        return FlaggedList(flags=ports.flags, runs=ports.runs, jobs=ports.jobs)

@@ -8,6 +8,7 @@ from sweephand.ports import (
     ChangeStore,
     Clock,
     DeliveryFunctions,
+    FlagStore,
     Ids,
     JobStore,
     LeaseStore,
@@ -53,6 +54,9 @@ class Ports(Protocol):
 
     @property
     def runs(self) -> RunStore: ...  # noqa: D102 - same
+
+    @property
+    def flags(self) -> FlagStore: ...  # noqa: D102 - same
 
     @property
     def batches(self) -> "BatchStore": ...  # noqa: D102 - same

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.batches import DynamoBatches
     from sweephand.storage.changes import DynamoChanges
+    from sweephand.storage.flags import DynamoFlags
     from sweephand.storage.jobs import DynamoJobs
     from sweephand.storage.leases import DynamoLeases
     from sweephand.storage.lines import DynamoLines
@@ -60,6 +61,13 @@ class AwsPorts:
         from sweephand.storage.runs import DynamoRuns
 
         return DynamoRuns(tables.jobs_table())
+
+    @cached_property
+    def flags(self) -> "DynamoFlags":
+        """ports.FlagStore."""
+        from sweephand.storage.flags import DynamoFlags
+
+        return DynamoFlags(tables.jobs_table())
 
     @cached_property
     def batches(self) -> "DynamoBatches":

@@ -1,6 +1,7 @@
 """How runs are stored in the Jobs table: one item each, ordered by due time under their job's key."""
 
-from typing import Any, NamedTuple, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -39,6 +40,10 @@ from sweephand.storage.item import (
     expiry,
 )
 from sweephand.storage.table import ItemKey, RawItem, Table
+
+if TYPE_CHECKING:
+    # Only the list of a namespace's runs reads flags.
+    from sweephand.model.flag import Flag
 
 
 class RunItem(Item):
@@ -115,6 +120,11 @@ class DynamoRuns:
         name = RunName(trigger.due_at, trigger.index, trigger.demand)
         raw = self._table.get((_partition(trigger.key), run_position(name, trigger.uid)))
         return None if raw is None else _run(raw)
+
+    def of_flags(self, flags: "Sequence[Flag]") -> Sequence[Run]:
+        """The runs that flags name, a hundred to a request."""
+        keys = [(_partition(each.key), run_position(each.run, each.uid)) for each in flags]
+        return [_run(raw) for raw in self._table.get_batch(keys)]
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
         """The run of that name that started last. A key can have had several jobs, with one such run each."""

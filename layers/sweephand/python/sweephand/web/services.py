@@ -28,6 +28,7 @@ from sweephand.ports import (
 )
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.targets.queues import Reach
@@ -50,6 +51,7 @@ class Services:
     reader: Reader
     forecaster: Forecaster
     runs: RunStore
+    flagged: FlaggedList
     batches: BatchReader
     lines: LineStore
     redriver: Redriver

@@ -21,6 +21,7 @@ from sweephand.base.limits import (
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
+from sweephand.runs.flagged_list import ListedState
 from sweephand.web.http.cursor import decode
 from sweephand.web.schemas.formats import CursorText, DurationText, InstantText
 from sweephand.web.schemas.shapes import check
@@ -29,6 +30,8 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
 _LABEL = "Only jobs with this label, as name:value. Of several labels, a job must have all."
+_RUN_LABEL = "Only runs of jobs that have this label now, as name:value. Of several, a job must have all."
+
 _LIMIT = f"How many entries the call looks at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} by default."
 
 
@@ -122,6 +125,23 @@ class RunsQuery(QueryParameters):
     )
     limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "runs"))] = Field("", description=_CURSOR)
+
+
+class NamespaceRunsQuery(QueryParameters):
+    """Selects the runs of a namespace to list."""
+
+    state: ListedState | None = Field(
+        None,
+        description="Only runs in this state. A page may be short or empty.",
+    )
+    since: InstantText | None = Field(
+        None, description="Only runs due at this instant or later (RFC 3339 with an offset)."
+    )
+    label: list[_Label] = Field([], description=_RUN_LABEL)
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "namespaceRuns"))] = Field(
+        "", description=_CURSOR
+    )
 
 
 class BatchesQuery(QueryParameters):

@@ -104,6 +104,19 @@ class RunResponse(TypedDict):
     ]
 
 
+class NamespaceRunResponse(RunResponse):
+    """A run, with the name of its job."""
+
+    job: Annotated[str, Field(description="The name of the job.")]
+
+
+class NamespaceRunPage(TypedDict):
+    """A page of runs of all jobs, newest due time first. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[NamespaceRunResponse], Field(description="The runs, newest due time first.")]
+    nextCursor: NotRequired[NextCursor]
+
+
 class RunPage(TypedDict):
     """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
 
@@ -162,6 +175,11 @@ def run_response(run: Run) -> RunResponse:
     if run.result is not None:
         response["result"] = json_text.raw(run.result)
     return response
+
+
+def namespace_run_response(run: Run) -> NamespaceRunResponse:
+    """A run as a list of all jobs' runs shows it."""
+    return {"job": run.key.name, **run_response(run)}
 
 
 def callback_response(run: Run) -> CallbackResponse:

@@ -1,0 +1,103 @@
+"""How flags are stored in the Jobs table: one item each, the newest first, over 16 partitions."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from zlib import crc32
+
+from pynamodb.attributes import UnicodeAttribute
+
+from sweephand.base.instants import Instant
+from sweephand.model.flag import Flag
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import RunName, run_position
+from sweephand.model.wire_parts import demand_from_json, demand_to_json
+from sweephand.ports import Page
+from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.listing import Listing, merged
+from sweephand.storage.table import RawItem, Table
+
+#: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each, and a
+#: consumer that is down can fail as many runs in a second as Sweephand delivers.
+FLAG_PARTITIONS: Final = 16
+
+#: Instants have at most 15 digits. A sort key begins with what is left up to the highest number of 15 digits.
+#: So a query reads the newest due times first.
+_HIGHEST: Final = 999_999_999_999_999
+
+#: Sorts after everything that can follow a due time in a sort key.
+_AFTER_ALL: Final = "\x7f"
+
+
+class FlagItem(Item):
+    """A flag as stored."""
+
+    name = UnicodeAttribute()
+    uid = UnicodeAttribute()
+    due_at = IntegerAttribute(attr_name="due")
+    index = IntegerAttribute()
+    demand = JsonAttribute(null=True)
+
+
+class DynamoFlags:
+    """ports.FlagStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, flag: Flag) -> None:
+        """Write a flag: 1 WRU."""
+        namespace, name = flag.key
+        position = _position(flag)
+        partition = crc32(position.encode()) % FLAG_PARTITIONS
+        item = FlagItem(
+            _partition(namespace, partition),
+            position,
+            name=name,
+            uid=flag.uid,
+            due_at=flag.run.due_at,
+            index=flag.run.index,
+            demand=demand_to_json(flag.run.demand),
+            expires_at=expiry(flag.expires_at),
+        )
+        self._table.put(item)
+
+    def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
+        """Up to `limit` flags, newest due time first, merged from 16 partitions."""
+        high = f"{_HIGHEST - since:015d}{_AFTER_ALL}"
+        listings = [
+            Listing(partial(self._query, _partition(namespace, partition), high))
+            for partition in range(FLAG_PARTITIONS)
+        ]
+        items, following = merged(listings, after, limit)
+        return Page(tuple(_flag(raw) for raw in items), following)
+
+    def _query(
+        self, partition: str, high: str, after: str, limit: int
+    ) -> tuple[Sequence[tuple[str, RawItem]], bool]:
+        low = after + "\0"
+        if low > high:
+            return (), False
+        result = self._table.query((FlagItem.pk == partition) & FlagItem.sk.between(low, high), limit)
+        return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
+
+
+def _partition(namespace: str, partition: int) -> str:
+    return f"flags#{namespace}#{partition}"
+
+
+def _position(flag: Flag) -> str:
+    """The sort key of a flag. A job's uid is part of it, so runs of two jobs never share one."""
+    _, _, place = run_position(flag.run, flag.uid).partition("#")
+    return f"{_HIGHEST - flag.run.due_at:015d}#{place}"
+
+
+def _flag(raw: RawItem) -> Flag:
+    item = FlagItem.read(raw)
+    _, namespace, _ = item.pk.split("#")
+    run = RunName(item.due_at, item.index, demand_from_json(item.demand))
+    return Flag(JobKey(namespace, item.name), item.uid, run, _instant(item.expires_at))
+
+
+def _instant(expires_at: int | None) -> Instant | None:
+    return None if expires_at is None else expires_at * 1_000
