@@ -47,6 +47,7 @@ from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
+from sweephand.storage.wheel_history import DynamoWheelHistory
 from sweephand.targets.queues import EVERY_QUEUE
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ class _Ports:
     changes: DynamoChanges
     runs: DynamoRuns
     flags: DynamoFlags
+    wheel_history: DynamoWheelHistory
     batches: DynamoBatches
     lines: DynamoLines
     timers: DynamoTimers
@@ -197,6 +199,7 @@ class Wheelhouse:
                 changes=DynamoChanges(self._jobs_table),
                 runs=DynamoRuns(self._jobs_table),
                 flags=DynamoFlags(self._jobs_table),
+                wheel_history=DynamoWheelHistory(self._jobs_table),
                 batches=DynamoBatches(self._jobs_table),
                 lines=DynamoLines(self._jobs_table),
                 timers=DynamoTimers(self._timers_table),

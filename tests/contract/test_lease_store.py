@@ -6,7 +6,7 @@ import pytest
 from tests.contract.builders import NOON
 from tests.fakes.engines import Stores
 
-from sweephand.model.timer import Chunk, Cursor, Lease, Place, WheelState
+from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
 from sweephand.ports import LeaseStore
 from sweephand.schedules import Occurrence
 
@@ -42,20 +42,28 @@ def claimed(store: LeaseStore, owner: str = MINE) -> Lease:
     return lease
 
 
+def test_a_heartbeat_returns_the_one_before(stores: Stores) -> None:
+    first, second = Heartbeat(NOON, NOON - 1, 600), Heartbeat(NOON + 1)
+    assert stores.leases.beat(first) is None
+    assert stores.leases.beat(second) == first
+    assert stores.leases.beat(first) == second
+    assert stores.leases.state().limit == 600
+
+
 def test_before_anything_is_written_there_are_no_shards(stores: Stores) -> None:
     assert stores.leases.state() == WheelState((), 0, None)
 
 
 def test_the_store_returns_the_latest_heartbeat_of_tick(stores: Stores) -> None:
-    stores.leases.beat(NOON)
-    stores.leases.beat(NOON + 1)
+    stores.leases.beat(Heartbeat(NOON))
+    stores.leases.beat(Heartbeat(NOON + 1))
     assert stores.leases.state() == WheelState((), 0, NOON + 1)
 
 
 def test_the_heartbeat_says_since_when_the_stack_is_switched_off(stores: Stores) -> None:
-    stores.leases.beat(NOON + 1, NOON)
+    stores.leases.beat(Heartbeat(NOON + 1, NOON))
     assert stores.leases.state() == WheelState((), 0, NOON + 1, NOON)
-    stores.leases.beat(NOON + 2)
+    stores.leases.beat(Heartbeat(NOON + 2))
     assert stores.leases.state() == WheelState((), 0, NOON + 2, None)
 
 

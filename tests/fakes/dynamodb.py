@@ -90,9 +90,12 @@ class FakeDynamoDB:
         """Write an item in place of the stored one, if the condition holds."""
 
         def act(_: Fate) -> Answer:
-            _meet("PutItem", Words.of(said), said, self.tables.get(TableName, checked(Item)))
+            returned = said.pop("ReturnValues", None)
+            assert returned in (None, "ALL_OLD"), "storage.table asks for the item before the write"
+            stored = self.tables.get(TableName, checked(Item))
+            _meet("PutItem", Words.of(said), said, stored)
             self.tables.put(TableName, Item)
-            return {}
+            return {"Attributes": copied(stored)} if returned and stored else {}
 
         return self._asked("PutItem", act)
 

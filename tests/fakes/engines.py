@@ -24,7 +24,6 @@ from tests.fakes.flow_memory import (
 )
 from tests.fakes.memory import (
     MemoryChanges,
-    MemoryFlags,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
@@ -33,14 +32,15 @@ from tests.fakes.memory import (
 )
 from tests.fakes.memory_access import MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.insight_ports import FlagStore, WheelHistory
 from sweephand.ports import (
     ChangeStore,
-    FlagStore,
     JobStore,
     LeaseStore,
     LineStore,
@@ -64,6 +64,7 @@ from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
+from sweephand.storage.wheel_history import DynamoWheelHistory
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -82,6 +83,7 @@ class Stores:
     leases: LeaseStore
     runs: RunStore
     flags: FlagStore
+    wheel_history: WheelHistory
     changes: ChangeStore
     lines: LineStore
     batches: BatchStore
@@ -115,6 +117,7 @@ class Dynamo:
             DynamoLeases(timers),
             DynamoRuns(jobs),
             DynamoFlags(jobs),
+            DynamoWheelHistory(jobs),
             DynamoChanges(jobs),
             DynamoLines(jobs),
             DynamoBatches(jobs),
@@ -137,6 +140,7 @@ def in_memory() -> Stores:
         MemoryLeases(),
         MemoryRuns(),
         MemoryFlags(),
+        MemoryWheelHistory(),
         MemoryChanges(),
         MemoryLines(),
         MemoryBatches(),

@@ -24,6 +24,7 @@ from sweephand.model.run_conditions import (
 from sweephand.model.run_id import RunName, run_position
 from sweephand.model.timer import (
     Cursor,
+    Heartbeat,
     Lease,
     StoredTimer,
     WheelState,
@@ -161,7 +162,7 @@ class MemoryLeases:
     def __init__(self) -> None:
         self._leases: dict[int, Lease] = {}
         self._shards = 0
-        self._heartbeat: tuple[Instant | None, Instant | None] = (None, None)
+        self._heartbeat: Heartbeat | None = None
         self._lock = threading.Lock()
 
     def clear(self) -> None:
@@ -173,10 +174,11 @@ class MemoryLeases:
     def state(self) -> WheelState:
         with self._lock:
             leases = tuple(self._leases[shard] for shard in sorted(self._leases))
-            return WheelState(leases, self._shards, *self._heartbeat)
+            return WheelState(leases, self._shards, *(self._heartbeat or (None,)))
 
-    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
-        self._heartbeat = (now, off_since)
+    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
+        before, self._heartbeat = self._heartbeat, heartbeat
+        return before
 
     def raise_shards(self, count: int) -> int:
         with self._lock:
@@ -302,31 +304,6 @@ class MemoryRuns:
         seen = positions[:limit]
         items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)
         return Page(items, seen[-1] if len(positions) > limit else None)
-
-
-class MemoryFlags:
-    """ports.FlagStore."""
-
-    def __init__(self) -> None:
-        self._flags: dict[tuple[str, str], Flag] = {}
-        self._lock = threading.Lock()
-
-    def put(self, flag: Flag) -> None:
-        with self._lock:
-            self._flags[flag.key.namespace, _newest_first(flag)] = flag
-
-    def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
-        with self._lock:
-            flags = {place: each for (of, place), each in self._flags.items() if of == namespace}
-        places = sorted(each for each in flags if each > after and flags[each].run.due_at >= since)
-        items = tuple(flags[each] for each in places[:limit])
-        return Page(items, places[limit - 1] if len(places) > limit else None)
-
-
-def _newest_first(flag: Flag) -> str:
-    """A position that sorts flags by due time, the newest first."""
-    place = run_position(flag.run, flag.uid)
-    return f"{10**15 - flag.run.due_at:015d}#{place}"
 
 
 def _position(run: Run) -> str:

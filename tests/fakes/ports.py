@@ -14,12 +14,12 @@ from sweephand.flow_ports import (
     PolicyStore,
     WorkQueue,
 )
+from sweephand.insight_ports import FlagStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
     Clock,
     DeliveryFunctions,
-    FlagStore,
     Ids,
     JobStore,
     LeaseStore,
@@ -54,6 +54,7 @@ class FakePorts:
     changes: ChangeStore = MISSING
     runs: RunStore = MISSING
     flags: FlagStore = MISSING
+    wheel_history: WheelHistory = MISSING
     batches: BatchStore = MISSING
     lines: LineStore = MISSING
     timers: TimerStore = MISSING

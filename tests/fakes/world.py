@@ -27,7 +27,6 @@ from tests.fakes.flow_memory import (
 from tests.fakes.memory import (
     MemoryAudits,
     MemoryChanges,
-    MemoryFlags,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
@@ -37,6 +36,7 @@ from tests.fakes.memory import (
 )
 from tests.fakes.memory_access import MemoryNamedSecrets
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
 from tests.fakes.ports import FakePorts
 
 from sweephand.base.concurrency import Concurrently, one_by_one
@@ -91,6 +91,7 @@ class World:
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
         self.flags = MemoryFlags()
+        self.wheel_history = MemoryWheelHistory()
         self.batches = MemoryBatches()
         self.lines = MemoryLines()
         self.payloads = MemoryPayloads(self.clock.now)
@@ -160,6 +161,7 @@ class World:
             changes=self._port(self.changes, "changes"),
             runs=self._port(self.runs, "runs"),
             flags=self._port(self.flags, "flags"),
+            wheel_history=self._port(self.wheel_history, "wheel_history"),
             batches=self._port(self.batches, "batches"),
             lines=self._port(self.lines, "lines"),
             timers=self._port(self.timers, "timers"),

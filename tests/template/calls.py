@@ -17,6 +17,7 @@ from tests.template.program import Program
 TABLE_ACTIONS: Final[Mapping[str, str]] = {
     "get": "GetItem",
     "put": "PutItem",
+    "swap": "PutItem",
     "put_together": "PutItem",  # a transaction needs the rights of what it does
     "update": "UpdateItem",
     "delete": "DeleteItem",

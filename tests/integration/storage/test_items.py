@@ -24,7 +24,7 @@ from tests.fakes.engines import BUCKET, Dynamo
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
-from sweephand.model.timer import Cursor, OccurrenceTimer
+from sweephand.model.timer import Cursor, Heartbeat, OccurrenceTimer
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect
 from sweephand.storage.jobs import JobItem
@@ -187,7 +187,7 @@ def test_a_timer_lies_in_its_shard_by_its_sort_key_and_expires_two_weeks_after_i
 def test_all_leases_are_in_one_partition(on_moto: Dynamo) -> None:
     leases = on_moto.stores().leases
     leases.raise_shards(2)
-    leases.beat(NOON)
+    leases.beat(Heartbeat(NOON))
     places = {(item["pk"]["S"], item["sk"]["S"]) for item in items(on_moto.client, on_moto.timers_table)}
     assert places == {("leases", name) for name in ("0000", "0001", "shards", "tick")}
 
@@ -228,7 +228,7 @@ def test_a_job_is_removed_when_its_last_timers_are(on_moto: Dynamo) -> None:
 def test_an_item_without_an_end_has_no_time_to_live(on_moto: Dynamo) -> None:
     stores = on_moto.stores()
     stores.leases.raise_shards(1)
-    stores.leases.beat(NOON)
+    stores.leases.beat(Heartbeat(NOON))
     stores.secrets.put(secrets(), replacing=None)
     tables = (on_moto.jobs_table, on_moto.timers_table)
     assert not any("expires_at" in item for table in tables for item in items(on_moto.client, table))

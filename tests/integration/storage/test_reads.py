@@ -9,7 +9,7 @@ from tests.fakes.wire import capacity_counted, watched
 
 from sweephand.base.instants import HOUR_MS
 from sweephand.model.job import JobKey
-from sweephand.model.timer import Cursor, Lease
+from sweephand.model.timer import Cursor, Heartbeat, Lease
 
 OWNER = "owner00000000001"
 NAMES = [f"job-{number}" for number in range(10)]
@@ -47,7 +47,7 @@ COSTS: dict[str, tuple[Callable[[Stores], object], float]] = {
         25,
     ),
     "the state of the wheel": (lambda stores: stores.leases.state(), 1),
-    "a heartbeat": (lambda stores: stores.leases.beat(NOON), 1),
+    "a heartbeat": (lambda stores: stores.leases.beat(Heartbeat(NOON)), 1),
     "a shard claimed": (
         lambda stores: stores.leases.claim(Lease(1, Cursor()), OWNER, NOON, NOON + 30_000),
         1,

@@ -10,7 +10,7 @@ from tests.fakes.wire import cut_off, damaged_once, refused, without_waiting
 
 from sweephand.base.errors import StoreError
 from sweephand.model.job import JobKey
-from sweephand.model.timer import Cursor, Lease
+from sweephand.model.timer import Cursor, Heartbeat, Lease
 from sweephand.storage.payloads import S3Payloads
 
 OWNER = "owner00000000001"
@@ -32,7 +32,7 @@ CALLS: dict[str, tuple[Callable[[Stores], object], list[str]]] = {
     "timers.put": (lambda stores: stores.timers.put([timer()]), ["BatchWriteItem"]),
     "timers.page": (lambda stores: stores.timers.page(3, Cursor(), NOON, 5), ["Query"]),
     "leases.state": (lambda stores: stores.leases.state(), ["Query"]),
-    "leases.beat": (lambda stores: stores.leases.beat(NOON), ["PutItem"]),
+    "leases.beat": (lambda stores: stores.leases.beat(Heartbeat(NOON)), ["PutItem"]),
     "leases.raise_shards": (lambda stores: stores.leases.raise_shards(2), ["GetItem", "PutItem"]),
     "leases.claim": (
         lambda stores: stores.leases.claim(Lease(0, Cursor()), OWNER, NOON, NOON),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
-from tests.fakes.memory import MemoryFlags
+from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
 from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
@@ -59,6 +59,7 @@ class Chronicle(Recorder):
         self.flow = FlowStores(PermitWatch(scheduler))
         #: Flags of runs. A process dies at the gates of other stores, before or after it writes one.
         self.flags = MemoryFlags()
+        self.wheel_history = MemoryWheelHistory()
         self.quotas = QuotaWatch(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None

@@ -186,6 +186,7 @@ class Fleet:
                 changes=ports.changes,
                 runs=ports.runs,
                 flags=ports.flags,
+                wheel_history=ports.wheel_history,
                 batches=ports.batches,
                 lines=ports.lines,
                 timers=ports.timers,

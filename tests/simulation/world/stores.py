@@ -26,6 +26,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.insight_ports import FlagStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
@@ -37,7 +38,6 @@ from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority
 from sweephand.model.wire import encode
 from sweephand.ports import (
     ChangeStore,
-    FlagStore,
     JobStore,
     LeaseStore,
     LineStore,
@@ -68,6 +68,7 @@ class Ports:
     leases: LeaseStore
     runs: RunStore
     flags: FlagStore
+    wheel_history: WheelHistory
     lines: LineStore
     batches: BatchStore
     payloads: PayloadPlace
@@ -125,6 +126,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
         flags=chronicle.flags,
+        wheel_history=chronicle.wheel_history,
         lines=gate.wrapped(lines, "lines"),
         batches=gate.wrapped(batches, "batches"),
         payloads=gate.wrapped(payloads, "payloads"),

@@ -11,6 +11,7 @@ from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
 from typer.testing import CliRunner
 
+from sweephand.model.timer import Heartbeat
 from sweephand_client.api.client import Client
 from sweephand_client.commands.main import app
 from sweephand_client.http import exact_json
@@ -24,7 +25,7 @@ def server() -> Iterator[Server]:
     world = World()
     world.flow_functions_max = 5
     world.limits_namespaces = True
-    world.leases.beat(world.clock.now())
+    world.leases.beat(Heartbeat(world.clock.now()))
     with serving(Api(world)) as server:
         yield server
 

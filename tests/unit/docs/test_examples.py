@@ -12,6 +12,7 @@ from tests.fakes.world import World
 from tests.unit.docs.blocks import ROOT, blocks, commands
 
 from sweephand.model.api_key import Key
+from sweephand.model.timer import Heartbeat
 
 #: The pages about targets are not here: tests/e2e/test_pages.py runs all of their commands.
 PAGES: Final = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -56,7 +57,7 @@ def test_the_api_accepts_every_request_of_a_page(page: Path) -> None:
     world.flow_functions_max = 5
     world.limits_namespaces = True
     client = Client(world, allow_insecure_targets=True)
-    client.world.leases.beat(client.world.clock.now())
+    client.world.leases.beat(Heartbeat(client.world.clock.now()))
     for asked in requests(page):
         answer = ask(client, asked)
 

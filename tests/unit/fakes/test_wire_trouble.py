@@ -16,7 +16,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS
 from sweephand.delivery.sqs_queue import TRIES_MAX
 from sweephand.model.job import JobKey
-from sweephand.model.timer import Cursor, Lease, Timer
+from sweephand.model.timer import Cursor, Heartbeat, Lease, Timer
 from sweephand.model.trigger import Trigger, TriggerMessage
 
 OWNER = "owner00000000001"
@@ -171,7 +171,7 @@ def test_a_query_that_breaks_off_is_read_on(trouble: Script, stores: Stores) -> 
 
 def test_a_reader_that_needs_all_items_reads_on_after_small_pages() -> None:
     stores = on_fake(FakeDynamoDB(page_bytes=1_000)).stores()
-    stores.leases.beat(NOON)
+    stores.leases.beat(Heartbeat(NOON))
     assert stores.leases.raise_shards(30) == 30
     state = stores.leases.state()
     assert (len(state.leases), state.shards, state.heartbeat_at) == (30, 30, NOON)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sweephand.model.flag import Flag
     from sweephand.model.line import StoredLine
     from sweephand.model.run import Run, State
-    from sweephand.model.timer import Cursor, Lease, StoredTimer, WheelState
+    from sweephand.model.timer import Cursor, Heartbeat, Lease, StoredTimer, WheelState
 
 
 class Clock(Protocol):
@@ -163,8 +163,11 @@ class LeaseStore(Protocol):
         """All of it, from one read."""
         ...
 
-    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
-        """Write tick's heartbeat, and since when the stack is switched off (None: it is on)."""
+    def beat(self, heartbeat: "Heartbeat") -> "Heartbeat | None":
+        """Write tick's heartbeat. Returns the one before, if there is one.
+
+        If the SDK has repeated the write, it may return the heartbeat that was just written.
+        """
         ...
 
     def raise_shards(self, count: int) -> int:
@@ -274,23 +277,6 @@ class RunStore(Protocol):
         """Up to `limit` runs of a key, newest due time first, after `before` ("": from the newest).
 
         With `state`, the store examines `limit` runs and returns those in that state.
-        """
-        ...
-
-
-class FlagStore(Protocol):
-    """The flags of runs that did not simply succeed. None is removed: each expires with its run."""
-
-    def put(self, flag: "Flag") -> None:
-        """File a flag; filing it again changes only its `expires_at`."""
-        ...
-
-    def page(self, namespace: str, since: Instant, after: str, limit: int) -> "Page[Flag]":
-        """Up to `limit` flags of a namespace, newest due time first, of runs due at `since` or later.
-
-        They come after the position `after` ("": from the newest). `next` is the position after which the
-        next page begins, as long as there may be more. A flag may still be returned past its `expires_at`,
-        which is rounded up to whole seconds.
         """
         ...
 

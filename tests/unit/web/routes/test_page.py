@@ -14,6 +14,7 @@ from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import World
 
 from sweephand.access.auth_mode import Auth
+from sweephand.model.timer import Heartbeat
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
 
@@ -110,7 +111,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
         client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
         client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})
         client.send("POST", "/v1/namespaces/demo/signing-keys")
-        client.world.leases.beat(client.world.clock.now())
+        client.world.leases.beat(Heartbeat(client.world.clock.now()))
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]
         variables = {"KEY": "sh_x", "RUN_TOKEN": "shr_x", "RUN": run_id, "KEY_ID": "x", "BATCH": "1"}

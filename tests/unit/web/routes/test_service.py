@@ -13,12 +13,13 @@ from tests.fakes.world import NOON, World
 from sweephand.base import limits
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.model.api_key import Key
+from sweephand.model.timer import Heartbeat
 from sweephand.web.operations import OPERATIONS
 
 
 def test_health_is_good_while_the_stack_ticks() -> None:
     client = Client()
-    client.world.leases.beat(NOON - 1_500)
+    client.world.leases.beat(Heartbeat(NOON - 1_500))
     shown = client.send("GET", "/v1/health", caller=None)
     assert shown.status == 200
     assert json.loads(str(shown.text)) == {
@@ -31,7 +32,7 @@ def test_health_is_good_while_the_stack_ticks() -> None:
 
 def test_health_is_good_and_says_so_while_the_stack_is_switched_off() -> None:
     client = Client()
-    client.world.leases.beat(NOON - 1_500, NOON - 3_600_000)
+    client.world.leases.beat(Heartbeat(NOON - 1_500, NOON - 3_600_000))
     shown = client.send("GET", "/v1/health", caller=None)
     assert shown.status == 200
     assert (shown.json["enabled"], shown.json["offSince"]) == (False, "2026-11-21T11:00:00.000Z")
@@ -39,7 +40,7 @@ def test_health_is_good_and_says_so_while_the_stack_is_switched_off() -> None:
 
 def test_health_is_bad_after_three_minutes_without_a_tick() -> None:
     client = Client()
-    client.world.leases.beat(NOON - HEARTBEAT_AGE_MAX_MS)
+    client.world.leases.beat(Heartbeat(NOON - HEARTBEAT_AGE_MAX_MS))
     assert client.send("GET", "/v1/health", caller=None).status == 200
     client.world.clock.time += 1
     assert client.send("GET", "/v1/health", caller=None).status == 503
@@ -53,7 +54,7 @@ def test_a_stack_that_has_not_ticked_yet_says_so() -> None:
 
 def test_health_is_good_if_the_clock_of_tick_is_ahead() -> None:
     client = Client()
-    client.world.leases.beat(NOON + 5_000)
+    client.world.leases.beat(Heartbeat(NOON + 5_000))
     assert client.send("GET", "/v1/health", caller=None).json["heartbeatAgeSeconds"] == 0
 
 

@@ -178,6 +178,10 @@ REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + BATCH_WINDOW_DAYS_MAX * 
 #: Health is bad when tick's last heartbeat is older than this, which is three missed wake-ups.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 
+#: Between two heartbeats of a stack at work lie up to two minutes, because AWS wakes a schedule anywhere
+#: within its minute. After more than this, tick has missed a minute at least.
+HEARTBEAT_GAP_MS: Final = 150 * SECOND_MS
+
 #: A function that has run within this time is taken to be warm. Lambda ends a function that was idle for
 #: longer: after five minutes at the earliest, as far as is known. AWS documents no time.
 FUNCTION_WARM_MS: Final = 4 * MINUTE_MS

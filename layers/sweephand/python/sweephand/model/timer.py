@@ -343,13 +343,26 @@ class Lease(NamedTuple):
     peak: int = 0
 
 
+class Heartbeat(NamedTuple):
+    """A heartbeat of tick: when, since when the stack is switched off, and its limit of triggers a minute.
+
+    A `limit` of 0 stands for none. It is None if a version that did not know it wrote the heartbeat.
+    """
+
+    at: Instant
+    off_since: Instant | None = None
+    limit: int | None = None
+
+
 class WheelState(NamedTuple):
     """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat.
 
-    `off_since` is when tick first found the stack switched off. It is None while the stack is on.
+    `off_since` is when tick first found the stack switched off. It is None while the stack is on. `limit` is
+    that of the heartbeat.
     """
 
     leases: tuple[Lease, ...]
     shards: int
     heartbeat_at: Instant | None
     off_since: Instant | None = None
+    limit: int | None = None

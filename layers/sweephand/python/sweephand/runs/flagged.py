@@ -8,10 +8,11 @@ from sweephand.model.job import JobKey
 from sweephand.model.run import Run, State
 from sweephand.model.run_id import RunName
 from sweephand.model.trigger import Trigger
-from sweephand.ports import FlagStore, Page, RunStore
+from sweephand.ports import Page, RunStore
 
 if TYPE_CHECKING:
     # Most deliveries succeed and write no flag.
+    from sweephand.insight_ports import FlagStore
     from sweephand.model.flag import Flag
 
 #: A run that enters one of these states gets a flag first.
@@ -26,7 +27,7 @@ class FlaggedRuns:
     leaves a flag too many, and no such run lacks its flag. A success writes no flag.
     """
 
-    def __init__(self, runs: RunStore, flags: Callable[[], FlagStore]) -> None:
+    def __init__(self, runs: RunStore, flags: "Callable[[], FlagStore]") -> None:
         self._runs = runs
         self._flags = flags
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
+from sweephand.insight_ports import FlagStore
 from sweephand.jobs.examine import Filter
 from sweephand.model.run import Run
-from sweephand.ports import FlagStore, JobStore, Page, RunStore
+from sweephand.ports import JobStore, Page, RunStore
 
 #: The states of the runs in the list. A run in any other state is passed over, even if it has a flag.
 ListedState = Literal["failed", "skipped", "retrying", "running", "claimed"]

@@ -1,6 +1,6 @@
 """The one place where use cases are made, from any implementation of the ports.
 
-Functions, tests, the simulator and benchmarks take their use cases from an App. They differ in the ports.
+Functions, tests, the simulator and benchmarks take their use cases from an App. Only their ports differ.
 """
 
 from collections.abc import Callable
@@ -345,20 +345,21 @@ class App:
         from sweephand.wheel.tick import Ticker
         from sweephand.wheel.warm import WarmFunctions
 
-        warm_functions = WarmFunctions(
-            delivery_functions=self.ports.delivery_functions,
-            deliveries_max=self.options.deliveries_max,
-            sends_bundles=self.options.bundle_span_ms > 0,
-        )
         return Ticker(
             leases=self.ports.leases,
             sweeper=self.sweeper,
             sweepers=self.ports.sweepers,
-            warm_functions=warm_functions,
+            warm_functions=WarmFunctions(
+                delivery_functions=self.ports.delivery_functions,
+                deliveries_max=self.options.deliveries_max,
+                sends_bundles=self.options.bundle_span_ms > 0,
+            ),
             clock=self.ports.clock,
             shards=self.options.shards,
             sweepers_max=self.options.sweepers_max,
             is_enabled=self.options.is_enabled,
+            limit=self.options.triggers_per_minute_max,
+            history=lambda: self.ports.wheel_history,
         )
 
     @cached_property

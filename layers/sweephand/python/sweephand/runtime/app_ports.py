@@ -8,7 +8,6 @@ from sweephand.ports import (
     ChangeStore,
     Clock,
     DeliveryFunctions,
-    FlagStore,
     Ids,
     JobStore,
     LeaseStore,
@@ -35,12 +34,13 @@ if TYPE_CHECKING:
         PolicyStore,
         WorkQueue,
     )
+    from sweephand.insight_ports import FlagStore, WheelHistory
 
 
 class Ports(Protocol):
     """Everything that the use cases ask of the world.
 
-    ports.py, access_ports.py, batch_ports.py and flow_ports.py have the promise of each.
+    ports.py, access_ports.py, batch_ports.py, flow_ports.py and insight_ports.py have the promise of each.
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.
@@ -56,7 +56,10 @@ class Ports(Protocol):
     def runs(self) -> RunStore: ...  # noqa: D102 - same
 
     @property
-    def flags(self) -> FlagStore: ...  # noqa: D102 - same
+    def wheel_history(self) -> "WheelHistory": ...  # noqa: D102 - same
+
+    @property
+    def flags(self) -> "FlagStore": ...  # noqa: D102 - same
 
     @property
     def batches(self) -> "BatchStore": ...  # noqa: D102 - same

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sweephand.storage.runs import DynamoRuns
     from sweephand.storage.signing_secrets import DynamoSecrets
     from sweephand.storage.timers import DynamoTimers
+    from sweephand.storage.wheel_history import DynamoWheelHistory
 
 
 class AwsPorts:
@@ -63,8 +64,15 @@ class AwsPorts:
         return DynamoRuns(tables.jobs_table())
 
     @cached_property
+    def wheel_history(self) -> "DynamoWheelHistory":
+        """insight_ports.WheelHistory."""
+        from sweephand.storage.wheel_history import DynamoWheelHistory
+
+        return DynamoWheelHistory(tables.jobs_table())
+
+    @cached_property
     def flags(self) -> "DynamoFlags":
-        """ports.FlagStore."""
+        """insight_ports.FlagStore."""
         from sweephand.storage.flags import DynamoFlags
 
         return DynamoFlags(tables.jobs_table())

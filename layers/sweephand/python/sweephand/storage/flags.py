@@ -40,7 +40,7 @@ class FlagItem(Item):
 
 
 class DynamoFlags:
-    """ports.FlagStore on the Jobs table."""
+    """insight_ports.FlagStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -8,7 +8,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
-from sweephand.model.timer import Chunk, Cursor, Lease, Place, WheelState
+from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
 from sweephand.schedules import Occurrence
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
@@ -56,11 +56,12 @@ class LeaseItem(Item):
 class HeartbeatItem(Item):
     """When tick last ran. `off_since` is there while the stack is switched off.
 
-    A version that does not know the switch writes the heartbeat without it.
+    A version that does not know the switch, or the limit, writes the heartbeat without it.
     """
 
     at = IntegerAttribute()
     off_since = IntegerAttribute(null=True, attr_name="off")
+    limit = IntegerAttribute(null=True)
 
 
 class ShardsItem(Item):
@@ -78,7 +79,7 @@ class DynamoLeases:
     def state(self) -> WheelState:
         """All leases, the number of shards and the heartbeat, by one query for each MB."""
         leases: list[Lease] = []
-        shards, heartbeat_at, off_since = 0, None, None
+        shards, heartbeat = 0, None
         beyond, has_more = "\0", True
         while has_more:
             result = self._table.query((LeaseItem.pk == _PARTITION) & (LeaseItem.sk > beyond))
@@ -86,17 +87,18 @@ class DynamoLeases:
             for raw in result.items:
                 beyond = raw["sk"]["S"]
                 if beyond == _TICK[1]:
-                    heartbeat = HeartbeatItem.read(raw)
-                    heartbeat_at, off_since = heartbeat.at, heartbeat.off_since
+                    heartbeat = _heartbeat(raw)
                 elif beyond == _SHARDS[1]:
                     shards = ShardsItem.read(raw).shards
                 else:
                     leases.append(_lease(raw))
-        return WheelState(tuple(leases), shards, heartbeat_at, off_since)
+        return WheelState(tuple(leases), shards, *(heartbeat or (None,)))
 
-    def beat(self, now: Instant, off_since: Instant | None = None) -> None:
-        """Write the heartbeat."""
-        self._table.put(HeartbeatItem(*_TICK, at=now, off_since=off_since))
+    def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
+        """Write the heartbeat, and read the one before in the same request."""
+        at, off_since, limit = heartbeat
+        before = self._table.swap(HeartbeatItem(*_TICK, at=at, off_since=off_since, limit=limit))
+        return None if before is None else _heartbeat(before)
 
     def raise_shards(self, count: int) -> int:
         """Write the leases that are missing, then the number of shards, unless it is that high already."""
@@ -192,6 +194,11 @@ def _is_held_by(lease: Lease) -> Condition:
 
 def _key(shard: int) -> ItemKey:
     return _PARTITION, f"{shard:04d}"
+
+
+def _heartbeat(raw: RawItem) -> Heartbeat:
+    item = HeartbeatItem.read(raw)
+    return Heartbeat(item.at, item.off_since, item.limit)
 
 
 def _item(lease: Lease) -> LeaseItem:

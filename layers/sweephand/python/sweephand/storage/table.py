@@ -96,6 +96,17 @@ class Table:
             return _refusal(error)
         return None
 
+    def swap(self, item: Item) -> RawItem | None:
+        """Write an item. Returns the stored one that it replaces; None if there was none.
+
+        If an answer is lost, the SDK writes again, and the item replaces itself.
+        """
+        with self._store_errors("PutItem"):
+            answer = self._client.put_item(
+                TableName=self._name, Item=item.serialize(), ReturnValues="ALL_OLD"
+            )
+        return answer.get("Attributes")
+
     def put_together(self, puts: Sequence[tuple[Item, Expression | None]]) -> bool:
         """Write all of these items or none, each over the stored one if there is one. Returns whether it did.
 

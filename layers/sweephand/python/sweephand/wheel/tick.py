@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sweephand.base.errors import OffTooLongError, StoreError
 from sweephand.base.instants import DAY_MS, Instant, rfc3339
-from sweephand.base.timing import BUCKET_MS, OFF_WARNING_MS, TIMER_RETENTION_MS
-from sweephand.model.timer import Lease, WheelState
+from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS, OFF_WARNING_MS, TIMER_RETENTION_MS
+from sweephand.model.timer import Heartbeat, Lease, WheelState
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.warm import WarmFunctions, peak_known
+
+if TYPE_CHECKING:
+    # Seldom is there something to write into the history.
+    from sweephand.insight_ports import WheelHistory
 
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
@@ -83,8 +88,15 @@ class Ticker:
         shards: int,
         sweepers_max: int,
         is_enabled: bool = True,
+        limit: int = 0,
+        history: "Callable[[], WheelHistory]",
     ) -> None:
-        """`is_enabled` is the stack's switch. While it is off, nothing is swept and no function is woken."""
+        """`is_enabled` is the stack's switch. While it is off, nothing is swept and no function is woken.
+
+        `limit` is the stack's limit of triggers a minute; 0 stands for none.
+        """
+        self._limit = limit
+        self._history = history
         self._leases = leases
         self._sweeper = sweeper
         self._sweepers = sweepers
@@ -107,7 +119,7 @@ class Ticker:
         if not self._is_enabled:
             return self._stay_off(now)
         faults: list[Exception] = []
-        _attempt(lambda: self._leases.beat(now), faults)
+        self._beat(now, None, faults)
         state = self._leases.state()
         if state.shards < self._shards:
             _attempt(lambda: self._leases.raise_shards(self._shards), faults)
@@ -127,7 +139,7 @@ class Ticker:
         faults: list[Exception] = []
         stored = self._leases.state().off_since
         off_since = now if stored is None else stored
-        _attempt(lambda: self._leases.beat(now, off_since), faults)
+        self._beat(now, off_since, faults)
         if now - off_since >= OFF_WARNING_MS:
             faults.append(
                 OffTooLongError(
@@ -137,6 +149,22 @@ class Ticker:
                 )
             )
         return Ticked(0, None, faults=tuple(faults), off_since=off_since)
+
+    def _beat(self, now: Instant, off_since: Instant | None, faults: list[Exception]) -> None:
+        """Write the heartbeat, and into the history what has changed since the one before.
+
+        A tick that crashes between the two leaves a gap in the history, and does no other harm.
+        """
+        heartbeat = Heartbeat(now, off_since, self._limit)
+
+        def beat() -> None:
+            before = self._leases.beat(heartbeat)
+            if before is not None and may_differ(before, heartbeat):
+                from sweephand.wheel.history import events_between  # noqa: PLC0415 - seldom
+
+                self._history().put(events_between(before, heartbeat))
+
+        _attempt(beat, faults)
 
     def _sweep(
         self, state: WheelState, now: Instant, owner: str, deadline: Instant, faults: list[Exception]
@@ -167,6 +195,12 @@ class Ticker:
         left = (swept.left_at,) if count == 1 else (swept.left_at, oldest)
         left_at = min((each for each in left if each is not None), default=None)
         return Ticked(1, swept, behind_ms, left_at=left_at)
+
+
+def may_differ(before: Heartbeat, heartbeat: Heartbeat) -> bool:
+    """Whether the history has something to say about the time between two heartbeats."""
+    is_gap = heartbeat.at - before.at > HEARTBEAT_GAP_MS
+    return is_gap or (before.off_since, before.limit) != (heartbeat.off_since, heartbeat.limit)
 
 
 def _attempt(duty: Callable[[], object], faults: list[Exception]) -> bool:

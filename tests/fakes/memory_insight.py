@@ -1,0 +1,49 @@
+"""The ports of lists and explanations in memory."""
+
+import threading
+from collections.abc import Sequence
+
+from sweephand.base.instants import Instant
+from sweephand.model.flag import Flag
+from sweephand.model.run_id import run_position
+from sweephand.model.wheel_event import WheelEvent, WheelEventKind
+from sweephand.ports import Page
+
+
+class MemoryFlags:
+    """insight_ports.FlagStore."""
+
+    def __init__(self) -> None:
+        self._flags: dict[tuple[str, str], Flag] = {}
+        self._lock = threading.Lock()
+
+    def put(self, flag: Flag) -> None:
+        with self._lock:
+            self._flags[flag.key.namespace, _newest_first(flag)] = flag
+
+    def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
+        with self._lock:
+            flags = {place: each for (of, place), each in self._flags.items() if of == namespace}
+        places = sorted(each for each in flags if each > after and flags[each].run.due_at >= since)
+        items = tuple(flags[each] for each in places[:limit])
+        return Page(items, places[limit - 1] if len(places) > limit else None)
+
+
+def _newest_first(flag: Flag) -> str:
+    """A position that sorts flags by due time, the newest first."""
+    place = run_position(flag.run, flag.uid)
+    return f"{10**15 - flag.run.due_at:015d}#{place}"
+
+
+class MemoryWheelHistory:
+    """insight_ports.WheelHistory."""
+
+    def __init__(self) -> None:
+        self._events: dict[tuple[Instant, WheelEventKind], WheelEvent] = {}
+
+    def put(self, events: Sequence[WheelEvent]) -> None:
+        self._events.update({(each.at, each.kind): each for each in events})
+
+    def after(self, instant: Instant, limit: int) -> Sequence[WheelEvent]:
+        later = sorted(place for place in self._events if place[0] > instant)
+        return [self._events[place] for place in later[:limit]]

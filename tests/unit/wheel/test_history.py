@@ -1,0 +1,72 @@
+"""The wheel's history: tick writes down when the stack stood still, and when its limit changed."""
+
+import pytest
+from tests.fakes.faults import failing
+from tests.fakes.world import NOON, World
+
+from sweephand.base.instants import MINUTE_MS
+from sweephand.base.timing import HEARTBEAT_GAP_MS
+from sweephand.model.timer import Heartbeat
+from sweephand.model.wheel_event import WheelEvent
+from sweephand.wheel.history import events_between, standstill_at
+
+
+def ticking(world: World, *after_ms: int) -> list[WheelEvent]:
+    """Tick so many ms after each tick before; return the history."""
+    for each in after_ms:
+        world.clock.time += each
+        world.tick()
+    return list(world.wheel_history.after(0, 10))
+
+
+def test_a_stack_that_ticks_has_no_history() -> None:
+    assert ticking(World(), 0, MINUTE_MS, 2 * MINUTE_MS, HEARTBEAT_GAP_MS) == []
+
+
+def test_minutes_without_a_tick_are_one_event() -> None:
+    found = ticking(World(), 0, 10 * MINUTE_MS, MINUTE_MS)
+    assert found == [WheelEvent("stopped", NOON + 10 * MINUTE_MS, NOON)]
+
+
+def test_a_stack_that_was_switched_off_has_an_event_from_then_on_until_it_is_on_again() -> None:
+    world = World()
+    ticking(world, 0)
+    world.is_enabled = False
+    assert ticking(world, MINUTE_MS, MINUTE_MS) == []
+    world.is_enabled = True
+    assert ticking(world, MINUTE_MS) == [WheelEvent("off", NOON + 3 * MINUTE_MS, NOON + MINUTE_MS)]
+
+
+def test_the_limit_that_was_in_force_is_kept_when_it_changes() -> None:
+    world = World()
+    for limit in (0, 600, 600, 60):
+        world.triggers_per_minute_max = limit
+        ticking(world, MINUTE_MS)
+    assert list(world.wheel_history.after(0, 10)) == [
+        WheelEvent("limit", NOON + 2 * MINUTE_MS, NOON + MINUTE_MS, 0),
+        WheelEvent("limit", NOON + 4 * MINUTE_MS, NOON + 3 * MINUTE_MS, 600),
+    ]
+
+
+def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep() -> None:
+    world = World()
+    ticking(world, 0)
+    world.put(schedule="@every 1m")
+    failing(world, "wheel_history.put")
+    with pytest.raises(ExceptionGroup):
+        ticking(world, 10 * MINUTE_MS)
+    assert world.leases.state().heartbeat_at == world.clock.time
+    assert world.queue.waiting
+
+
+def test_a_heartbeat_of_a_version_without_limits_says_nothing_about_them() -> None:
+    assert events_between(Heartbeat(NOON), Heartbeat(NOON + MINUTE_MS, limit=60)) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "is_found"), [(-1, False), (0, False), (1, True), (299_999, True), (300_000, False)]
+)
+def test_a_standstill_lies_between_two_heartbeats(at: int, *, is_found: bool) -> None:
+    stopped = WheelEvent("stopped", NOON + 300_000, NOON)
+    events = [WheelEvent("limit", NOON + 200_000, NOON - 1, 60), stopped]
+    assert standstill_at(events, NOON + at) == (stopped if is_found else None)
