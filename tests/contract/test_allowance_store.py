@@ -7,7 +7,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import US_PER_MS, step_us_of
+from sweephand.model.allowance import US_PER_MS, Allowance, step_us_of
 
 NOON_US = NOON * US_PER_MS
 MINUTE_US = MINUTE_MS * US_PER_MS
@@ -16,6 +16,13 @@ MINUTE_US = MINUTE_MS * US_PER_MS
 def test_slots_are_taken_one_after_the_other(stores: Stores) -> None:
     taken = [stores.allowances.take("", NOON + 5_000, 60, count) for count in (1, 3, 1)]
     assert taken == [NOON_US, NOON_US + 1_000_000, NOON_US + 4_000_000]
+
+
+def test_an_allowance_can_be_read_without_taking_a_slot(stores: Stores) -> None:
+    assert stores.allowances.get("") is None
+    stores.allowances.take("", NOON, 60, 10)
+    assert stores.allowances.get("") == Allowance(NOON_US + 10_000_000, 60)
+    assert stores.allowances.take("", NOON, 60, 1) == NOON_US + 10_000_000
 
 
 def test_each_minute_begins_with_its_whole_allowance(stores: Stores) -> None:

@@ -22,6 +22,9 @@ class MemoryAllowances:
         self._allowances: dict[str, Allowance] = {}
         self._lock = threading.Lock()
 
+    def get(self, bucket: str) -> Allowance | None:
+        return self._allowances.get(bucket)
+
     def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
         with self._lock:
             first_us = first_slot(self._allowances.get(bucket), now, per_minute)

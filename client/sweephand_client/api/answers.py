@@ -47,6 +47,34 @@ class NamespaceRun(Run):
     job: str
 
 
+class Nearest(TypedDict):
+    """The due times around an instant."""
+
+    before: str | None
+    after: str | None
+
+
+class Next(TypedDict):
+    """What happens next."""
+
+    at: str | None
+    step: str
+
+
+class Explanation(TypedDict):
+    """Why a job fired at an instant, or did not. The OpenAPI document names the fields of `evidence`."""
+
+    at: str
+    verdict: str
+    summary: str
+    dueAt: str | None
+    nearest: Nearest
+    evidence: dict[str, Any]
+    run: NotRequired[Run]
+    next: NotRequired[Next]
+    history: str
+
+
 class Job(TypedDict):
     """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 

@@ -8,6 +8,7 @@ from sweephand_client.api.answers import (
     Batch,
     BulkResult,
     Change,
+    Explanation,
     Job,
     ListedBatch,
     Occurrences,
@@ -143,6 +144,11 @@ class Jobs:
         query = {"after": after, "limit": limit}
         answer = self._transport.call("listOccurrences", _job(namespace, name), query=query)
         return cast("Occurrences", answer.body)
+
+    def explain(self, namespace: str, name: str, *, at: str | None = None) -> Explanation:
+        """Why the job fired at an instant (RFC 3339), or did not. By default at its latest due time."""
+        answer = self._transport.call("explainJob", _job(namespace, name), query={"at": at})
+        return cast("Explanation", answer.body)
 
     def changes(self, namespace: str, name: str) -> Iterator[Change]:
         """The changes of a job, newest first, also of a deleted one."""

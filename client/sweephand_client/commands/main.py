@@ -9,6 +9,7 @@ from sweephand_client.commands import (
     access,
     apply,
     crontab,
+    explain,
     flow,
     forecast,
     job,
@@ -40,6 +41,7 @@ command(app)(access.status)
 command(app)(tail.tail)
 command(app)(forecast.forecast)
 command(app)(zones.zones)
+command(app)(explain.why)
 command(app)(apply.apply)
 command(app)(crontab.crontab)
 command(app)(transfer.export)

@@ -57,6 +57,7 @@ _ALL: Final = (
     Operation("resumeJob", "POST", _JOB + "/resume"),
     Operation("triggerJob", "POST", _JOB + "/trigger", "never"),
     Operation("backfillJob", "POST", _JOB + "/backfill", "never"),
+    Operation("explainJob", "GET", _JOB + "/explain"),
     Operation("listChanges", "GET", _JOB + "/changes"),
     Operation("pauseJobs", "POST", _NAMESPACE + "/pause"),
     Operation("resumeJobs", "POST", _NAMESPACE + "/resume"),

@@ -1,5 +1,7 @@
 """Flags: each run that did not simply succeed has one, and the list of a namespace shows what is true now."""
 
+from typing import Any
+
 from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
@@ -14,7 +16,7 @@ DONE = Answer(succeeded=True, code=204)
 RUN = f"{NOON + 10_000}-0"
 
 
-def world_with(*answers: Answer, **written: object) -> World:
+def world_with(*answers: Answer, **written: Any) -> World:
     """A job that is due once at :10. Its consumer gives those answers, and then 204."""
     world = World()
     world.consumers.answering = lambda attempt: (

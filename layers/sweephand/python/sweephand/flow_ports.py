@@ -5,7 +5,7 @@ write whose own token is stored has succeeded. After a StoreError it is unknown 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sweephand.base.instants import Instant
 from sweephand.model.namespace import JobCount, NamespaceSettings
@@ -14,6 +14,10 @@ from sweephand.model.policy import PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage, WorkMessage
+
+if TYPE_CHECKING:
+    # Only a stack with limits counts slots.
+    from sweephand.model.allowance import Allowance
 
 
 class PolicyStore(Protocol):
@@ -142,6 +146,10 @@ class AllowanceStore(Protocol):
 
     A write that the SDK repeats may take slots twice. They are then lost, and no slot is given twice.
     """
+
+    def get(self, bucket: str) -> "Allowance | None":
+        """The next free slot of an allowance, and its limit; None if nobody has taken a slot for 14 days."""
+        ...
 
     def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
         """Take `count` consecutive slots of an allowance, and return the first of them in µs since 1970.

@@ -36,6 +36,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
         {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"},
         (403, 202, 202),
     ),
+    ("GET", f"{JOB_URL}/explain", None, (200, 200, 200)),
     ("GET", f"{JOB_URL}/changes", None, (200, 200, 200)),
     ("POST", "/v1/namespaces/ns/pause", {"prefix": "j"}, (403, 200, 200)),
     ("POST", "/v1/namespaces/ns/resume", {"prefix": "j"}, (403, 200, 200)),

@@ -41,10 +41,9 @@ if TYPE_CHECKING:
 class App:
     """The use cases over one set of ports. Each is made when it is first asked for, and then kept.
 
-    What makes a use case imports it, so that a function starts without the modules that it does not run.
-    `namespace_limit` says how many triggers a minute a namespace may deliver (0: any number).
-    `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for production's own. They are
-    given where a test needs another: fixed secrets, a number of shards that changes, tasks one by one.
+    Each is imported when it is made. `namespace_limit` returns how many triggers a minute a namespace may
+    deliver (0: any number). `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for
+    production's own: a test may need fixed secrets, a number of shards that changes, or tasks one by one.
     """
 
     def __init__(
@@ -92,6 +91,7 @@ class App:
             forecaster=self.insight.forecaster,
             runs=ports.runs,
             flagged=self.insight.flagged_list,
+            explainer=self.insight.explainer(self.policies.policy_check),
             batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
             callbacks=self.callbacks,

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sweephand.jobs.change_history import ChangeHistory
     from sweephand.jobs.forecast import Forecaster
+    from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.ports import RunStore
+    from sweephand.runs.explain.explainer import Explainer
     from sweephand.runs.flagged_list import FlaggedList
     from sweephand.runtime.app_ports import Ports
 
@@ -37,6 +39,25 @@ class InsightUseCases:
         from sweephand.runs.flagged import FlaggedRuns
 
         return FlaggedRuns(self._ports.runs, lambda: self._ports.flags)
+
+    def explainer(self, policies: "PolicyCheck") -> "Explainer":
+        """Says why a job fired, or did not."""
+        from sweephand.runs.explain.explainer import Explainer, ExplainStores
+
+        ports = self._ports
+        return Explainer(
+            ExplainStores(
+                jobs=ports.jobs,
+                changes=self.change_history,
+                runs=ports.runs,
+                lines=ports.lines,
+                timers=ports.timers,
+                leases=ports.leases,
+                history=ports.wheel_history,
+                allowances=ports.allowances,
+                policies=policies,
+            )
+        )
 
     @cached_property
     def flagged_list(self) -> "FlaggedList":

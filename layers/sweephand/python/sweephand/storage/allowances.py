@@ -30,6 +30,11 @@ class DynamoAllowances:
     def __init__(self, table: Table) -> None:
         self._table = table
 
+    def get(self, bucket: str) -> Allowance | None:
+        """The allowance as it is stored. One strong read."""
+        raw = self._table.get(_key(bucket))
+        return None if raw is None else _allowance(raw)
+
     def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
         """Take slots by one addition while this minute's allowance is in use, and else by compare-and-set."""
         taken_us, expires_at = count * step_us_of(per_minute), (now + _KEPT_MS) // SECOND_MS

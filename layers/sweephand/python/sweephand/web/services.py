@@ -28,6 +28,7 @@ from sweephand.ports import (
 )
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
@@ -52,6 +53,7 @@ class Services:
     forecaster: Forecaster
     runs: RunStore
     flagged: FlaggedList
+    explainer: Explainer
     batches: BatchReader
     lines: LineStore
     redriver: Redriver

@@ -158,6 +158,16 @@ class KeysQuery(QueryParameters):
     cursor: CursorText = Field("", min_length=1, description=_CURSOR)
 
 
+class ExplainQuery(QueryParameters):
+    """Says which instant to explain."""
+
+    at: InstantText | None = Field(
+        None,
+        description="The instant in question (RFC 3339 with an offset). By default the job's latest due time "
+        "up to now.",
+    )
+
+
 class OccurrencesQuery(QueryParameters):
     """Selects the occurrences to show."""
 

@@ -1,0 +1,1 @@
+"""Why a job fired at an instant, or did not."""

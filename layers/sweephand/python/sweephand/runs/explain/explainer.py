@@ -1,0 +1,147 @@
+"""Reads what an explanation needs: the job, its changes, the run, and how the stack fared."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.timing import CHANGE_RETENTION_MS
+from sweephand.flow_ports import AllowanceStore
+from sweephand.insight_ports import WheelHistory
+from sweephand.jobs.change_history import ChangeHistory
+from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.model.allowance import US_PER_MS, minute_us_of
+from sweephand.model.change import Change
+from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
+from sweephand.model.run_id import RunName, run_position
+from sweephand.model.timer import WheelState, instant_at
+from sweephand.ports import JobStore, LeaseStore, LineStore, RunStore, TimerStore
+from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
+from sweephand.runs.explain.lives import Lives
+from sweephand.runs.explain.subject import Subject, subject_of, width_of
+from sweephand.runs.explain.verdict import explain
+
+#: Changes that are read, in pages of the second number. A job with more of them has its history cut off.
+_CHANGES_MAX: Final = 1_000
+_PAGE_MAX: Final = 200
+
+#: Records among which the one of a span of misfires is looked for. Runs on demand may lie in between.
+_RUNS_MAX: Final = 100
+
+_EVENTS_MAX: Final = 100
+
+#: The allowances that may hold a trigger back. No namespace has an empty name.
+_STACK: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainStores:
+    """What an explanation reads."""
+
+    jobs: JobStore
+    changes: ChangeHistory
+    runs: RunStore
+    lines: LineStore
+    timers: TimerStore
+    leases: LeaseStore
+    history: WheelHistory
+    allowances: AllowanceStore
+    policies: PolicyCheck
+
+
+class Explainer:
+    """Explains. It writes nothing."""
+
+    def __init__(self, stores: ExplainStores) -> None:
+        self._stores = stores
+
+    def explain(self, key: JobKey, at: Instant | None, now: Instant) -> tuple[Explanation, Facts]:
+        """Why the job of that key fired at an instant, or did not, as far as it is known at `now`.
+
+        The facts are those from which it follows. Without `at`, it is about the latest due time up to now.
+        The values are read one after the other, and the job may be written in between. Raises NotFoundError
+        if there is neither such a job nor any change of one.
+        """
+        facts = self._facts(key, at, now)
+        return explain(facts), facts
+
+    def _facts(self, key: JobKey, asked_at: Instant | None, now: Instant) -> Facts:
+        stores = self._stores
+        job = stores.jobs.get(key)
+        at = _latest(job, now) if asked_at is None else asked_at
+        lives = self._lives(key, at, now)
+        subject = None if job is None else subject_of(job.series, at)
+        run = self._run(key, job, subject, at)
+        due_at = at if subject is None or subject.due_at is None else subject.due_at
+        wheel = stores.leases.state()
+        facts = Facts(key, at, now, job, lives, subject, run, wheel=wheel)
+        if job is None:
+            return facts
+        is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
+        line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
+        return Facts(
+            key,
+            at,
+            now,
+            job,
+            lives,
+            subject,
+            run,
+            line=None if line is None or line.uid != job.uid else line.line,
+            policy_block=stores.policies.block(key.namespace, job.definition) if run is None else None,
+            wheel=wheel,
+            events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
+            limit=self._limit(key.namespace, now) if is_waiting else None,
+            unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,
+        )
+
+    def _lives(self, key: JobKey, at: Instant, now: Instant) -> Lives:
+        found: list[Change] = []
+        before: str | None = ""
+        while before is not None and len(found) < _CHANGES_MAX and (not found or found[-1].at >= at):
+            page = self._stores.changes.page(key, before, _PAGE_MAX)
+            found += page.items
+            before = page.next
+        reaches_back = before is None or found[-1].at < at
+        return Lives(found[::-1], reaches_back and at > now - CHANGE_RETENTION_MS)
+
+    def _run(self, key: JobKey, job: Job | None, subject: Subject | None, at: Instant) -> Run | None:
+        """The record of the trigger, or that of the misfires among which it was skipped."""
+        since = at if subject is None or subject.due_at is None else subject.due_at
+        until = at + width_of(at) - 1 if since == at else since
+        page = self._stores.runs.page(key, None, run_position(RunName(until + 1, 0), ""), _RUNS_MAX)
+        is_alive = job is not None and since >= job.created_at
+        for run in page.items:
+            if run.demand is not None or (is_alive and job is not None and run.uid != job.uid):
+                continue
+            is_span = run.last_due_at is not None and run.due_at <= since <= run.last_due_at
+            if since <= run.due_at <= until or is_span:
+                return run
+            return None
+        return None
+
+    def _limit(self, namespace: str, now: Instant) -> Limit | None:
+        """The limit of which all slots of this minute are taken, so that triggers wait."""
+        minute_end_us = minute_us_of(now) + MINUTE_MS * US_PER_MS
+        buckets: tuple[tuple[LimitLevel, str], ...] = (("namespace", namespace), ("stack", _STACK))
+        for level, bucket in buckets:
+            found = self._stores.allowances.get(bucket)
+            if found is not None and found.next_us > minute_end_us:
+                return Limit(level, found.per_minute, found.next_us // US_PER_MS)
+        return None
+
+    def _unswept_at(self, job: Job, due_at: Instant, wheel: WheelState) -> Instant | None:
+        """The bucket of the first timer of the job's shard that was due by then and is not passed."""
+        lease = next((each for each in wheel.leases if each.shard == job.shard), None)
+        if lease is None:
+            return None
+        left = self._stores.timers.page(job.shard, lease.cursor, due_at + 1, 1)
+        return instant_at(left[0].sort_key) if left else None
+
+
+def _latest(job: Job | None, now: Instant) -> Instant:
+    """The latest due time of a job up to now; now itself if there is none."""
+    first = None if job is None else job.series.next_after(-1)
+    if job is None or first is None or first.due_at > now:
+        return now
+    return job.series.last_through(now, first).due_at

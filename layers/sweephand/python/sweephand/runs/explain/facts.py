@@ -1,0 +1,141 @@
+"""The values from which an explanation follows, and the explanation itself."""
+
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple, Self, get_args
+
+from sweephand.base.instants import Instant
+from sweephand.jobs.policy_check import PolicyBlock
+from sweephand.model.change import Change
+from sweephand.model.job import Job, JobKey
+from sweephand.model.line import Line
+from sweephand.model.run import Run
+from sweephand.model.timer import WheelState
+from sweephand.model.wheel_event import WheelEvent
+from sweephand.runs.explain.lives import Lives
+from sweephand.runs.explain.subject import Subject
+
+#: The verdicts in the order in which they are tried: the first true one is given.
+Verdict = Literal[
+    "not-created",
+    "deleted",
+    "expired",
+    "paused",
+    "on-demand",
+    "before-due-time",
+    "after-ttl",
+    "repeats-used",
+    "not-scheduled",
+    "clock-change",
+    "jitter",
+    "misfire",
+    "overlap",
+    "delivered",
+    "running",
+    "retrying",
+    "failed",
+    "cancelled",
+    "scheduled",
+    "switched-off",
+    "stopped",
+    "waiting-turn",
+    "waiting-policy",
+    "waiting-limit",
+    "not-swept",
+    "enqueued",
+    "not-kept",
+]
+
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
+
+
+class Standstill(NamedTuple):
+    """A span in which the stack delivered nothing. `until` is None while it lasts."""
+
+    kind: Literal["stopped", "off"]
+    since: Instant
+    until: Instant | None = None
+
+
+LimitLevel = Literal["stack", "namespace"]
+
+
+class Limit(NamedTuple):
+    """A limit of triggers a minute for which triggers wait now, and until when its slots are taken."""
+
+    level: LimitLevel
+    per_minute: int
+    taken_until: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known about a job and an instant, each value as it was just read.
+
+    `job` is None if there is none; it may have expired. `subject` is what its series says of the instant, and
+    None without a job. `run` is the record of the trigger in question, or that of the misfires among which it
+    was skipped. `events` are those that tick found after the due time, oldest first. `limit` is one for which
+    triggers wait now. `unswept_at` is the bucket of the first
+    timer that was due by then and that no sweep has passed; None if there is none.
+    """
+
+    key: JobKey
+    at: Instant
+    now: Instant
+    job: Job | None
+    lives: Lives
+    subject: Subject | None = None
+    run: Run | None = None
+    line: Line | None = None
+    policy_block: PolicyBlock | None = None
+    wheel: WheelState = field(default_factory=lambda: WheelState((), 0, None))
+    events: tuple[WheelEvent, ...] = ()
+    limit: Limit | None = None
+    unswept_at: Instant | None = None
+
+    @property
+    def due_at(self) -> Instant:
+        """The due time of the trigger in question, or the instant itself if the schedule has none for it."""
+        if self.subject is not None and self.subject.due_at is not None:
+            return self.subject.due_at
+        return self.at if self.run is None else self.run.due_at
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A verdict, and what speaks for it.
+
+    `summary` is for a person: one to three sentences. `due_at` is the due time of the trigger in question.
+    `next_at` is when something happens next, and `next_step` what. `is_kept` says whether all that the
+    verdict needs was kept.
+    """
+
+    verdict: Verdict
+    summary: str
+    due_at: Instant | None = None
+    before: Instant | None = None
+    after: Instant | None = None
+    run: Run | None = None
+    change: Change | None = None
+    pause_end: Change | None = None
+    standstill: Standstill | None = None
+    subject: Subject | None = None
+    policy: str | None = None
+    waits_for: str | None = None
+    limit: Limit | None = None
+    next_at: Instant | None = None
+    next_step: str | None = None
+    is_kept: bool = True
+
+    def about(self, facts: Facts) -> Self:
+        """The explanation with the trigger, its nearest due times and its run."""
+        subject = facts.subject
+        if subject is None:
+            return replace(self, run=facts.run)
+        return replace(
+            self,
+            due_at=subject.due_at,
+            before=subject.before,
+            after=subject.after,
+            run=facts.run,
+            subject=subject,
+        )

@@ -1,0 +1,59 @@
+"""What the changes of a name say about an instant: was there a job, was it paused, what has changed since."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from sweephand.base.instants import Instant
+from sweephand.model.change import Change
+
+#: The fields that decide when a job fires.
+_TIMING: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "batch"})
+
+
+class Pause(NamedTuple):
+    """A pause, by the changes that began and ended it. `end` is None while it lasts."""
+
+    begin: Change
+    end: Change | None = None
+
+
+class Lives(NamedTuple):
+    """The changes of a name, oldest first. `is_complete` says that no older one is missing."""
+
+    changes: Sequence[Change]
+    is_complete: bool = True
+
+    def last_up_to(self, at: Instant) -> Change | None:
+        """The last change up to an instant."""
+        return next((each for each in reversed(self.changes) if each.at <= at), None)
+
+    def first_after(self, at: Instant) -> Change | None:
+        """The first change after an instant."""
+        return next((each for each in self.changes if each.at > at), None)
+
+    def pause_at(self, due_at: Instant) -> Pause | None:
+        """The pause in which a trigger fell due; None if there was none.
+
+        The instant of the pause itself is not in the pause: what is due then is still owed (Revision.owns).
+        """
+        begin: Change | None = None
+        for change in self.changes:
+            if change.what == "paused" and begin is None:
+                begin = change
+            elif change.what in ("resumed", "created", "deleted"):
+                if begin is not None and begin.at < due_at <= change.at:
+                    return Pause(begin, change if change.what == "resumed" else None)
+                begin = None
+        return Pause(begin) if begin is not None and begin.at < due_at else None
+
+    def retimed_after(self, due_at: Instant) -> Change | None:
+        """The first change after an instant that may have changed when the job fires; None if none has.
+
+        A change of an earlier release does not say which fields it changed.
+        """
+        for change in self.changes:
+            if change.at < due_at or change.what not in ("replaced", "patched"):
+                continue
+            if change.fields is None or any(each.name in _TIMING for each in change.fields):
+                return change
+        return None

@@ -1,0 +1,192 @@
+"""The verdicts that follow from the job and its changes: whether it was there, paused, or due at all."""
+
+from sweephand.runs.explain.facts import Explanation, Facts, Verdict
+from sweephand.runs.explain.subject import Subject
+from sweephand.runs.explain.wording import by, reason_of, span, time, wall
+from sweephand.schedules import Series
+
+
+def expired(facts: Facts) -> Explanation | None:
+    """Whether the job had expired by then."""
+    job = facts.job
+    if job is None or not job.is_gone(facts.now) or job.expires_at is None or facts.due_at <= job.expires_at:
+        return None
+    said = f"The job was completed, and its retention was over at {time(job.expires_at)}."
+    return Explanation("expired", said)
+
+
+def absent(facts: Facts) -> Explanation | None:
+    """Whether there was no such job at the instant."""
+    lives, at = facts.lives, facts.due_at
+    if _is_there(facts):
+        return None
+    last, first = lives.last_up_to(at), lives.first_after(at)
+    if last is not None and last.what == "deleted":
+        return Explanation("deleted", f"The job was deleted at {time(last.at)}, {by(last)}.", change=last)
+    if last is None and first is not None and first.what == "created":
+        said = f"There was no such job yet. It was created at {time(first.at)}, {by(first)}."
+        return Explanation("not-created", said, change=first)
+    if last is None and facts.job is not None and lives.is_complete:
+        said = f"There was no such job yet. It was created at {time(facts.job.created_at)}."
+        return Explanation("not-created", said)
+    return None
+
+
+def forgotten(facts: Facts) -> Explanation | None:
+    """Whether a job that is not there any more ruled then, and left no record."""
+    lives, at = facts.lives, facts.due_at
+    if _is_there(facts) or facts.run is not None:
+        return None
+    last, first = lives.last_up_to(at), lives.first_after(at)
+    if facts.job is None and first is None and last is not None:
+        said = (
+            "The job is not there any more, and nobody deleted it: it was completed, and its retention is "
+            f"over. Its last change was at {time(last.at)}. What it did then was not kept."
+        )
+        return Explanation("expired", said, change=last, is_kept=False)
+    deleted = first if first is not None and first.what == "deleted" else None
+    then = "" if deleted is None else f" It was deleted at {time(deleted.at)}, {by(deleted)}."
+    said = f"The job that was there then is gone.{then} Neither its schedule nor a record was kept."
+    return Explanation("not-kept", said, change=deleted, is_kept=False)
+
+
+def _is_there(facts: Facts) -> bool:
+    """Whether the job that is stored was there at the instant."""
+    job, at = facts.job, facts.due_at
+    return job is not None and (at >= job.created_at or job.current.owns(at))
+
+
+def paused(facts: Facts) -> Explanation | None:
+    """Whether the job was paused when the trigger fell due."""
+    pause = facts.lives.pause_at(facts.due_at)
+    if pause is None or (facts.subject is None and facts.run is None):
+        return None
+    begin, end = pause
+    since = f"The job was paused at {time(begin.at)}, {by(begin)}{reason_of(begin)}"
+    if end is None:
+        said = f"{since} Nobody has resumed it."
+        return Explanation("paused", said, change=begin, next_step="The resume decides whether it fires.")
+    run = facts.run
+    became = "did not fire"
+    if run is not None and run.state != "skipped":
+        became = f"fired then, and its run is {run.state}"
+    resumed = f"It was resumed at {time(end.at)}, {by(end)}."
+    said = f"{since} {resumed} By the rule of catch-up, this trigger {became}."
+    return Explanation("paused", said, change=begin, pause_end=end)
+
+
+def held_by_pause(facts: Facts) -> Explanation | None:
+    """Whether a trigger that fell due before a pause waits for the resume."""
+    job, subject = facts.job, facts.subject
+    if job is None or job.paused_at is None or facts.run is not None:
+        return None
+    if subject is None or subject.due_at is None or subject.due_at > job.paused_at:
+        return None
+    why = f": {job.pause_reason.rstrip('.')}." if job.pause_reason else "."
+    said = (
+        f"The trigger was due at {time(subject.due_at)}. Before it was delivered, the job was paused, at "
+        f"{time(job.paused_at)}{why} If it was not delivered before, it waits for the resume."
+    )
+    change = facts.lives.last_up_to(facts.now)
+    return Explanation("paused", said, change=change, next_step="The resume lets the trigger go on.")
+
+
+def retimed(facts: Facts) -> Explanation | None:
+    """Whether an earlier definition decided, whose schedule was not kept."""
+    job = facts.job
+    if job is None or facts.run is not None or job.current.owns(facts.due_at):
+        return None
+    change = facts.lives.retimed_after(facts.due_at)
+    if change is None and facts.lives.is_complete:
+        return None
+    if change is None:
+        return Explanation("not-kept", "The changes of that time were not kept.", is_kept=False)
+    before = next((each.values for each in change.fields or () if each.name == "schedule"), None)
+    then = "" if before is None else f" The schedule was {before[0]!r} before."
+    said = (
+        f"Another definition applied then: it was changed at {time(change.at)}, {by(change)}.{then} "
+        "Which due times it had was not kept, and there is no record of a run."
+    )
+    return Explanation("not-kept", said, change=change, is_kept=False)
+
+
+def out_of_bounds(facts: Facts) -> Explanation | None:
+    """Whether dueTime, ttl or repeats let nothing fire then."""
+    job, subject = facts.job, facts.subject
+    if job is None or subject is None or subject.due_at is not None or facts.run is not None:
+        return None
+    series, at = job.series, facts.at
+    found: tuple[Verdict, str] | None = None
+    if series.is_on_demand:
+        found = (
+            "on-demand",
+            "The job has neither schedule nor dueTime. It fires by hand or in a chain.",
+        )
+    elif series.due_at is not None and series.schedule is not None and at < series.due_at + series.jitter_ms:
+        found = "before-due-time", f"The job's dueTime is {time(series.due_at)}. It does not fire before."
+    elif series.ttl_at is not None and at > series.ttl_at:
+        found = "after-ttl", f"The job's ttl ended at {time(series.ttl_at)}. It does not fire after."
+    elif subject.after is None and subject.before is not None and _are_used_up(series, subject.before):
+        last = time(subject.before)
+        found = "repeats-used", f"The job has used its {series.repeats} repeats: the last was due at {last}."
+    if found is None:
+        return None
+    return Explanation(*found, next_at=subject.after, next_step=_fires(series, subject))
+
+
+def not_scheduled(facts: Facts) -> Explanation | None:
+    """Whether the schedule has no trigger for the instant."""
+    job, subject = facts.job, facts.subject
+    if job is None or subject is None or subject.due_at is not None or facts.run is not None:
+        return None
+    nearest = []
+    if subject.before is not None:
+        nearest.append(f"the last one before is {time(subject.before)}")
+    if subject.after is not None:
+        nearest.append(f"the next one after is {time(subject.after)}")
+    said = f"The schedule has no due time then: {' and '.join(nearest) or 'it has none at all'}."
+    step = _fires(job.series, subject)
+    return Explanation("not-scheduled", said, next_at=subject.after, next_step=step)
+
+
+def clock_change(facts: Facts) -> Explanation | None:
+    """Whether a clock change has moved or dropped the local time."""
+    job, subject = facts.job, facts.subject
+    if job is None or subject is None or subject.effect is None:
+        return None
+    effect, zone = subject.effect, job.series.timezone
+    local = wall(effect.wall_s)
+    if effect.cause == "gap":
+        said = f"In {zone} the local time {local} does not exist: the clock was set forward."
+        rule = f"dst.gap is {job.series.dst.gap}"
+        if subject.due_at is None:
+            step = _fires(job.series, subject)
+            said = f"{said} {rule}, so nothing fires for it."
+            return Explanation("clock-change", said, next_at=subject.after, next_step=step)
+        run = f" Its run is {facts.run.state}." if facts.run is not None else ""
+        return Explanation("clock-change", f"{said} {rule}, so it fires at {time(subject.due_at)}.{run}")
+    said = f"In {zone} the local time {local} comes twice: the clock was set back."
+    rule = f"dst.overlap is {job.series.dst.overlap}, so the job does not fire at this one of the two."
+    step = _fires(job.series, subject)
+    return Explanation("clock-change", f"{said} {rule}", next_at=subject.after, next_step=step)
+
+
+def jitter_of(facts: Facts) -> str:
+    """A sentence about jitter, if it has moved the trigger; else nothing."""
+    job, subject = facts.job, facts.subject
+    if job is None or subject is None or subject.moved_by != "jitter" or subject.due_at is None:
+        return ""
+    return f"Jitter moves the job {span(job.series.jitter_ms)} later, to {time(subject.due_at)}. "
+
+
+def _are_used_up(series: Series, last_at: int) -> bool:
+    if series.repeats is None:
+        return False
+    last = series.next_after(last_at - 1)
+    return last is not None and last.sequence >= series.repeats
+
+
+def _fires(series: Series, subject: Subject) -> str | None:
+    if subject.after is None:
+        return None
+    return "The job fires." if series.batch is None else "A batch begins."

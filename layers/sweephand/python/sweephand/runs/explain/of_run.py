@@ -1,0 +1,232 @@
+"""The verdicts that follow from the record of the run, or from where its trigger waits."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.model.run import Run, State
+from sweephand.runs.explain.facts import Explanation, Facts, Standstill
+from sweephand.runs.explain.of_job import jitter_of
+from sweephand.runs.explain.wording import answer_of, attempts, span, time
+
+#: A trigger that is later than this was not delivered to the second.
+_PUNCTUAL_MS: Final = SECOND_MS
+
+#: How the policy of a job holds its triggers back.
+_POLICY_WAITS: Final = {
+    None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
+    "missing": "The policy {policy} does not exist. The trigger waits until the policy is created again.",
+    "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
+}
+
+
+def recorded(facts: Facts) -> Explanation | None:
+    """What the record of the run says."""
+    run = facts.run
+    return None if run is None else _OF_STATES[run.state](run, facts)
+
+
+def _retrying(run: Run, facts: Facts) -> Explanation:
+    said = f"{_due(run, facts)} {attempts(run.attempts)} failed. {answer_of(run)}"
+    next_at = run.next_attempt_at
+    tail = "" if next_at is None else f" The next attempt is due at {time(next_at)}."
+    step = f"Attempt {run.attempts + 1} begins."
+    return Explanation("retrying", f"{said}{tail}", next_at=next_at, next_step=step)
+
+
+def _failed(run: Run, facts: Facts) -> Explanation:
+    ended = "" if run.ended_at is None else f" at {time(run.ended_at)}"
+    gave_up = f"Sweephand gave it up{ended}, after {attempts(run.attempts)}."
+    said = f"{_due(run, facts)} {gave_up} {_last(run)}"
+    return Explanation("failed", said, next_step="A redrive tries it again.")
+
+
+def _cancelled(run: Run, facts: Facts) -> Explanation:
+    said = f"{_due(run, facts)} Its run was cancelled. {run.reason or ''}"
+    return Explanation("cancelled", said.rstrip())
+
+
+def _due(run: Run, facts: Facts) -> str:
+    return f"{jitter_of(facts)}The trigger was due at {time(run.due_at)}."
+
+
+def _last(run: Run) -> str:
+    """Why a run was given up: its reason, and the last failure if that says more."""
+    last, reason = answer_of(run), run.reason
+    if reason is None or reason.rstrip(".") in last:
+        return last
+    reason = reason if reason.endswith(".") else f"{reason}."
+    return reason if last.rstrip(".") in reason else f"{reason} {last}"
+
+
+def _skipped(run: Run, facts: Facts) -> Explanation:
+    if run.reason != "misfire":
+        said = f"{_due(run, facts)} Another run of the job was not over, so it was skipped (overlap)."
+        return Explanation("overlap", said)
+    last_at = run.last_due_at or run.due_at
+    found = "" if run.ended_at is None else f" at {time(run.ended_at)}"
+    policy = None if facts.job is None else facts.job.definition.catchup
+    rule = "" if policy is None else f" (mode {policy.mode}, window {span(policy.window_ms)})"
+    said = (
+        f"The trigger was found too late{found}, and by the rule of catch-up{rule} it did not fire. "
+        f"One record stands for {run.count} such triggers, from {time(run.due_at)} to {time(last_at)}."
+    )
+    standstill = _standstill(facts)
+    return Explanation("misfire", f"{said}{_during(standstill)}", standstill=standstill)
+
+
+def _succeeded(run: Run, facts: Facts) -> Explanation:
+    late_ms = run.lateness_ms
+    said = f"{jitter_of(facts)}It was delivered: the trigger of {time(run.due_at)} has succeeded"
+    if late_ms is None or run.started_at is None or late_ms <= _PUNCTUAL_MS:
+        more = "" if run.attempts <= 1 else f", with attempt {run.attempts}"
+        return Explanation("delivered", f"{said}{more}.")
+    said = f"{said}. Its first attempt began {span(late_ms)} late, at {time(run.started_at)}."
+    standstill = _standstill(facts)
+    return Explanation("delivered", f"{said}{_during(standstill)}", standstill=standstill)
+
+
+def _under_way(run: Run, facts: Facts) -> Explanation:
+    began = "" if run.started_at is None else f" It began at {time(run.started_at)}."
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        by = min(run.heartbeat_by, run.run_until)
+        said = f"{_due(run, facts)} The consumer has accepted it and works on it.{began}"
+        step = "The attempt counts as failed if the consumer has not called back."
+        return Explanation("running", said, next_at=by, next_step=step)
+    said = f"{_due(run, facts)} Attempt {run.attempts} is under way.{began}"
+    step = "If the function that makes it has crashed, the attempt is made again."
+    return Explanation("running", said, next_at=run.claimed_until, next_step=step)
+
+
+#: What the record says in each state.
+_OF_STATES: Final[Mapping[State, Callable[[Run, Facts], Explanation]]] = {
+    "skipped": _skipped,
+    "succeeded": _succeeded,
+    "retrying": _retrying,
+    "failed": _failed,
+    "cancelled": _cancelled,
+    "claimed": _under_way,
+    "running": _under_way,
+}
+
+
+def _standstill(facts: Facts) -> Standstill | None:
+    """The standstill of the stack in which the trigger fell due."""
+    due_at = facts.due_at
+    for event in facts.events:
+        if event.kind != "limit" and event.since < due_at < event.at:
+            return Standstill(event.kind, event.since, event.at)
+    return _present_standstill(facts)
+
+
+def _present_standstill(facts: Facts) -> Standstill | None:
+    wheel = facts.wheel
+    if wheel.off_since is not None:
+        return Standstill("off", wheel.off_since)
+    beat_at = wheel.heartbeat_at
+    if beat_at is not None and facts.now - beat_at > HEARTBEAT_AGE_MAX_MS:
+        return Standstill("stopped", beat_at)
+    return None
+
+
+def _during(standstill: Standstill | None) -> str:
+    if standstill is None:
+        return ""
+    kind, since, until = standstill
+    if until is None:
+        state = "is switched off" if kind == "off" else "has not ticked"
+        return f" The stack {state} since {time(since)}."
+    state = "was switched off" if kind == "off" else "did not tick"
+    return f" The stack {state} from {time(since)} until {time(until)}."
+
+
+def coming(facts: Facts) -> Explanation | None:
+    """Whether the trigger is not due yet."""
+    if facts.due_at <= facts.now or facts.run is not None:
+        return None
+    said = f"{jitter_of(facts)}It is due at {time(facts.due_at)}, in {span(facts.due_at - facts.now)}."
+    standstill = _present_standstill(facts)
+    said = f"{said}{_during(standstill)}"
+    policy = None if facts.job is None else facts.job.definition.policy
+    if facts.policy_block is not None and policy is not None:
+        said = f"{said} {_POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+    found = Explanation("scheduled", said, policy=policy, standstill=standstill)
+    return replace(found, next_at=facts.due_at, next_step="The job fires.")
+
+
+def held_by_stack(facts: Facts) -> Explanation | None:
+    """Whether the trigger is due and the stack stands still now."""
+    due, standstill = _unrecorded(facts), _present_standstill(facts)
+    if facts.run is not None or standstill is None:
+        return None
+    if standstill.kind == "off":
+        said = f"{due}{_during(standstill)} Nothing is lost: it is delivered when the stack is on again."
+        return Explanation("switched-off", said, standstill=standstill, next_step="Set Enabled to true.")
+    said = f"{due}{_during(standstill)} Nothing is lost: it is delivered once the stack ticks again."
+    return Explanation("stopped", said, standstill=standstill)
+
+
+def held_by_turn(facts: Facts) -> Explanation | None:
+    """Whether the trigger waits for another run of its job."""
+    line = facts.line
+    if line is None or line.holder is None or facts.run is not None:
+        return None
+    if not any(each.trigger.due_at == facts.due_at and each.trigger.demand is None for each in line.waiting):
+        return None
+    holder = line.holder.message.trigger.run_id
+    said = f"{_unrecorded(facts)} It waits for its turn: run {holder} of this job is not over (overlap)."
+    return Explanation("waiting-turn", said, waits_for=holder)
+
+
+def held_by_sweep(facts: Facts) -> Explanation | None:
+    """Whether the sweep of the job's shard has not come to the trigger."""
+    if facts.unswept_at is None or facts.run is not None:
+        return None
+    said = f"{_unrecorded(facts)} The sweep of its shard is behind: it has come to {time(facts.unswept_at)}."
+    return Explanation("not-swept", said, next_step="The next sweeps go on from there.")
+
+
+def held_by_limit(facts: Facts) -> Explanation | None:
+    """Whether the trigger may wait for a policy, or for a limit of triggers a minute."""
+    job, limit = facts.job, facts.limit
+    if job is None or facts.run is not None or not job.definition.records_successes:
+        return None
+    due, policy = _unrecorded(facts), job.definition.policy
+    if policy is not None and facts.now - facts.due_at < LINE_RETENTION_MS:
+        said = f"{due} {_POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+        return Explanation("waiting-policy", said, policy=policy)
+    if limit is None:
+        return None
+    said = (
+        f"{due} More is due than the limit of the {limit.level} allows: "
+        f"{limit.per_minute} triggers a minute. "
+        f"The slots until {time(limit.taken_until)} are taken."
+    )
+    return Explanation("waiting-limit", said, limit=limit, next_at=limit.taken_until)
+
+
+def _unrecorded(facts: Facts) -> str:
+    return f"{jitter_of(facts)}The trigger was due at {time(facts.due_at)} and has no record."
+
+
+def without_record(facts: Facts) -> Explanation:
+    """What can be said of a trigger that is due, has no record, and waits for nothing that is known."""
+    job = facts.job
+    due = f"{jitter_of(facts)}The trigger was due at {time(facts.due_at)}, and there is no record of it."
+    age_ms = facts.now - facts.due_at
+    if job is not None and not job.definition.records_successes:
+        history = f"history is {job.definition.history}"
+        said = f"{due} The job records no success ({history}), so it probably succeeded."
+        return Explanation("not-kept", said, is_kept=False)
+    if age_ms < PENDING_MAX_MS:
+        since = "just now" if age_ms < MINUTE_MS else f"{span(age_ms)} ago"
+        said = f"{jitter_of(facts)}The trigger was due {since}, at {time(facts.due_at)}, and is on its way."
+        return Explanation("enqueued", said, next_step="It is delivered, or its first attempt is being made.")
+    if job is not None and age_ms >= job.definition.history_retention_ms:
+        kept = span(job.definition.history_retention_ms)
+        return Explanation("not-kept", f"{due} Records of this job are kept for {kept}.", is_kept=False)
+    standstill = _standstill(facts)
+    said = f"{due} Nothing that was kept says what became of it.{_during(standstill)}"
+    return replace(Explanation("not-kept", said, is_kept=False), standstill=standstill)

@@ -1,0 +1,110 @@
+"""Why a job fired or did not: each way is brought about, and named rightly."""
+
+import pytest
+from tests.fakes.world import NOON, World
+from tests.unit.runs.explain.ways import WAYS, explained
+
+from sweephand.base.errors import NotFoundError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.runs.explain.facts import VERDICTS
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_the_way_is_named_rightly(name: str) -> None:
+    world = World()
+    at = WAYS[name].bring_about(world)
+    found = explained(world, at)
+    assert (found.verdict, WAYS[name].words in found.summary) == (WAYS[name].verdict, True), found.summary
+    assert found.is_kept == (found.verdict != "not-kept" and "not kept" not in found.summary)
+    assert found.summary.endswith(".")
+
+
+def test_there_are_ways_to_every_verdict() -> None:
+    assert {each.verdict for each in WAYS.values()} == set(VERDICTS)
+
+
+def test_a_job_that_never_was_is_not_found() -> None:
+    with pytest.raises(NotFoundError):
+        explained(World(), NOON)
+
+
+def test_without_an_instant_it_is_about_the_latest_due_time() -> None:
+    world = World()
+    world.put(schedule="0 30 * * * *")
+    world.run_until(NOON + 2 * HOUR_MS)
+    found = explained(world, None)
+    assert (found.verdict, found.due_at) == ("delivered", NOON + 90 * MINUTE_MS)
+    assert explained(world, NOON + HOUR_MS).verdict == "not-scheduled"
+
+
+def test_an_instant_on_a_full_minute_or_second_is_about_what_is_due_within_it() -> None:
+    world = World()
+    world.put(schedule="17 * * * * *")
+    world.run_until(NOON + HOUR_MS)
+    for at in (NOON + MINUTE_MS, NOON + MINUTE_MS + 17_000):
+        assert explained(world, at).due_at == NOON + MINUTE_MS + 17_000
+    for at in (NOON + MINUTE_MS + 1_000, NOON + MINUTE_MS + 17_001):
+        assert explained(world, at).verdict == "not-scheduled"
+
+
+def test_the_nearest_due_times_are_those_around_the_trigger() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *", repeats=3)
+    found = explained(world, NOON + 2 * HOUR_MS)
+    assert (found.before, found.due_at, found.after) == (
+        NOON + HOUR_MS,
+        NOON + 2 * HOUR_MS,
+        NOON + 3 * HOUR_MS,
+    )
+    last = explained(world, NOON + 3 * HOUR_MS)
+    assert (last.before, last.after) == (NOON + 2 * HOUR_MS, None)
+    assert explained(world, NOON + HOUR_MS).before is None
+
+
+def test_a_pause_that_was_resumed_long_ago_does_not_explain_what_is_due_after_it() -> None:
+    world = World()
+    world.put(schedule="0 * * * * *")
+    world.pause()
+    world.run_until(NOON + 10 * MINUTE_MS)
+    world.resume(mode="none")
+    world.run_until(NOON + HOUR_MS)
+    assert explained(world, NOON + 30 * MINUTE_MS).verdict == "delivered"
+
+
+def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *")
+    world.run_until(NOON + 2 * HOUR_MS + MINUTE_MS)
+    world.patch(description="another text")
+    world.run_until(NOON + DAY_MS)
+    found = explained(world, NOON + HOUR_MS)
+    assert (found.verdict, found.run is not None and found.run.sequence) == ("delivered", 1)
+    assert explained(world, NOON + HOUR_MS + 30 * MINUTE_MS).verdict == "not-scheduled"
+
+
+def test_a_run_of_an_earlier_schedule_is_found_at_its_due_time() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *")
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    world.put(schedule="0 30 2 * * *")
+    world.run_until(NOON + 2 * HOUR_MS)
+    found = explained(world, NOON + HOUR_MS)
+    assert (found.verdict, found.run is not None and found.run.due_at) == ("delivered", NOON + HOUR_MS)
+
+
+def test_the_runs_of_a_deleted_job_are_explained() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *")
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    world.delete()
+    assert explained(world, NOON + HOUR_MS).verdict == "delivered"
+
+
+def test_changes_that_were_not_all_kept_are_not_guessed() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *", history="failures")
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    world.patch(description="x")
+    world.clock.time = NOON + 100 * DAY_MS
+    found = explained(world, NOON + HOUR_MS)
+    assert (found.verdict, found.is_kept) == ("not-kept", False)
