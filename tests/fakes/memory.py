@@ -169,7 +169,7 @@ class MemoryLeases:
         """Lose everything."""
         with self._lock:
             self._leases.clear()
-            self._shards, self._heartbeat = 0, (None, None)
+            self._shards, self._heartbeat = 0, None
 
     def state(self) -> WheelState:
         with self._lock:

@@ -256,7 +256,7 @@ class World:
         return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
     def audit(self) -> PayloadAudit:
-        return self.app(self.wheel_clock).payload_audit
+        return self.app(self.wheel_clock).repair.payload_audit
 
     def on_demand(self) -> OnDemand:
         return self.app(self.api_clock).on_demand

@@ -154,7 +154,7 @@ class Fleet:
 
     def audit(self, machine: Machine) -> PayloadAudit:
         """Return the audit of a process that has just started."""
-        return self._app(machine).payload_audit
+        return self._app(machine).repair.payload_audit
 
     def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:
         return {

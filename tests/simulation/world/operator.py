@@ -67,7 +67,7 @@ class Operator:
             timers._keys.setdefault(shard, []).append(key)
         dict.clear(leases._leases)
         dict.update(leases._leases, kept_leases)
-        leases._shards, leases._heartbeat = shards, (None, None)
+        leases._shards, leases._heartbeat = shards, None
         back_to_ms = self._drill.back_to_ms
         self._chronicle.add(
             TimersLost(self._scheduler.now, 0 if back_to_ms is None else begins_at + back_to_ms)

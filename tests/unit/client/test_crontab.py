@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.client.conftest import CommandLine
-from tests.unit.docs.test_examples import CRONTAB, blocks, requests
+from tests.unit.docs.blocks import blocks
+from tests.unit.docs.test_examples import CRONTAB, requests
 
 from sweephand_client.tasks.crontab.shell import split_input
 from sweephand_client.tasks.crontab.translation import LIKE_CRON, Translated, translate
@@ -38,7 +39,7 @@ def notes(text: str, **options: Any) -> list[tuple[int, str, bool]]:
 
 
 def test_the_crontab_of_the_page_becomes_the_jobs_of_the_page() -> None:
-    text = next(blocks(CRONTAB, "crontab"))
+    text = next(blocks(CRONTAB, "crontab")).text
     body = json.loads(next(each.body for each in requests(CRONTAB) if each.url.endswith("/jobs")) or "")
 
     found = translate(text, target={"type": "http", "url": URL})
@@ -50,14 +51,14 @@ def test_the_crontab_of_the_page_becomes_the_jobs_of_the_page() -> None:
 
 
 def test_the_input_of_the_page_becomes_the_data_of_the_page() -> None:
-    line = next(block for block in blocks(CRONTAB, "crontab") if "announce" in block)
-    documents = [json.loads(block) for block in blocks(CRONTAB, "json")]
+    line = next(each.text for each in blocks(CRONTAB, "crontab") if "announce" in each.text)
+    documents = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
 
     assert job(line, target={"type": "http", "url": URL}) in documents
 
 
 def test_the_api_accepts_the_jobs_of_a_crontab(sweephand: CommandLine) -> None:
-    path = sweephand.file("crontab", next(blocks(CRONTAB, "crontab")))
+    path = sweephand.file("crontab", next(blocks(CRONTAB, "crontab")).text)
 
     made = sweephand.ok("crontab", path, "--url", URL)
     applied = sweephand.ok("apply", "-f", "-", given=made.out)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sweephand.jobs.expiry import JobExpiry
     from sweephand.jobs.on_demand import OnDemand
     from sweephand.jobs.pause import Pauser
-    from sweephand.jobs.payload_audit import PayloadAudit
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from sweephand.runtime.app_namespaces import NamespaceUseCases
     from sweephand.runtime.app_policies import PolicyUseCases
     from sweephand.runtime.app_ports import Ports
+    from sweephand.runtime.app_repair import RepairUseCases
     from sweephand.runtime.app_secrets import SecretUseCases
     from sweephand.web.services import Services
     from sweephand.wheel.sweep import Sweeper
@@ -74,7 +74,6 @@ class App:
         """What the operations of the API call."""
         from sweephand.access.auth_mode import Auth
         from sweephand.runs.batch_reads import BatchReader
-        from sweephand.runtime.app_repair import RepairUseCases
         from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
 
@@ -96,7 +95,7 @@ class App:
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.redriver,
-            rebuilder=RepairUseCases(ports).rebuilder,
+            rebuilder=self.repair.rebuilder,
             policy_writer=self.policies.policy_writer,
             policy_reader=self.policies.policy_reader,
             policy_changes=self.policies.policy_changes,
@@ -228,14 +227,11 @@ class App:
         )
 
     @cached_property
-    def payload_audit(self) -> "PayloadAudit":
-        """Finds the payloads that no job refers to any more."""
-        from sweephand.jobs.payload_audit import PayloadAudit
+    def repair(self) -> "RepairUseCases":
+        """What is done about what was lost or left over."""
+        from sweephand.runtime.app_repair import RepairUseCases
 
-        ports = self.ports
-        return PayloadAudit(
-            jobs=ports.jobs, places=ports.payload_places, audits=ports.audits, clock=ports.clock
-        )
+        return RepairUseCases(self.ports)
 
     @cached_property
     def callbacks(self) -> "Callbacks":

@@ -1,9 +1,10 @@
-"""The use cases that mend a stack which has lost a part of what it stored, made like those of an App."""
+"""The use cases about what a stack has lost or left over, made like those of an App, which has these."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sweephand.jobs.payload_audit import PayloadAudit
     from sweephand.runs.rebuild import Rebuilder
     from sweephand.runtime.app_ports import Ports
 
@@ -29,4 +30,14 @@ class RepairUseCases:
             namespaces=ports.namespaces,
             queue=ports.queue,
             clock=ports.clock,
+        )
+
+    @cached_property
+    def payload_audit(self) -> "PayloadAudit":
+        """Finds the payloads that no job refers to any more."""
+        from sweephand.jobs.payload_audit import PayloadAudit
+
+        ports = self._ports
+        return PayloadAudit(
+            jobs=ports.jobs, places=ports.payload_places, audits=ports.audits, clock=ports.clock
         )

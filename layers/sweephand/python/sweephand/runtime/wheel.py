@@ -35,7 +35,7 @@ def audit() -> "Audited | None":
     """
     if app().ports.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
         return None
-    return app().payload_audit.step()
+    return app().repair.payload_audit.step()
 
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:
