@@ -1,13 +1,15 @@
 """One seed's world from beginning to end: a time of faults, then a calm in which all promises must hold."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Final
 
+from tests.simulation.oracle.explain import explanations_are_true, runs_that_need_a_look_are_listed
 from tests.simulation.oracle.oracle import judge
+from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
@@ -27,6 +29,7 @@ from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues
+from tests.simulation.world.explanations import explanations, flagged
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
@@ -254,6 +257,7 @@ class Simulation:
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
         complaints += [*self._chronicle.flow.watch.complaints, *self._chronicle.quotas.complaints]
         complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
+        complaints += self._misstatements(through)
         figures = self._chronicle.figures
         figures.update(self._chronicle.flow.watch.figures)
         requests = (each for each in self._chronicle.events if isinstance(each, Requested))
@@ -268,6 +272,16 @@ class Simulation:
             actions=len(steps),
             calls=self._gate.calls or [],
         )
+
+    def _misstatements(self, through: Instant) -> Iterator[str]:
+        """What the API says wrongly of the world that has ended."""
+        chronicle = self._chronicle
+        tale = Tale(chronicle.events, through, self._calm_at)
+        yield from runs_that_need_a_look_are_listed(tale, flagged(chronicle))
+        if chronicle.readable is not None:
+            said = list(explanations(chronicle, chronicle.readable, self._seed, self.scheduler.now))
+            chronicle.figures["explained"] = len(said)
+            yield from explanations_are_true(tale, said)
 
     def _miss_until(self, until: Instant) -> None:
         self._missing_until = until

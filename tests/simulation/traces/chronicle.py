@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.fakes.memory import MemoryLeases, MemoryTimers
+    from tests.fakes.ports import FakePorts
     from tests.simulation.world.removals import Removals
 
 
@@ -60,6 +61,8 @@ class Chronicle(Recorder):
         #: Flags of runs. A process dies at the gates of other stores, before or after it writes one.
         self.flags = MemoryFlags()
         self.wheel_history = MemoryWheelHistory()
+        #: The stores without a gate, for those who look at a world that has ended; None on the adapters.
+        self.readable: FakePorts | None = None
         self.quotas = QuotaWatch(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None

@@ -16,6 +16,7 @@ from tests.fakes.memory import (
     MemoryTimers,
 )
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
@@ -119,9 +120,23 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         timers._timers = Expiring(
             chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
         )
+    changes, allowances = MemoryChanges(), MemoryAllowances()
+    chronicle.readable = FakePorts(
+        clock=MISSING,
+        ids=MISSING,
+        jobs=jobs,
+        changes=changes,
+        runs=runs,
+        flags=chronicle.flags,
+        lines=lines,
+        timers=timers,
+        leases=leases,
+        wheel_history=chronicle.wheel_history,
+        allowances=allowances,
+    )
     return Ports(
         jobs=gate.wrapped(jobs, "jobs"),
-        changes=gate.wrapped(MemoryChanges(), "changes"),
+        changes=gate.wrapped(changes, "changes"),
         timers=Batched(gate, timers, gate.wrapped(timers, "timers")),
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
@@ -131,7 +146,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         batches=gate.wrapped(batches, "batches"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
-        allowances=gate.wrapped(MemoryAllowances(), "allowances"),
+        allowances=gate.wrapped(allowances, "allowances"),
         queue=QueuePort(gate, queues),
         namespaces=gate.wrapped(_namespaces(jobs, chronicle), "jobs"),
         **flow_stores(gate, chronicle),

@@ -6,6 +6,7 @@ from tests.unit.runs.explain.ways import WAYS, explained
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.ports import Answer
 from sweephand.runs.explain.facts import VERDICTS
 
 
@@ -45,6 +46,17 @@ def test_an_instant_on_a_full_minute_or_second_is_about_what_is_due_within_it() 
         assert explained(world, at).due_at == NOON + MINUTE_MS + 17_000
     for at in (NOON + MINUTE_MS + 1_000, NOON + MINUTE_MS + 17_001):
         assert explained(world, at).verdict == "not-scheduled"
+
+
+def test_a_trigger_without_a_record_is_not_taken_for_a_later_one_of_its_minute() -> None:
+    world = World()
+    world.put(schedule="*/30 * * * * *", history="failures")
+    world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.trigger.sequence != 3, code=503, is_final=True
+    )
+    world.run_until(NOON + HOUR_MS)
+    assert explained(world, NOON + 90_000).verdict == "failed"
+    assert explained(world, NOON + MINUTE_MS).verdict == "not-kept"
 
 
 def test_the_nearest_due_times_are_those_around_the_trigger() -> None:

@@ -107,18 +107,21 @@ class Explainer:
 
     def _run(self, key: JobKey, job: Job | None, subject: Subject | None, at: Instant) -> Run | None:
         """The record of the trigger, or that of the misfires among which it was skipped."""
-        since = at if subject is None or subject.due_at is None else subject.due_at
-        until = at + width_of(at) - 1 if since == at else since
+        since, until = at, at + width_of(at) - 1
+        if subject is not None and subject.due_at is not None:
+            since = until = subject.due_at
         page = self._stores.runs.page(key, None, run_position(RunName(until + 1, 0), ""), _RUNS_MAX)
         is_alive = job is not None and since >= job.created_at
+        found: Run | None = None
         for run in page.items:
             if run.demand is not None or (is_alive and job is not None and run.uid != job.uid):
                 continue
             is_span = run.last_due_at is not None and run.due_at <= since <= run.last_due_at
-            if since <= run.due_at <= until or is_span:
-                return run
-            return None
-        return None
+            if run.due_at < since and not (is_span and found is None):
+                break
+            # The first one of the time that the instant stands for.
+            found = run
+        return found
 
     def _limit(self, namespace: str, now: Instant) -> Limit | None:
         """The limit of which all slots of this minute are taken, so that triggers wait."""

@@ -93,11 +93,20 @@ class Facts:
     unswept_at: Instant | None = None
 
     @property
-    def due_at(self) -> Instant:
-        """The due time of the trigger in question, or the instant itself if the schedule has none for it."""
+    def trigger_due_at(self) -> Instant | None:
+        """The due time of the trigger in question; None if there is no such trigger."""
         if self.subject is not None and self.subject.due_at is not None:
             return self.subject.due_at
-        return self.at if self.run is None else self.run.due_at
+        if self.run is None:
+            return None
+        # A record of misfires stands for many triggers.
+        return self.run.due_at if self.run.last_due_at is None else self.at
+
+    @property
+    def due_at(self) -> Instant:
+        """The due time of the trigger in question, or the instant itself if there is none."""
+        due_at = self.trigger_due_at
+        return self.at if due_at is None else due_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +137,8 @@ class Explanation:
 
     def about(self, facts: Facts) -> Self:
         """The explanation with the trigger, its nearest due times and its run."""
+        found = replace(self, run=facts.run, due_at=facts.trigger_due_at)
         subject = facts.subject
         if subject is None:
-            return replace(self, run=facts.run)
-        return replace(
-            self,
-            due_at=subject.due_at,
-            before=subject.before,
-            after=subject.after,
-            run=facts.run,
-            subject=subject,
-        )
+            return found
+        return replace(found, before=subject.before, after=subject.after, subject=subject)

@@ -31,10 +31,11 @@ class Lives(NamedTuple):
         """The first change after an instant."""
         return next((each for each in self.changes if each.at > at), None)
 
-    def pause_at(self, due_at: Instant) -> Pause | None:
+    def pause_at(self, due_at: Instant, *, is_paused: bool) -> Pause | None:
         """The pause in which a trigger fell due; None if there was none.
 
-        The instant of the pause itself is not in the pause: what is due then is still owed (Revision.owns).
+        `is_paused` says whether the job is paused now. If it is not, every pause has ended. The instant of
+        the pause itself is not in the pause: what is due then is still owed (Revision.owns).
         """
         begin: Change | None = None
         for change in self.changes:
@@ -44,7 +45,8 @@ class Lives(NamedTuple):
                 if begin is not None and begin.at < due_at <= change.at:
                     return Pause(begin, change if change.what == "resumed" else None)
                 begin = None
-        return Pause(begin) if begin is not None and begin.at < due_at else None
+        is_open = begin is not None and is_paused and begin.at < due_at
+        return Pause(begin) if begin is not None and is_open else None
 
     def retimed_after(self, due_at: Instant) -> Change | None:
         """The first change after an instant that may have changed when the job fires; None if none has.

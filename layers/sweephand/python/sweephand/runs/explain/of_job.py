@@ -18,7 +18,7 @@ def expired(facts: Facts) -> Explanation | None:
 def absent(facts: Facts) -> Explanation | None:
     """Whether there was no such job at the instant."""
     lives, at = facts.lives, facts.due_at
-    if _is_there(facts):
+    if _is_there(facts) or facts.run is not None:
         return None
     last, first = lives.last_up_to(at), lives.first_after(at)
     if last is not None and last.what == "deleted":
@@ -58,7 +58,8 @@ def _is_there(facts: Facts) -> bool:
 
 def paused(facts: Facts) -> Explanation | None:
     """Whether the job was paused when the trigger fell due."""
-    pause = facts.lives.pause_at(facts.due_at)
+    is_paused = facts.job is not None and facts.job.paused_at is not None
+    pause = facts.lives.pause_at(facts.due_at, is_paused=is_paused)
     if pause is None or (facts.subject is None and facts.run is None):
         return None
     begin, end = pause

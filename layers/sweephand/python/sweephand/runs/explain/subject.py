@@ -1,5 +1,6 @@
 """Which trigger an instant is about: one due then, or one that a clock change or jitter has moved."""
 
+from dataclasses import replace
 from itertools import islice
 from typing import Final, Literal, NamedTuple
 
@@ -33,12 +34,15 @@ class Subject(NamedTuple):
 
 
 def subject_of(series: Series, at: Instant) -> Subject:
-    """What the series says of an instant.
+    """What the series says of an instant. The caller has to know whether the series ruled then.
 
     An instant on a full minute stands for the first due time of that minute, and one on a full second for
     that of the second. For a local time that a clock change has dropped, both offsets of that day are right.
     ScheduleError if schedule or zone cannot be read.
     """
+    if series.counted_at is not None and at <= series.counted_at:
+        # An update that kept the times of the job counts on from there. Before it they were the same.
+        series = replace(series, counted_at=None, counted=0, repeats=None)
     found = _found(series, at)
     known = series.next_after(-1)
     before = after = None

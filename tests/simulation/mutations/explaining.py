@@ -1,0 +1,57 @@
+"""Errors of what is said about runs: of flags, and of explanations."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+
+from sweephand.model.run import Run
+from sweephand.runs.explain import of_job, of_run, verdict
+from sweephand.runs.explain.lives import Lives, Pause
+from sweephand.runs.flagged import FlaggedRuns
+
+_CHECKS: Final[Any] = verdict._CHECKS
+
+
+@mutation("A flag is written after the record of its run")
+def flags_after_the_record() -> Iterator[None]:
+    def record(self: Any, run: Run) -> bool:
+        is_written: bool = self._runs.record(run)
+        if run.state in ("retrying", "failed", "skipped"):
+            self._flag(run)
+        return is_written
+
+    with patch.object(FlaggedRuns, "record", record):
+        yield
+
+
+@mutation("A run that is given up gets no flag")
+def flags_no_failures() -> Iterator[None]:
+    with everywhere("_FLAGGED", frozenset({"retrying", "skipped"})):
+        yield
+
+
+@mutation("A pause explains whatever falls due after it")
+def explains_by_former_pauses() -> Iterator[None]:
+    def pause_at(self: Lives, due_at: int, *, is_paused: bool) -> Pause | None:
+        del is_paused
+        found = [each for each in self.changes if each.what == "paused" and each.at < due_at]
+        return Pause(found[-1]) if found else None
+
+    with patch.object(Lives, "pause_at", pause_at):
+        yield
+
+
+@mutation("The schedule of today explains what was due under another one")
+def explains_by_the_present_schedule() -> Iterator[None]:
+    checks = tuple(each for each in _CHECKS if each not in (of_job.retimed, of_job.forgotten))
+    with patch.object(verdict, "_CHECKS", checks):
+        yield
+
+
+@mutation("A trigger is explained before its record is read")
+def explains_without_records() -> Iterator[None]:
+    checks = tuple(each for each in _CHECKS if each is not of_run.recorded)
+    with patch.object(verdict, "_CHECKS", checks):
+        yield

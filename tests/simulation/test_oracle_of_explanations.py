@@ -1,0 +1,79 @@
+"""The oracle asks that explanations agree with the trace, and that each run that needs a look has a flag."""
+
+import pytest
+from tests.simulation.oracle.explain import (
+    Explained,
+    explanations_are_true,
+    runs_that_need_a_look_are_listed,
+)
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.simulation import run
+from tests.simulation.traces import stories
+from tests.simulation.traces.stories import NOON, THROUGH, UID
+from tests.simulation.traces.trace import Event
+
+MINUTE = 60_000
+DUE = NOON + MINUTE
+
+
+def story(state: str = "succeeded", *more: Event) -> list[Event]:
+    """A job that fires every minute, and the record of its first run."""
+    request = stories.requested(60)
+    return [stories.written("create", "1-a", 0), request, stories.run(request, None, state), *more]
+
+
+def tale(events: list[Event]) -> Tale:
+    return Tale(events, THROUGH, None)
+
+
+def complaints(verdict: str, events: list[Event], at: int = DUE) -> list[str]:
+    asked = [Explained("job", at, verdict, at if at == DUE else None)]
+    return list(explanations_are_true(tale(events), asked))
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict"),
+    [("succeeded", "delivered"), ("failed", "failed"), ("retrying", "retrying"), ("running", "running")],
+)
+def test_what_the_record_says_is_true(state: str, verdict: str) -> None:
+    assert complaints(verdict, story(state)) == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("failed", "the records say ['delivered']"),
+        ("enqueued", "its record says ['delivered']"),
+        ("not-scheduled", "it was sent"),
+        ("misfire", "it was sent"),
+        ("paused", "the job was not paused"),
+        ("deleted", "nobody had deleted it"),
+    ],
+)
+def test_what_the_trace_contradicts_is_named(verdict: str, expected: str) -> None:
+    assert any(expected in each for each in complaints(verdict, story()))
+
+
+def test_a_run_that_never_was_is_not_said_to_be_one() -> None:
+    assert complaints("delivered", story(), DUE + 1) != []
+    assert complaints("not-scheduled", story(), DUE + 1) == []
+
+
+def test_a_pause_and_a_deletion_explain_what_falls_due_after_them() -> None:
+    paused = stories.written("pause", "1-a", 90, paused_at=NOON + 90_000)
+    assert complaints("paused", story("succeeded", paused), NOON + 3 * MINUTE) == []
+    assert complaints("deleted", story("succeeded", stories.deleted(90)), NOON + 3 * MINUTE) == []
+
+
+@pytest.mark.parametrize(("state", "needs"), [("failed", True), ("retrying", True), ("succeeded", False)])
+def test_a_run_that_needs_a_look_and_has_no_flag_is_named(state: str, *, needs: bool) -> None:
+    told = tale(story(state))
+    assert bool(list(runs_that_need_a_look_are_listed(told, set()))) == needs
+    assert list(runs_that_need_a_look_are_listed(told, {(UID, f"{DUE}-0")})) == []
+
+
+def test_worlds_are_asked_about() -> None:
+    """Otherwise nothing would be checked in the seeds."""
+    result = run(2)
+    assert result.figures["explained"] > 5
+    assert not result.complaints

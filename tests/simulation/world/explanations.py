@@ -1,0 +1,54 @@
+"""What the API says of a world that has come to rest: explanations of a sample of instants, and all flags."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from tests.fakes.ports import FakePorts
+from tests.simulation.oracle.explain import Explained
+from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.trace import Requested, RunStored
+from tests.simulation.world.faults import stream
+
+from sweephand.base.errors import NotFoundError
+from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.model.job import JobKey
+from sweephand.model.run_id import parse_run_name
+from sweephand.runtime.app_insight import InsightUseCases
+
+#: How many triggers, and how many other instants, a world is asked about.
+_TRIGGERS: Final = 10
+_OTHERS: Final = 4
+
+
+def explanations(chronicle: Chronicle, ports: FakePorts, seed: int, now: Instant) -> Iterator[Explained]:
+    """Explain some triggers that left or have a record, and some instants beside them."""
+    random = stream(seed, "explanations")
+    explainer = InsightUseCases(ports).explainer(PolicyCheck(None))
+    for key, at in _sample(chronicle, random):
+        try:
+            found, _ = explainer.explain(key, at, now)
+        except NotFoundError:
+            # Its changes have expired, or the store has lost the answer to its only write.
+            continue
+        yield Explained(key.name, at, found.verdict, found.due_at)
+
+
+def _sample(chronicle: Chronicle, random: Random) -> list[tuple[JobKey, Instant]]:
+    known: dict[tuple[str, Instant], None] = {}
+    for event in chronicle.events:
+        if isinstance(event, Requested) and not event.is_on_demand and event.index == 0:
+            known[event.name, event.due_at] = None
+        elif isinstance(event, RunStored):
+            run = parse_run_name(event.run_id)
+            if run is not None and run.demand is None and run.index == 0:
+                known[event.name, run.due_at] = None
+    triggers = random.sample(sorted(known), min(_TRIGGERS, len(known)))
+    others = [(name, at + random.randrange(1, 10 * MINUTE_MS)) for name, at in triggers[:_OTHERS]]
+    return [(JobKey("ns", name), at) for name, at in (*triggers, *others)]
+
+
+def flagged(chronicle: Chronicle) -> set[tuple[str, str]]:
+    """The uids and run ids of all flags."""
+    return {(each.uid, str(each.run)) for each in chronicle.flags._flags.values()}
