@@ -94,8 +94,8 @@ def no_cors(stage: Stage) -> str:
 
 @GATEWAY.add("Health, documentation and public keys need no key.")
 def open_paths(stage: Stage) -> str:
-    """Four routes have no authorizer."""
-    paths = ("/v1/health", "/v1/openapi.json", "/docs", "/v1/namespaces/smoke/signing-keys")
+    """These routes have no authorizer."""
+    paths = ("/v1/health", "/v1/openapi.json", "/docs", "/console", "/v1/namespaces/smoke/signing-keys")
     statuses = {path: _ask(stage, "GET", path, key=None).status for path in paths}
     expect(set(statuses.values()) == {200}, f"answered {statuses}")
     return "200 each"

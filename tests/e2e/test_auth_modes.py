@@ -81,7 +81,7 @@ def reports_with_its_token(schedule: Schedule, scene: Scene) -> None:
 
 def is_open(api_url: str) -> bool:
     """Whether the open calls are answered without any credentials."""
-    paths = ("/v1/health", "/v1/openapi.json", "/docs", "/v1/namespaces/ns/signing-keys")
+    paths = ("/v1/health", "/v1/openapi.json", "/docs", "/console", "/v1/namespaces/ns/signing-keys")
     answers = [urllib3.request("GET", f"{api_url}{path}", timeout=30, retries=False) for path in paths]
     return [each.status for each in answers] == [200] * len(paths)
 

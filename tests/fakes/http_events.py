@@ -1,7 +1,7 @@
 """The events by which API Gateway calls the API function (payload 2.0), and a client that sends them."""
 
 import json
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -77,6 +77,13 @@ class Answered:
     status: int
     headers: Mapping[str, str]
     text: str | None
+    is_base64: bool = False
+
+    @property
+    def content(self) -> bytes:
+        """The body as the gateway sends it on."""
+        text = (self.text or "").encode()
+        return b64decode(text) if self.is_base64 else text
 
     @property
     def json(self) -> Any:
@@ -146,7 +153,8 @@ class Client:
         answer = self.handler(event, None)
         json.dumps(answer)  # Lambda encodes the answer, too
         described(method, event["rawPath"], answer, self.auth)
-        return Answered(answer["statusCode"], _lower(answer["headers"]), answer.get("body"))
+        is_base64 = bool(answer.get("isBase64Encoded"))
+        return Answered(answer["statusCode"], _lower(answer["headers"]), answer.get("body"), is_base64)
 
     def put(self, name: str = "job", job: Any = JOB, **options: Any) -> Answered:
         """PUT a job of namespace `ns`."""
@@ -180,7 +188,8 @@ def described(
         assert not answer.get("body")
         return
     kind = headers["content-type"].partition(";")[0]
-    schema = response["content"][kind]["schema"]
+    content = response["content"]
+    schema = content[kind if kind in content else f"{kind.partition('/')[0]}/*"]["schema"]
     if kind.endswith("json"):
         _validate(schema, answer["body"])
 

@@ -114,4 +114,4 @@ def _ask(
     if token and token not in CALLERS:
         return HTTPStatus.UNAUTHORIZED, {"content-type": "application/json"}, b'{"message":"Unauthorized"}'
     answer = api.send(method, path, text=body, headers=headers, caller=CALLERS.get(token))
-    return answer.status, answer.headers, (answer.text or "").encode()
+    return answer.status, answer.headers, answer.content

@@ -17,6 +17,8 @@ LEFT_OUT: Final = {
     "completeRun": "A consumer calls it with the token of its run, from its own code.",
     "failRun": "A consumer calls it with the token of its run, from its own code.",
     "showPage": "A page for a browser.",
+    "showConsole": "A page for a browser.",
+    "showConsoleAsset": "A file of a page for a browser.",
     "showDescription": "The OpenAPI document itself, for tools that read OpenAPI.",
 }
 

@@ -120,7 +120,7 @@ def test_what_another_mode_says_of_a_caller_counts_for_nothing(auth: Auth) -> No
 @pytest.mark.parametrize("caller", [{}, {"iam": None}, {"iam": {}}, {"jwt": {}}, {"jwt": {"claims": None}}])
 def test_without_a_caller_only_open_calls_are_answered(auth: Auth, caller: Mapping[str, Any]) -> None:
     client = Client(auth=auth)
-    for path in ("/v1/openapi.json", "/docs", "/v1/namespaces/ns/signing-keys"):
+    for path in ("/v1/openapi.json", "/docs", "/console", "/v1/namespaces/ns/signing-keys"):
         assert client.send("GET", path, caller=caller).status == 200
     for path in ("/v1/limits", "/v1/keys", "/v1/me", JOB_URL):
         assert client.send("GET", path, caller=caller).status == 401

@@ -14,6 +14,7 @@ from tests.fakes.http_events import (
 
 from sweephand.model.api_key import Caller, Key
 from sweephand.model.secret import SecretKey
+from sweephand.web.console import assets
 from sweephand.web.operations import OPERATIONS
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
@@ -21,6 +22,7 @@ POLICY_URL = "/v1/namespaces/ns/policies/mailer"
 SECRETS_URL = "/v1/namespaces/ns/signing-secrets"
 KEYS_URL = "/v1/namespaces/ns/signing-keys"
 NAMED_SECRETS_URL = "/v1/namespaces/ns/secrets"
+CONSOLE_ASSET_URL = f"/console/{assets.names()['app.js']}"
 
 #: Method, URL, body, and the status for a reader, a writer and an admin of the namespace.
 TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
@@ -84,12 +86,16 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/limits", None, (200, 200, 200)),
     ("GET", "/v1/openapi.json", None, (200, 200, 200)),
     ("GET", "/docs", None, (200, 200, 200)),
+    ("GET", "/console", None, (200, 200, 200)),
+    ("GET", CONSOLE_ASSET_URL, None, (200, 200, 200)),
 ]
 
 OPEN = (
     ("GET", "/v1/health"),
     ("GET", "/v1/openapi.json"),
     ("GET", "/docs"),
+    ("GET", "/console"),
+    ("GET", CONSOLE_ASSET_URL),
     ("GET", KEYS_URL),
 )
 

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from tests.fakes.http_events import document
 
+from sweephand.web.console.assets import names as names_of_assets
+
 #: The job that a call is about, if it is not the job `steady`.
 _JOBS: Final[Mapping[str, str]] = {
     "getRun": "worker",
@@ -77,6 +79,7 @@ class Call:
             secret=names.secret,
             batchId=names.batch,
             id=names.key_id,
+            asset=names_of_assets()["app.js"],
         )
         query = "&".join(each for each in (_QUERIES.get(self.name, ""), query) if each)
         return f"{path}?{query}" if query else path

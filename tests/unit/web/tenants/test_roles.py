@@ -15,6 +15,8 @@ OPEN: Final = {
     "GET /v1/health",
     "GET /v1/openapi.json",
     "GET /docs",
+    "GET /console",
+    "GET /console/{asset}",
     "GET /v1/namespaces/{namespace}/signing-keys",
 }
 

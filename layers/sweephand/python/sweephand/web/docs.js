@@ -6,7 +6,7 @@ const LINE_MAX = 66;
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
 const PATH_VALUES = {
   namespace: "demo", name: "hello", policy: "mailer", secret: "api-token", runId: "$RUN", batchId: "$BATCH",
-  id: "$KEY_ID",
+  id: "$KEY_ID", asset: "app.js",
 };
 
 /** The query of an example, by operation. */

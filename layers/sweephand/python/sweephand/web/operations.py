@@ -20,6 +20,7 @@ from sweephand.web.routes import (
     bulk_write,
     callbacks,
     changes,
+    console,
     explain,
     forecast,
     jobs,
@@ -81,6 +82,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *keys.OPERATIONS,
     *rebuild.OPERATIONS,
     *service.OPERATIONS,
+    *console.OPERATIONS,
     Operation(
         method="GET",
         path="/v1/openapi.json",

@@ -91,19 +91,19 @@ class _Dispatcher:
         self._app = app
         self._log = log
 
-    def route_handler(self, operation: Operation[Any, Any]) -> Callable[..., Response[str]]:
+    def route_handler(self, operation: Operation[Any, Any]) -> Callable[..., Response[Any]]:
         """The function that Powertools calls with the path's parameters."""
 
-        def answer(**path: str) -> Response[str]:
+        def answer(**path: str) -> Response[Any]:
             return self._answer(operation.path, lambda caller: self._run(operation, caller, path))
 
         return answer
 
-    def no_route_handler(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[str]]:
+    def no_route_handler(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[Any]]:
         """The function that Powertools calls for a path or method that has no route."""
         compiled = [(_path_pattern(each.path), each.method) for each in operations]
 
-        def refuse(_: NoRouteError) -> Response[str]:
+        def refuse(_: NoRouteError) -> Response[Any]:
             event = self._app.current_event
             allowed = {method for rule, method in compiled if rule.match(event.path)}
 
@@ -145,7 +145,7 @@ class _Dispatcher:
             raise InvalidError(violations)
         return operation.run(services, Request(caller, path, query, value, headers, now))
 
-    def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[str]:
+    def _answer(self, route: str, run: Callable[[Caller | None], Reply]) -> Response[Any]:
         event = self._app.current_event
         services = self._services
         began_at = services.clock.now()
@@ -169,7 +169,7 @@ class _Dispatcher:
         )
         if reply.status == HTTPStatus.NO_CONTENT:
             return Response(reply.status, None, "", dict(reply.headers))
-        return Response(reply.status, reply.content_type, _body_text(reply), dict(reply.headers))
+        return Response(reply.status, reply.content_type, _body(reply), dict(reply.headers))
 
 
 def _path_pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:
@@ -187,14 +187,16 @@ def _problem_reply(error: Exception) -> Reply:
     return Reply(document["status"], document, problems.headers(error), problems.CONTENT_TYPE)
 
 
-def _body_text(reply: Reply) -> str:
-    return reply.body if reply.content_type.startswith("text/") else json_text.write(reply.body)
+def _body(reply: Reply) -> str | bytes:
+    """The body as Powertools takes it. It encodes bytes for the gateway, which decodes them."""
+    body: str | bytes = reply.body
+    return body if reply.content_type.startswith("text/") else json_text.write(reply.body)
 
 
 def _lambda_response(reply: Reply) -> dict[str, Any]:
     return {
         "statusCode": reply.status,
         "headers": {"content-type": reply.content_type, **reply.headers},
-        "body": _body_text(reply),
+        "body": _body(reply),
         "isBase64Encoded": False,
     }

@@ -29,6 +29,7 @@ _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "index.",
     "batchId": "The batch's name, as the list of batches shows it: its due time in epoch milliseconds.",
     "id": "The key's id.",
+    "asset": "The file's name, as the page of the console has it.",
 }
 
 _ABOUT: Final = """\

@@ -53,7 +53,10 @@ class Request(Generic[Query, Body]):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The response to a request. Its body is a JSON value, or a text of another content type, or absent."""
+    """The response to a request. Its body is a JSON value, or absent.
+
+    With a content type of text, it is that text, or its compressed bytes.
+    """
 
     status: int
     body: Any = None

@@ -43,6 +43,7 @@ PATH: Final[dict[str, dict[str, Any]]] = {
     "runId": text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
     "batchId": text_schema(f"^(?:{_DUE}|{_ASKED_FOR}-{_DUE}-[a-z0-9]{{1,32}})$", 64),
     "id": text_schema("^[A-Za-z0-9]+$", 64),
+    "asset": text_schema(r"^[a-z]+\.[0-9a-f]+\.(?:js|css)$", 64),
 }
 
 Name = Annotated[str, WithJsonSchema(NAME_SCHEMA)]

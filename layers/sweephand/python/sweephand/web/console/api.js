@@ -1,0 +1,129 @@
+// Calls the API with the key of the tab, and turns every refusal into a Problem.
+
+import { readJson, writeJson } from "./exact.js";
+
+const STORED_KEY = "sweephand-key";
+
+/** Why a call failed, in words. `status` is 0 if no answer came. */
+export class Problem extends Error {
+  constructor(status, detail, errors = []) {
+    super(detail);
+    this.status = status;
+    this.errors = errors;
+  }
+}
+
+/** The key of this tab. It is in the session storage, which ends with the tab, and never in an address. */
+export const storedKey = {
+  read: () => sessionStorage.getItem(STORED_KEY),
+  write: (key) => sessionStorage.setItem(STORED_KEY, key),
+  forget: () => sessionStorage.removeItem(STORED_KEY),
+};
+
+/** What is done when the API no longer knows the key. */
+export const onRefusedKey = { run: () => {} };
+
+/** The path of a resource. Each part becomes one segment. */
+export function pathOf(...parts) {
+  return "v1/" + parts.map(encodeURIComponent).join("/");
+}
+
+/** The path of a resource of a namespace. */
+export function inNamespace(namespace, ...parts) {
+  return pathOf("namespaces", namespace, ...parts);
+}
+
+/**
+ * The answer of a call: its status, its JSON value and its revision. A query value that is a list is given
+ * several times, and an empty one is left out. Throws Problem.
+ */
+export async function call(method, path, { query, body, headers, text } = {}) {
+  const sent = text ?? (body === undefined ? undefined : writeJson(body));
+  const typed = sent === undefined ? {} : { "content-type": "application/json" };
+  let response;
+  let received;
+  try {
+    response = await fetch(path + queryText(query), {
+      method,
+      body: sent,
+      headers: { authorization: `Bearer ${storedKey.read()}`, ...typed, ...headers },
+      credentials: "omit",
+      cache: "no-store",
+    });
+    received = await response.text();
+  } catch {
+    throw new Problem(0, "The stack did not answer. Check the network. The console tries again by itself.");
+  }
+  if (response.ok) {
+    return { status: response.status, value: received ? readJson(received) : null, etag: response.headers.get("etag") };
+  }
+  const problem = problemOf(response.status, received);
+  if (response.status === 401) onRefusedKey.run(problem.message);
+  throw problem;
+}
+
+/** The value of a GET. */
+export async function get(path, query) {
+  return (await call("GET", path, { query })).value;
+}
+
+/** All items of a list, page by page, until `most` of them were read. */
+export async function getAll(path, query, most = 1000) {
+  const items = [];
+  let cursor = "";
+  do {
+    const page = await get(path, { ...query, limit: 200, cursor });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor && items.length < most);
+  return items;
+}
+
+/** Run a task for each item, `width` of them at a time. Returns the problems, each with its item. */
+export async function forEachOf(items, task, onProgress = () => {}, width = 4) {
+  const problems = [];
+  const waiting = [...items];
+  let done = 0;
+  const work = async () => {
+    while (waiting.length) {
+      const item = waiting.shift();
+      try {
+        await task(item);
+      } catch (problem) {
+        problems.push({ item, problem });
+      }
+      onProgress(++done);
+    }
+  };
+  await Promise.all(Array.from({ length: width }, work));
+  return problems;
+}
+
+function queryText(query) {
+  const found = new URLSearchParams();
+  for (const [name, value] of Object.entries(query || {})) {
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (each !== undefined && each !== null && each !== "") found.append(name, each);
+    }
+  }
+  const text = found.toString();
+  return text && `?${text}`;
+}
+
+/** A problem document in words. API Gateway itself refuses some requests, in a form of its own. */
+function problemOf(status, received) {
+  let document = {};
+  try {
+    document = JSON.parse(received);
+  } catch {
+    // Not every answer is JSON: a proxy may have sent it.
+  }
+  if (document.detail) return new Problem(status, document.detail, document.errors);
+  const words = {
+    401: "The stack does not know this key. It may be mistyped, expired or revoked.",
+    403: "The stack refused this key. It may be mistyped, expired or revoked, or it may not make this call.",
+    429: "The stack gets too many requests at the moment. The console tries again by itself.",
+    503: "The stack is busy or just being updated. The console tries again by itself.",
+  };
+  return new Problem(status, words[status] || `The stack answered ${status}. Try again.`);
+}

@@ -1,0 +1,113 @@
+"""The files of the console as a browser gets them: joined, and named by their hash.
+
+The modules of the console are plain ES modules, each in a file of its own. They are served as one module: an
+API function answers one request at a time, and a page that loads twenty files would take twenty of them from
+the deliveries (docs/decisions/140).
+"""
+
+import gzip
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+_IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w/]+\.js)";\n', re.MULTILINE)
+_EXPORT: Final = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
+
+#: What others wrote. It is served as it is, as a module of its own.
+_VENDORED: Final = "vendor/preact.js"
+
+#: So many digits of a hash tell all versions of a file apart.
+_DIGITS: Final = 12
+
+#: Trusted Types without a policy: no script of the page can turn a text into HTML or into a script.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file as a browser gets it."""
+
+    text: str
+    content_type: str
+    compressed: bytes
+
+
+def page(auth_mode: str) -> str:
+    """The HTML of the console, for a stack whose callers prove who they are in this mode."""
+    text = _read("page.html").replace("{auth}", auth_mode)
+    for plain, named in names().items():
+        text = text.replace(f"{{{plain}}}", named)
+    return text
+
+
+def find(name: str) -> Asset | None:
+    """The asset that is served under this name. None if there is none, as after an update."""
+    return _assets().get(name)
+
+
+@cache
+def names() -> Mapping[str, str]:
+    """The name of each asset, with its hash, by its plain name."""
+    return {re.sub(r"\.[0-9a-f]+\.", ".", name): name for name in _assets()}
+
+
+@cache
+def _assets() -> Mapping[str, Asset]:
+    vendored = _read(_VENDORED)
+    vendored_name = _named("preact.js", vendored)
+    found = {
+        vendored_name: vendored,
+        **{_named(plain, text): text for plain, text in {
+            "style.css": _read("style.css"), "app.js": joined("app.js", vendored_name)
+        }.items()},
+    }  # fmt: skip
+    return {
+        name: Asset(text, _content_type(name), gzip.compress(text.encode(), mtime=0))
+        for name, text in found.items()
+    }
+
+
+def joined(entry: str, vendored_name: str) -> str:
+    """The module `entry` and all modules that it imports, as one module.
+
+    A module comes after those that it imports. All share one scope, so no two may declare the same name.
+    """
+    bodies: dict[str, str] = {}
+    vendored: set[str] = set()
+
+    def add(name: str) -> None:
+        text = _read(name)
+        bodies[name] = ""  # two modules may import each other: what they declare is functions
+        for imported, source in _IMPORT.findall(text):
+            if source == _VENDORED:
+                vendored.update(each.strip() for each in imported.split(",") if each.strip())
+            elif source not in bodies:
+                add(source)
+        del bodies[name]
+        bodies[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    add(entry)
+    line = f'import {{ {", ".join(sorted(vendored))} }} from "./{vendored_name}";\n'
+    return line + "".join(bodies.values())
+
+
+def _named(plain: str, text: str) -> str:
+    stem, _, kind = plain.partition(".")
+    return f"{stem}.{sha256(text.encode()).hexdigest()[:_DIGITS]}.{kind}"
+
+
+def _content_type(name: str) -> str:
+    kind = "javascript" if name.endswith(".js") else "css"
+    return f"text/{kind}; charset=utf-8"
+
+
+def _read(name: str) -> str:
+    return files("sweephand.web").joinpath("console", *name.split("/")).read_text("utf-8")

@@ -1,0 +1,60 @@
+// What a screen shows of the API, kept fresh.
+
+import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
+
+const REFRESH_MS = 15_000;
+
+/**
+ * What `load` returns. It is loaded again every 15 s while the tab is visible, when the tab is seen again, by
+ * `reload`, and when `key` changes. If that fails the last value stays, beside the problem.
+ */
+export function useLive(load, key) {
+  const [state, setState] = useState({ key: null, value: null, problem: null });
+  const turn = useRef(0);
+  const latest = useRef(load);
+  latest.current = load;
+  const reload = useCallback(async () => {
+    const mine = ++turn.current;
+    let found;
+    try {
+      found = { key, value: await latest.current(), problem: null };
+    } catch (problem) {
+      found = { key, problem };
+    }
+    if (mine === turn.current) {
+      setState((old) => (found.problem && old.key === key ? { ...old, problem: found.problem } : { value: null, ...found }));
+    }
+  }, [key]);
+  useEffect(() => {
+    const seen = () => {
+      if (!document.hidden) reload();
+    };
+    reload();
+    const timer = setInterval(seen, REFRESH_MS);
+    document.addEventListener("visibilitychange", seen);
+    return () => {
+      turn.current += 1; // what is still under way is of a screen that has gone
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", seen);
+    };
+  }, [reload]);
+  const isMine = state.key === key;
+  return { value: isMine ? state.value : null, problem: isMine ? state.problem : null, reload };
+}
+
+/** A deed that a button does. `run` returns true if it was done, and `problem` says why it was not. */
+export function useDeed() {
+  const [state, setState] = useState({ isBusy: false, problem: null });
+  const run = async (deed) => {
+    setState({ isBusy: true, problem: null });
+    try {
+      await deed();
+      setState({ isBusy: false, problem: null });
+      return true;
+    } catch (problem) {
+      setState({ isBusy: false, problem });
+      return false;
+    }
+  };
+  return { ...state, run };
+}

@@ -1,0 +1,112 @@
+// The pieces that several screens are made of.
+
+import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
+import { fromNow, inZone, viewerZone } from "./time.js";
+import { useDeed } from "./live.js";
+
+/** A state in words, with its colour as a second sign. */
+export function StateMark({ state, title }) {
+  return html`<span class=${`state is-${state}`} title=${title}>${state}</span>`;
+}
+
+/** An instant in the viewer's zone, and how far from now. Null shows a dash. */
+export function When({ at, zone = viewerZone() }) {
+  if (!at) return html`<span class="soft">–</span>`;
+  return html`<time datetime=${at} title=${`${at} (UTC)`}>${inZone(at, zone)} <span class="soft">${fromNow(at)}</span></time>`;
+}
+
+/** Why something could not be loaded or done, with the fields that were refused. */
+export function ProblemNote({ problem, onRetry }) {
+  if (!problem) return null;
+  return html`<div class="problem" role="alert">
+    <p>${problem.message}</p>
+    ${problem.errors?.length ? html`<ul>${problem.errors.map((each) => html`
+      <li><code>${each.pointer || "/"}</code> ${each.detail}</li>`)}</ul>` : null}
+    ${onRetry ? html`<button type="button" onClick=${onRetry}>Try again</button>` : null}
+  </div>`;
+}
+
+/** What a screen shows before its first answer: grey lines where the rows will be. */
+export function Loading({ what }) {
+  return html`<div class="loading" role="status"><span class="unseen">Loading ${what} …</span>
+    ${[1, 2, 3, 4].map((each) => html`<span class="bone" key=${each} aria-hidden="true"></span>`)}</div>`;
+}
+
+/** The value of `live` by `show`, or what there is instead of it. A problem is shown above an older value. */
+export function Loaded({ live, what, show }) {
+  const { value, problem, reload } = live;
+  return [
+    problem ? html`<${ProblemNote} problem=${problem} onRetry=${reload} />` : null,
+    value === null ? (problem ? null : html`<${Loading} what=${what} />`) : show(value),
+  ];
+}
+
+/** A short text where a list has nothing. */
+export function Empty({ title, children }) {
+  return html`<div class="empty"><p><strong>${title}</strong></p>${children}</div>`;
+}
+
+/** Names and values, two columns. A row whose value is null is left out. */
+export function Facts({ rows }) {
+  return html`<dl class="facts">${rows.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => html`
+    <div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A table that scrolls sideways by itself on a narrow screen. */
+export function Table({ label, head, children, className }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class=${className}>
+    <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
+    <tbody>${children}</tbody></table></div>`;
+}
+
+/** A label and its input. Errors of the API stand at the field. `children` is one element with that id. */
+export function Field({ id, label, hint, errors = [], children }) {
+  return html`<div class=${`field${errors.length ? " is-wrong" : ""}`}>
+    <label for=${id}>${label}</label>
+    ${children}
+    ${errors.map((each) => html`<p class="wrong" role="alert">${each}</p>`)}
+    ${hint ? html`<p class="hint">${hint}</p>` : null}
+  </div>`;
+}
+
+/** A text that can be copied, where the browser lets a page copy. */
+export function Command({ text, label }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return html`<div class="command"><pre tabindex="0" role="region" aria-label=${label}><code>${text}</code></pre>
+    ${navigator.clipboard ? html`<button type="button" onClick=${copy}>${isCopied ? "Copied" : "Copy"}</button>` : null}</div>`;
+}
+
+/**
+ * A dialog that asks before something is done. It ends by Escape, by Cancel, or when `deed` is done; a problem
+ * stays in it. With `typed`, that text has to be typed first.
+ */
+export function Ask({ title, verb, danger, typed, deed, onClose, children }) {
+  const dialog = useRef();
+  const [text, setText] = useState("");
+  const { isBusy, problem, run } = useDeed();
+  useLayoutEffect(() => {
+    dialog.current.showModal();
+  }, []);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (await run(deed)) onClose();
+  };
+  return html`<dialog ref=${dialog} onClose=${onClose} aria-labelledby="ask-title">
+    <form onSubmit=${submit}>
+      <h2 id="ask-title">${title}</h2>
+      ${children}
+      ${typed ? html`<${Field} id="ask-typed" label=${["Type ", html`<code>${typed}</code>`, " to confirm"]}>
+        <input id="ask-typed" autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)} />
+      <//>` : null}
+      <${ProblemNote} problem=${problem} />
+      <div class="buttons">
+        <button type="button" onClick=${() => dialog.current.close()}>Cancel</button>
+        <button class=${danger ? "danger" : "main"} disabled=${isBusy || (typed && text !== typed)}>${isBusy ? "Working …" : verb}</button>
+      </div>
+    </form>
+  </dialog>`;
+}

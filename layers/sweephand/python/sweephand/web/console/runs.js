@@ -1,0 +1,83 @@
+// The runs of a job: a strip of outcomes, a picture of their lateness, and a table.
+
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { get, inNamespace } from "./api.js";
+import { useLive } from "./live.js";
+import { Empty, Loaded, StateMark, Table, When } from "./parts.js";
+import { linkTo } from "./route.js";
+import { count, inZone, lateness } from "./time.js";
+
+const RUNS = 60;
+const STATES = ["", "failed", "retrying", "running", "succeeded", "skipped", "cancelled", "waiting"];
+
+/** The newest runs of a job. `version` changes when something was done that makes new ones. */
+export function Runs({ namespace, name, zone, version }) {
+  const [state, setState] = useState("");
+  const [cursors, setCursors] = useState([""]);
+  const cursor = cursors[cursors.length - 1];
+  const load = () => get(inNamespace(namespace, "jobs", name, "runs"), { state, limit: RUNS, cursor });
+  const live = useLive(load, JSON.stringify([namespace, name, state, cursor]));
+  useEffect(() => {
+    if (version) live.reload();
+  }, [version]);
+  const choose = (event) => {
+    setCursors([""]);
+    setState(event.target.value);
+  };
+  return html`<section aria-labelledby="runs-title"><div class="head"><h2 id="runs-title">Runs</h2>
+      <label class="inline">State <select value=${state} onChange=${choose}>${STATES.map((each) => html`<option value=${each}>${each || "any"}</option>`)}</select></label></div>
+    <${Loaded} live=${live} what="the runs" show=${({ items, nextCursor }) => html`
+      ${items.length ? html`<${Strip} namespace=${namespace} name=${name} runs=${items} zone=${zone} />
+        <${LatenessPicture} runs=${items} />
+        <${RunTable} namespace=${namespace} name=${name} runs=${items} zone=${zone} />`
+        : html`<${Empty} title=${state ? `No run here is ${state}.` : "No runs yet."}>
+          ${nextCursor ? html`<p>Older pages may have some.</p>` : null}<//>`}
+      ${nextCursor || cursors.length > 1 ? html`<nav class="pager" aria-label="Pages of runs">
+        <button type="button" disabled=${cursors.length === 1} onClick=${() => setCursors(cursors.slice(0, -1))}>Newer</button>
+        <button type="button" disabled=${!nextCursor} onClick=${() => setCursors([...cursors, nextCursor])}>Older</button></nav>` : null}`} />
+  </section>`;
+}
+
+/** The outcomes, oldest first. Each is a link, and its colour is told in words by its name. */
+function Strip({ namespace, name, runs, zone }) {
+  return html`<div class="strip" role="group" aria-label="Outcomes, oldest first">${[...runs].reverse().map((run) => html`
+    <a key=${run.id} class=${`cell is-${run.state}`} href=${linkTo([namespace, "jobs", name, "runs", run.id])}
+      title=${`${run.state} · ${inZone(run.dueAt, zone)}`} aria-label=${`${run.state}, due ${inZone(run.dueAt, zone)}`}></a>`)}</div>`;
+}
+
+const WIDTH = 600;
+const SLOT = WIDTH / RUNS;
+const HEIGHT = 72;
+
+/** How late the first attempts were, oldest first. The scale is that of a logarithm: 10 ms, 1 s, 100 s. */
+function LatenessPicture({ runs }) {
+  const known = [...runs].reverse().filter((run) => run.latenessMs !== null);
+  if (known.length < 3) return null;
+  const worst = Math.max(1000, ...known.map((run) => run.latenessMs));
+  const height = (ms) => HEIGHT - 6 - ((HEIGHT - 12) * Math.log10(1 + ms)) / Math.log10(1 + worst);
+  const sorted = known.map((run) => run.latenessMs).sort((one, other) => one - other);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  const text = `Lateness of ${count(known.length)} runs: half within ${lateness(median)}, the latest ${lateness(sorted[sorted.length - 1])}.`;
+  return html`<figure class="lateness"><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${text} preserveAspectRatio="none">
+      <line x1="0" x2=${WIDTH} y1=${height(1000)} y2=${height(1000)} class="second" />
+      ${known.map((run, at) => html`<rect key=${run.id} class=${run.latenessMs > 1000 ? "late" : "prompt"} x=${at * SLOT}
+        width=${SLOT - 2} y=${height(run.latenessMs)} height=${HEIGHT - height(run.latenessMs)} />`)}
+    </svg><figcaption class="soft">${text} The line is one second.</figcaption></figure>`;
+}
+
+function RunTable({ namespace, name, runs, zone }) {
+  return html`<${Table} label="Runs" head=${["Due", "State", "Lateness", "Attempts", "Answer"]}>${runs.map((run) => html`
+    <tr key=${run.id}>
+      <td><a href=${linkTo([namespace, "jobs", name, "runs", run.id])}><${When} at=${run.dueAt} zone=${zone} /></a></td>
+      <td><${StateMark} state=${run.state} /></td>
+      <td class="number">${lateness(run.latenessMs)}</td>
+      <td class="number">${run.attempts}</td>
+      <td class="answer">${answerText(run)}</td>
+    </tr>`)}<//>`;
+}
+
+/** What came of a run, in one line. */
+export function answerText(run) {
+  const skipped = run.count ? `${count(run.count)} due times` : null;
+  return [run.responseCode, run.reason || run.answer, skipped].filter(Boolean).join(" · ") || "–";
+}

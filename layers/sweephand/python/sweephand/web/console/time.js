@@ -1,0 +1,74 @@
+// Instants and durations in words.
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The zone of whoever looks. */
+export const viewerZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
+const formats = new Map();
+
+function formatIn(zone) {
+  if (!formats.has(zone)) {
+    const options = { weekday: "short", day: "2-digit", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
+      year: "numeric", hourCycle: "h23", timeZone: zone };
+    let found;
+    try {
+      found = new Intl.DateTimeFormat("en-GB", options);
+    } catch {
+      found = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" }); // a zone that this browser does not know
+    }
+    formats.set(zone, found);
+  }
+  return formats.get(zone);
+}
+
+/** An instant in a zone: `Mon 23 Nov 02:30:00`. The year is shown unless it is the present one. */
+export function inZone(instant, zone) {
+  const part = Object.fromEntries(formatIn(zone).formatToParts(new Date(instant)).map((each) => [each.type, each.value]));
+  const year = part.year === String(new Date().getFullYear()) ? "" : ` ${part.year}`;
+  return `${part.weekday} ${part.day} ${part.month}${year} ${part.hour}:${part.minute}:${part.second}`;
+}
+
+/** The wall clock in the text of an instant with its offset, as the API shows local times. */
+export function wallClock(local) {
+  const [, date, time, offset = ""] = /^(\S+?)T(\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d)?$/.exec(local) || [];
+  if (!date) return local;
+  const text = inZone(`${date}T${time}Z`, "UTC");
+  return offset ? `${text} ${offset === "Z" ? "+00:00" : offset}` : text;
+}
+
+/** How far an instant is from now: `in 3 h`, `5 min ago`. */
+export function fromNow(instant, now = Date.now()) {
+  const away = Date.parse(instant) - now;
+  const size = Math.abs(away);
+  if (size < SECOND) return "now";
+  return away > 0 ? `in ${roughly(size)}` : `${roughly(size)} ago`;
+}
+
+/** A time span in its largest unit. */
+export function roughly(ms) {
+  if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h`;
+  return `${Math.floor(ms / DAY)} days`;
+}
+
+/** A lateness: `140 ms`, `2.3 s`, `5 min`. */
+export function lateness(ms) {
+  if (ms === null || ms === undefined) return "–";
+  if (ms < SECOND) return `${ms} ms`;
+  return ms < MINUTE ? `${(ms / SECOND).toFixed(1)} s` : roughly(ms);
+}
+
+/** A count with thin spaces between its thousands. */
+export function count(number) {
+  return String(number).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/** A count and its noun. */
+export function counted(number, noun) {
+  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+}

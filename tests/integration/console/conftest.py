@@ -1,0 +1,152 @@
+"""The console in Chromium, on the API of a world in memory behind a server on loopback.
+
+No test may break the content security policy of the page, and no script of the page may fail.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
+from tests.fakes.http_events import TARGET
+from tests.fakes.http_events import Client as Api
+from tests.fakes.http_server import Server, serving
+from tests.fakes.world import World
+
+from sweephand.base.instants import HOUR_MS
+from sweephand.model.attempt import Answer, Attempt
+
+#: Where the screenshots are. A person looks at them before a change of the console lands.
+SCREENSHOTS: Final = Path(__file__).parents[3] / "build" / "console"
+
+WIDE: Final[ViewportSize] = {"width": 1280, "height": 860}
+NARROW: Final[ViewportSize] = {"width": 390, "height": 844}
+
+#: A name and a text that would be a script if the console did not show them as text.
+SCRIPT: Final = "<img src=x onerror='document.title=`taken`'><script>document.title='taken'</script>"
+
+#: Signs in before the first page of a tab. A later page finds what the tab has kept.
+_SIGNED_IN: Final = """
+    if (!sessionStorage.getItem("begun")) sessionStorage.setItem("sweephand-key", "KEY");
+    sessionStorage.setItem("begun", "true");
+"""
+
+#: What a browser logs of an answer that is a refusal. The console shows it in words.
+_REFUSAL: Final = "Failed to load resource"
+
+
+@dataclass
+class Town:
+    """A world with jobs, behind its server."""
+
+    world: World
+    api: Api
+    server: Server
+
+    def put(self, name: str, **job: Any) -> None:
+        """Write a job of the namespace `ns`."""
+        answer = self.api.put(name, {"target": TARGET, **job})
+        assert answer.status in (200, 201), answer.text
+
+
+@dataclass
+class Console:
+    """A page of the console, signed in by one key."""
+
+    page: Page
+    url: str
+    complaints: list[str] = field(default_factory=list)
+
+    def show(self, screen: str) -> Page:
+        """Go to a screen, such as `ns/jobs`, and wait until it has what it shows."""
+        self.page.goto(f"{self.url}/console#/{screen}")
+        self.page.wait_for_selector("main h1")
+        self.page.wait_for_selector(".loading", state="detached")
+        return self.page
+
+    def shoot(self, name: str) -> None:
+        """Keep a screenshot of the whole screen, at the width that it has."""
+        size = self.page.viewport_size
+        assert size is not None
+        self.page.screenshot(path=SCREENSHOTS / f"{name}-{size['width']}.png", full_page=True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("Chromium, which shows the console, is not installed: apt-get install chromium")
+    with sync_playwright() as playwright:
+        # Chromium cannot make its sandbox in a container, or for root. It loads our own page alone.
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def town() -> Iterator[Town]:
+    """A stack that ticks, with three jobs: one is paused, one has failed runs, and one is of another zone."""
+    world = World()
+    world.flow_functions_max = 5
+    world.limits_namespaces = True
+    api = Api(world)
+
+    def refusing(attempt: Attempt) -> Answer:
+        if attempt.trigger.key.name != "failing":
+            return Answer(succeeded=True, code=204)
+        return Answer(succeeded=False, is_final=True, code=422, text=SCRIPT)
+
+    world.consumers.answering = refusing
+    with serving(api) as server:
+        town = Town(world, api, server)
+        town.put("failing", schedule="@every 1h", description=SCRIPT, labels={"team": "ops"})
+        about = {"description": "Nightly backup of the orders database", "labels": {"team": "ops"}}
+        when = {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"}
+        town.put("nightly-backup", **when, **about, data={"task": "db-backup"})
+        town.put("digest", schedule="@every 10m", labels={"team": "growth"})
+        api.send("POST", "/v1/namespaces/ns/jobs/digest/pause", {"reason": SCRIPT})
+        world.run_until(world.clock.time + 3 * HOUR_MS + 5_000)
+        yield town
+
+
+@pytest.fixture
+def open_console(browser: Browser, town: Town) -> Iterator[Callable[..., Console]]:
+    """Opens the console in a tab of its own. After the test no complaint of the browser may be left."""
+    opened: list[Console] = []
+
+    def open_one(
+        key: str | None = "sh_admin",
+        zone: str = "Europe/Paris",
+        size: ViewportSize = WIDE,
+        scheme: Any = "light",
+    ) -> Console:
+        context = browser.new_context(viewport=size, timezone_id=zone, color_scheme=scheme, locale="en-GB")
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        console = Console(page, town.server.url)
+        opened.append(console)
+
+        def heard(message: ConsoleMessage) -> None:
+            if message.type in ("error", "warning") and _REFUSAL not in message.text:
+                console.complaints.append(message.text)
+
+        def failed(error: Error) -> None:
+            console.complaints.append(str(error))
+
+        page.on("console", heard)
+        page.on("pageerror", failed)
+        page.clock.set_fixed_time(town.world.clock.time / 1_000)
+        if key is not None:
+            page.add_init_script(_SIGNED_IN.replace("KEY", key))
+        page.goto(f"{town.server.url}/console")
+        return console
+
+    yield open_one
+    for console in opened:
+        console.page.context.close()
+    assert [each for console in opened for each in console.complaints] == []

@@ -1,0 +1,135 @@
+"""One job and one run: what they show, and what an operator does with them."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+from tests.fakes.curl import read_curl
+from tests.integration.console.conftest import SCRIPT, Console, Town
+
+from sweephand.base.instants import HOUR_MS
+from sweephand.model.attempt import Answer
+
+Open = Callable[..., Console]
+
+#: Where the clock changes at other times than in Paris, where the jobs are; one is a quarter of an hour off.
+ZONES = ("UTC", "America/New_York", "Asia/Kathmandu", "Pacific/Auckland")
+
+
+def test_a_job_shows_its_due_times_in_its_zone_that_of_the_viewer_and_utc(open_console: Open) -> None:
+    page = open_console(zone="America/New_York").show("ns/jobs/nightly-backup")
+    row = page.get_by_role("region", name="Next due times").get_by_role("row").nth(1)
+    expect(row).to_contain_text("Sun 22 Nov 02:30:00 +01:00")
+    expect(row).to_contain_text("Sat 21 Nov 20:30:00")
+    expect(row).to_contain_text("Sun 22 Nov 01:30:00")
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_a_clock_change_is_marked_wherever_the_viewer_is(open_console: Open, town: Town, zone: str) -> None:
+    town.put("sundays", schedule="0 30 2 28 3 *", timezone="Europe/Paris")
+    page = open_console(zone=zone).show("ns/jobs/sundays")
+    changed = page.get_by_role("row").filter(has_text="the gap ends").first
+    expect(changed).to_contain_text("Sun 28 Mar 2027 03:00:00 +02:00")
+
+
+def test_a_job_is_paused_with_a_reason_and_resumed(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/jobs/nightly-backup")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Reason").fill(SCRIPT)
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    expect(page.locator(".note")).to_contain_text(SCRIPT)
+    assert town.world.stored("nightly-backup").pause_reason == SCRIPT
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    assert town.world.stored("nightly-backup").paused_at is None
+
+
+def test_a_job_is_run_now_with_data_whose_numbers_stay_exact(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/jobs/nightly-backup")
+    page.get_by_role("button", name="Run now").click()
+    page.get_by_label("Data").fill("{")
+    run_now = page.get_by_role("dialog").get_by_role("button", name="Run now")
+    run_now.click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("This is no JSON")
+    page.get_by_label("Data").fill('{"id": 12345678901234567890.10}')
+    run_now.click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    town.world.run_until(town.world.clock.time + 1_000, ticking=False)
+    attempt = next(each for each in town.world.consumers.attempts if each.trigger.run_id.startswith("manual"))
+    assert b"12345678901234567890.10" in attempt.body
+
+
+def test_the_definition_of_a_job_shows_every_digit(open_console: Open, town: Town) -> None:
+    target = b'{"type": "http", "url": "https://consumer.example/h"}'
+    text = b'{"target": ' + target + b', "data": [9007199254740993, 1.0, 0.1]}'
+    assert town.api.send("PUT", "/v1/namespaces/ns/jobs/exact", text=text).status == 201
+    shown = open_console().show("ns/jobs/exact").get_by_role("region", name="Definition")
+    for digits in ("9007199254740993", "1.0", "0.1"):
+        expect(shown).to_contain_text(digits)
+
+
+def test_a_range_of_due_times_is_filled_in(open_console: Open) -> None:
+    page = open_console(zone="UTC").show("ns/jobs/nightly-backup")
+    page.get_by_role("button", name="Backfill").click()
+    page.get_by_label("From").fill("2026-11-10T00:00")
+    page.get_by_label("To, not included").fill("2026-11-12T00:00")
+    page.get_by_role("dialog").get_by_role("button", name="Backfill").click()
+    expect(page.get_by_role("status")).to_contain_text("2 runs on the way")
+
+
+def test_a_job_is_deleted_once_its_name_was_typed(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/jobs/digest")
+    page.get_by_role("button", name="Delete").click()
+    delete = page.get_by_role("dialog").get_by_role("button", name="Delete")
+    expect(delete).to_be_disabled()
+    page.get_by_label("Type digest to confirm").fill("digest")
+    delete.click()
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    assert not town.world.has_job("digest")
+
+
+def test_escape_closes_a_dialog_and_nothing_is_done(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/jobs/digest")
+    page.get_by_role("button", name="Delete").click()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert town.world.has_job("digest")
+
+
+def test_a_failed_run_shows_its_answer_as_text_and_is_redriven(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/jobs/failing")
+    page.locator(".strip .is-failed").first.click()
+    expect(page.get_by_role("region", name="Last answer")).to_have_text(SCRIPT)
+    page.get_by_role("button", name="Redrive").click()
+    page.get_by_role("dialog").get_by_role("button", name="Redrive").click()
+    expect(page.get_by_role("status")).to_have_text("Attempt 2 is on its way.")
+    assert page.title() != "taken"
+    town.world.run_until(town.world.clock.time + 1_000, ticking=False)
+    assert max(each.number for each in town.world.consumers.attempts) == 2
+
+
+def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town) -> None:
+    sent_to = {"type": "http", "url": "https://consumer.example/{{due}}", "method": "PUT"}
+    target = {**sent_to, "headers": {"x-team": "ops"}}
+    town.put("quoted", dueTime="1s", data={"text": "it's `x`"}, target=target)
+    town.world.run_until(town.world.clock.time + 2_000)
+    page = open_console().show("ns/jobs/quoted")
+    page.locator(".strip a").first.click()
+    sent = read_curl(page.get_by_role("region", name="A curl command").inner_text(), {})
+    attempt = next(each for each in town.world.consumers.attempts if each.trigger.key.name == "quoted")
+    assert (sent.method, sent.headers["x-team"]) == ("PUT", "ops")
+    assert json.loads(sent.body or "") == {"text": "it's `x`"}
+    assert sent.url.startswith("/2026-11-21T15:00:0")
+    assert sent.headers["webhook-id"] == attempt.trigger.id
+
+
+def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:
+    town.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    town.world.run_until(town.world.clock.time + HOUR_MS)
+    page = open_console().show("ns/jobs/failing")
+    page.locator(".strip .is-retrying").first.click()
+    page.get_by_role("button", name="Cancel the run").click()
+    page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
+    expect(page.locator("h1 + .state")).to_have_text("cancelled")

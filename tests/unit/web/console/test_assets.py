@@ -1,0 +1,142 @@
+"""The files of the console: their names, their size, and what a browser is allowed to do with them."""
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+import pytest
+from tests.fakes.http_events import Client
+
+from sweephand.access.auth_mode import Auth
+from sweephand.web.console import assets
+
+ROOT: Final = Path(__file__).parents[4]
+CONSOLE: Final = ROOT / "layers/sweephand/python/sweephand/web/console"
+LOCK: Final = json.loads((ROOT / "requirements/browser.json").read_text("utf-8"))
+
+#: The whole console, as it is sent. A phone in a train loads this in a second.
+BYTES_MAX: Final = 60_000
+
+
+def page() -> str:
+    return Client().send("GET", "/console", caller=None).text or ""
+
+
+def test_the_page_loads_its_files_by_relative_addresses_with_their_hashes() -> None:
+    loaded = re.findall(r'(?:href|src)="([^"]+)"', page())
+    assert {each for each in loaded if each.startswith("console/")} == {
+        f"console/{name}" for name in assets.names().values()
+    }
+    assert all(not each.startswith(("/", "http")) for each in loaded)
+
+
+def test_a_file_is_kept_for_ever_and_the_page_is_not() -> None:
+    client = Client()
+    assert client.send("GET", "/console", caller=None).headers["cache-control"] == "no-cache"
+    for name in assets.names().values():
+        kept = client.send("GET", f"/console/{name}", caller=None).headers["cache-control"]
+        assert kept == "public, max-age=31536000, immutable"
+
+
+def test_the_name_of_a_file_is_the_hash_of_what_is_in_it() -> None:
+    for name in assets.names().values():
+        content = Client().send("GET", f"/console/{name}", caller=None).content
+        assert sha256(content).hexdigest().startswith(name.split(".")[1])
+
+
+def test_a_file_is_compressed_for_whoever_accepts_that() -> None:
+    url = f"/console/{assets.names()['app.js']}"
+    plain = Client().send("GET", url, caller=None, headers={"accept-encoding": "identity"})
+    packed = Client().send("GET", url, caller=None, headers={"accept-encoding": "br, gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.content) == plain.content
+    assert plain.headers["vary"] == packed.headers["vary"] == "accept-encoding"
+
+
+def test_a_file_of_another_version_is_not_found() -> None:
+    answer = Client().send("GET", "/console/app.000000000000.js", caller=None)
+    assert (answer.status, answer.json["detail"]) == (
+        404,
+        "This version of the console has no such file. Load /console again.",
+    )
+
+
+def test_the_whole_console_is_small() -> None:
+    files = [assets.find(name) for name in assets.names().values()]
+    size = sum(len(each.compressed) for each in files if each) + len(gzip.compress(page().encode()))
+    assert size < BYTES_MAX, f"{size:,} bytes"
+
+
+def test_the_page_may_load_its_own_files_call_its_own_api_and_nothing_else() -> None:
+    answer = Client().send("GET", "/console", caller=None)
+    policy = dict(each.strip().split(" ", 1) for each in answer.headers["content-security-policy"].split(";"))
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "connect-src": "'self'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "require-trusted-types-for": "'script'",
+        "trusted-types": "'none'",
+    }
+    assert not re.findall(r"<script(?![^>]*src=)|<style| style=| on[a-z]+=", page())
+
+
+@pytest.mark.parametrize("mode", [Auth(), Auth("iam"), Auth("jwt", "ns", "role")])
+def test_the_page_says_how_callers_of_the_stack_prove_who_they_are(mode: Auth) -> None:
+    text = Client(auth=mode).send("GET", "/console", caller=None).text or ""
+    assert f'<meta name="sweephand-auth" content="{mode.mode}">' in text
+
+
+@pytest.mark.parametrize("name", LOCK)
+def test_what_others_wrote_is_as_it_was_fetched(name: str) -> None:
+    assert sha256((ROOT / LOCK[name]["vendored"]).read_bytes()).hexdigest() == LOCK[name]["sha256"]
+
+
+def test_every_file_that_others_wrote_has_a_version_a_hash_and_a_licence() -> None:
+    locked = {ROOT / each["vendored"] for each in LOCK.values()}
+    assert locked == set((CONSOLE / "vendor").iterdir())
+    assert all(each["licence"] and each["integrity"].startswith("sha512-") for each in LOCK.values())
+
+
+def test_every_module_is_served() -> None:
+    served = assets.joined("app.js", "preact.js")
+    for module in CONSOLE.glob("*.js"):
+        opening = module.read_text("utf-8").partition("\n")[0]
+        assert opening in served, f"{module.name} is imported by no other module"
+
+
+@pytest.mark.parametrize("name", ["app.js", *(each.name for each in CONSOLE.glob("*.js"))])
+def test_a_module_and_all_modules_as_one_are_valid(name: str) -> None:
+    """Node finds a syntax error, and a name that two modules declare once they are one."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node, which checks the console's modules, is not installed")
+    text = assets.joined("app.js", "preact.js") if name == "app.js" else (CONSOLE / name).read_text("utf-8")
+    checked = subprocess.run(  # noqa: S603 - our own modules
+        [node, "--input-type=module", "--check"],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_no_module_turns_a_text_into_html() -> None:
+    for module in CONSOLE.glob("*.js"):
+        text = module.read_text("utf-8")
+        found = re.findall(
+            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", text
+        )
+        assert not found, module.name
