@@ -3,15 +3,14 @@
 No test may break the content security policy of the page, and no script of the page may fail.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
+from tests.fakes.chromium import chromium
 from tests.fakes.http_events import TARGET
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
@@ -78,14 +77,8 @@ class Console:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium, without a window."""
-    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if found is None:
-        pytest.skip("Chromium, which shows the console, is not installed: apt-get install chromium")
-    with sync_playwright() as playwright:
-        # Chromium cannot make its sandbox in a container, or for root. It loads our own page alone.
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -109,8 +102,10 @@ def town() -> Iterator[Town]:
         when = {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"}
         town.put("nightly-backup", **when, **about, data={"task": "db-backup"})
         town.put("digest", schedule="@every 10m", labels={"team": "growth"})
+        api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 5})
         api.send("POST", "/v1/namespaces/ns/jobs/digest/pause", {"reason": SCRIPT})
         world.run_until(world.clock.time + 3 * HOUR_MS + 5_000)
+        world.leases.beat(world.clock.now())
         yield town
 
 

@@ -13,9 +13,13 @@ Open = Callable[..., Console]
 
 #: Each screen, by the name of its screenshots.
 SCREENS: Final = {
+    "overview": "ns/overview",
     "jobs": "ns/jobs",
     "job": "ns/jobs/nightly-backup",
     "job-failing": "ns/jobs/failing",
+    "new": "ns/new",
+    "edit": "ns/jobs/nightly-backup/edit",
+    "policies": "ns/policies",
     "run": "ns/jobs/failing/runs/1795266000000-0",
 }
 

@@ -3,15 +3,22 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getAll, onRefusedKey, pathOf, storedKey } from "./api.js";
+import { Editor } from "./editor.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
+import { Overview } from "./overview.js";
 import { Empty, Loading } from "./parts.js";
+import { Policies } from "./policies.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
 import { SignIn } from "./signin.js";
 
 /** The screens of a namespace that the bar offers: their names in addresses, their titles, and the least role. */
-const OFFERED = [["jobs", "Jobs", "read"]];
+const OFFERED = [
+  ["overview", "Overview", "read"],
+  ["jobs", "Jobs", "read"],
+  ["policies", "Policies", "read"],
+];
 
 function App() {
   const [me, setMe] = useState(null);
@@ -68,6 +75,10 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "jobs" && part === "runs" && id) {
     return html`<${Run} me=${me} namespace=${namespace} name=${name} id=${id} />`;
   }
+  if (screen === "overview") return html`<${Overview} namespace=${namespace} />`;
+  if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
+  if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;
+  if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "jobs") return html`<${Jobs} me=${me} namespace=${namespace} query=${query} />`;
   return html`<h1>No such screen</h1><p><a href=${linkTo([namespace, "jobs"])}>Show the jobs</a></p>`;

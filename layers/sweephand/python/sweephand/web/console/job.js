@@ -99,6 +99,7 @@ function Verbs({ job, onAsk }) {
     ${job.state === "paused" ? button("resume", "Resume", "main") : job.state === "active" ? button("pause", "Pause") : null}
     ${button("trigger", "Run now")}
     ${job.schedule ? button("backfill", "Backfill") : null}
+    <a class="button" href=${linkTo([job.namespace, "jobs", job.name, "edit"])}>Edit</a>
     ${button("delete", "Delete", "danger")}</div>`;
 }
 

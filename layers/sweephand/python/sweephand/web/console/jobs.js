@@ -43,7 +43,7 @@ export function Jobs({ me, namespace, query }) {
   const mayWrite = may(me, "write");
   const isFiltered = filter.prefix || filter.state || filter.label.length > 0;
   const page = { number: cursors.length, more: (next) => setCursors([...cursors, next]), back: () => setCursors(cursors.slice(0, -1)) };
-  return html`<div class="head"><h1>Jobs</h1></div>
+  return html`<div class="head"><h1>Jobs</h1>${mayWrite ? html`<div class="verbs"><a class="button main" href=${linkTo([namespace, "new"])}>New job</a></div>` : null}</div>
     <${FilterForm} namespace=${namespace} filter=${filter} key=${key} />
     <${Loaded} live=${live} what="the jobs" show=${(found) => html`
       ${mayWrite ? html`<${Selection} namespace=${namespace} filter=${filter} chosen=${chosen} page=${found} onAsk=${setAsked}
@@ -138,11 +138,11 @@ function JobTable({ namespace, items, chosen, onChoose }) {
     </tr>`)}<//>`;
 }
 
-function NoJobs({ namespace, isFiltered, hasMore }) {
+function NoJobs({ namespace, isFiltered, hasMore, mayWrite }) {
   if (hasMore) return html`<${Empty} title="None so far."><p>Other pages may have jobs that fit. Go on to the next one.</p><//>`;
   if (isFiltered) return html`<${Empty} title="No job fits this filter."><p><a href=${linkTo([namespace, "jobs"])}>Show all jobs</a></p><//>`;
-  return html`<${Empty} title=${`No jobs in ${namespace} yet.`}><p>A job says what is delivered, where and when.
-    <a href="docs#putJob">The page of the API</a> shows how to write one.</p><//>`;
+  return html`<${Empty} title=${`No jobs in ${namespace} yet.`}><p>A job says what is delivered, where and when.</p>
+    ${mayWrite ? html`<p><a href=${linkTo([namespace, "new"])}>Write the first one</a></p>` : null}<//>`;
 }
 
 function Pager({ page, found }) {

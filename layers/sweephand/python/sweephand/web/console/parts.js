@@ -54,7 +54,7 @@ export function Facts({ rows }) {
 
 /** A table that scrolls sideways by itself on a narrow screen. */
 export function Table({ label, head, children, className }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class=${className}>
+  return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}><table class=${className}>
     <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
     <tbody>${children}</tbody></table></div>`;
 }

@@ -1,0 +1,103 @@
+// The first screen: whether the stack ticks, what falls due in the next 24 hours, and how full the policies are.
+
+import { html } from "./vendor/preact.js";
+import { call, get, getAll, inNamespace, pathOf } from "./api.js";
+import { useLive } from "./live.js";
+import { Empty, Loaded, Table, When } from "./parts.js";
+import { policyLimits, wholePolicies } from "./policies.js";
+import { linkTo } from "./route.js";
+import { count, counted, inZone, viewerZone } from "./time.js";
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+
+/** A forecast looks at up to 1,000 jobs a call. Beyond so many calls it is shown as partial. */
+const FORECAST_CALLS_MAX = 10;
+
+export function Overview({ namespace }) {
+  const health = useLive(heartbeat, "health");
+  const forecast = useLive(() => nextDay(namespace), `forecast ${namespace}`);
+  const paused = useLive(() => getAll(inNamespace(namespace, "jobs"), { state: "paused" }, 200), `paused ${namespace}`);
+  const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
+  return html`<div class="head"><h1>Overview</h1></div>
+    <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${Heartbeat} found=${found} />`} />
+    <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
+      <${Loaded} live=${forecast} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
+    <div class="columns even">
+      <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
+        <${Loaded} live=${paused} what="the paused jobs" show=${(jobs) => html`<${Paused} namespace=${namespace} jobs=${jobs} />`} /></section>
+      <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
+        <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} policies=${found} />`} /></section>
+    </div>`;
+}
+
+/** The health of the stack. A stack that does not tick answers 503, which is no failure of the call. */
+async function heartbeat() {
+  try {
+    return (await call("GET", pathOf("health"))).value;
+  } catch (problem) {
+    if (problem.status !== 503) throw problem;
+    return { status: "stopped", detail: problem.message };
+  }
+}
+
+function Heartbeat({ found }) {
+  if (found.status !== "ok") return html`<div class="beat is-bad" role="alert"><strong>The stack does not tick.</strong> ${found.detail}</div>`;
+  const age = Math.round(Number(String(found.heartbeatAgeSeconds)));
+  if (!found.enabled) {
+    return html`<div class="beat is-warn"><strong>The stack is switched off.</strong> It keeps jobs and triggers, and delivers them later.
+      Off since <${When} at=${found.offSince} />.</div>`;
+  }
+  return html`<div class="beat is-good"><strong>The stack ticks.</strong> <span class="soft">Its last tick was ${counted(age, "second")} ago. It ticks once a minute.</span></div>`;
+}
+
+/** How many triggers fall due in each hour, from the beginning of this hour on. */
+async function nextDay(namespace) {
+  const now = Date.now();
+  const since = new Date(Math.ceil((now - HOUR_MS + 1) / HOUR_MS) * HOUR_MS);
+  const query = { from: since.toISOString(), to: new Date(since.getTime() + HOURS * HOUR_MS).toISOString(), bucket: "1h" };
+  const hours = Array.from({ length: HOURS }, (_, at) => ({ at: new Date(since.getTime() + at * HOUR_MS).toISOString(), triggers: 0 }));
+  let [jobs, paused, cursor] = [0, 0, ""];
+  for (let calls = 0; calls < FORECAST_CALLS_MAX; calls += 1) {
+    const found = await get(inNamespace(namespace, "forecast"), { ...query, cursor });
+    for (const each of found.buckets) hours[Math.floor((Date.parse(each.at) - since.getTime()) / HOUR_MS)].triggers += Number(String(each.triggers));
+    jobs += found.jobs;
+    paused += found.paused;
+    cursor = found.nextCursor;
+    if (!cursor) break;
+  }
+  return { hours, jobs, paused, isPartial: Boolean(cursor) };
+}
+
+const HEATS = 5;
+
+function Heat({ found }) {
+  const most = Math.max(...found.hours.map((each) => each.triggers));
+  const total = found.hours.reduce((sum, each) => sum + each.triggers, 0);
+  const heat = (triggers) => (triggers === 0 ? 0 : Math.max(1, Math.ceil((HEATS * Math.log1p(triggers)) / Math.log1p(most))));
+  const clock = (at) => inZone(at, viewerZone()).split(" ").pop().slice(0, 5);
+  const scope = `${counted(found.jobs, "job")}${found.paused ? `, and ${count(found.paused)} paused` : ""}`;
+  return html`<p>${counted(total, "trigger")} of ${scope}${found.isPartial ? ". There are more jobs than were counted." : ""}</p>
+    <ol class="heat" aria-label="Triggers in each hour">${found.hours.map((each, at) => html`
+      <li key=${each.at} title=${`${clock(each.at)}: ${counted(each.triggers, "trigger")}`}>
+        <span class=${`cell heat-${heat(each.triggers)}`} aria-hidden="true"></span>
+        <span class="unseen">${clock(each.at)}: ${counted(each.triggers, "trigger")}</span>
+        <span class="tick" aria-hidden="true">${at % 3 === 0 ? clock(each.at) : ""}</span></li>`)}</ol>
+    <p class="soft small">${most ? `The fullest hour has ${counted(most, "trigger")}. ` : ""}Times are in ${viewerZone()}.</p>`;
+}
+
+function Paused({ namespace, jobs }) {
+  if (!jobs.length) return html`<${Empty} title="No job is paused." />`;
+  return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
+      <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
+      <td class="answer">${job.pauseReason || html`<span class="soft">–</span>`}</td></tr>`)}<//>
+    ${jobs.length > 10 ? html`<p><a href=${linkTo([namespace, "jobs"], { state: "paused" })}>All paused jobs</a></p>` : null}`;
+}
+
+function Flow({ namespace, policies }) {
+  if (!policies.length) return html`<${Empty} title="No flow policies." />`;
+  const waiting = [...policies].sort((one, other) => other.waiting - one.waiting).slice(0, 10);
+  return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
+      <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}</span></td>
+      <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>`;
+}

@@ -1,0 +1,86 @@
+// The flow policies of a namespace: their limits, their use, what waits, and the dialog that changes one.
+
+import { html, useState } from "./vendor/preact.js";
+import { may } from "./access.js";
+import { call, get, getAll, inNamespace, forEachOf } from "./api.js";
+import { useLive } from "./live.js";
+import { Ask, Empty, Field, Loaded, Table, When } from "./parts.js";
+import { count } from "./time.js";
+
+const POLICIES_MAX = 50;
+
+/** The policies of a namespace with their use, in the order of their names: the first fifty. */
+export async function wholePolicies(namespace) {
+  const listed = (await getAll(inNamespace(namespace, "policies"), {}, POLICIES_MAX)).slice(0, POLICIES_MAX);
+  const found = new Map();
+  const problems = await forEachOf(listed, async ({ name }) => found.set(name, await get(inNamespace(namespace, "policies", name))));
+  const real = problems.filter(({ problem }) => problem.status !== 404); // one may have been deleted meanwhile
+  if (real.length) throw real[0].problem;
+  return listed.map(({ name }) => found.get(name)).filter(Boolean);
+}
+
+/** The limits of a policy in words. */
+export function policyLimits(policy) {
+  const open = policy.maxConcurrent ? `${count(policy.maxConcurrent)} at once` : null;
+  const rate = policy.rate ? `${count(policy.rate.limit)} in ${policy.rate.per}` : null;
+  return [open, rate].filter(Boolean).join(", ");
+}
+
+export function Policies({ me, namespace }) {
+  const live = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
+  const [asked, setAsked] = useState(null);
+  const mayWrite = may(me, "write");
+  const close = () => {
+    setAsked(null);
+    live.reload();
+  };
+  return html`<div class="head"><h1>Policies</h1>${mayWrite ? html`<div class="verbs">
+      <button type="button" class="main" onClick=${() => setAsked({ verb: "change", policy: null })}>New policy</button></div>` : null}</div>
+    <${Loaded} live=${live} what="the policies" show=${(policies) => (policies.length ? html`
+      <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
+        <tr key=${policy.name}><td class="name"><strong>${policy.name}</strong></td>
+          <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
+            <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
+          <td><${Use} policy=${policy} /></td>
+          <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td>
+          <td><${When} at=${policy.waitingSince} /></td>
+          ${mayWrite ? html`<td><div class="verbs">
+            <button type="button" aria-label=${`Change ${policy.name}`} onClick=${() => setAsked({ verb: "change", policy })}>Change</button>
+            <button type="button" class="danger" aria-label=${`Delete ${policy.name}`} onClick=${() => setAsked({ verb: "delete", policy })}>Delete</button></div></td>` : null}
+        </tr>`)}<//>` : html`<${Empty} title=${`No flow policies in ${namespace} yet.`}>
+        <p>A policy limits the requests of many jobs together. A job names its policy by <code>policy</code>.</p><//>`)} />
+    ${asked?.verb === "change" ? html`<${Change} namespace=${namespace} policy=${asked.policy} onClose=${close} />` : null}
+    ${asked?.verb === "delete" ? html`<${Ask} title=${`Delete ${asked.policy.name}?`} verb="Delete" danger=${true} typed=${asked.policy.name}
+      deed=${() => call("DELETE", inNamespace(namespace, "policies", asked.policy.name))} onClose=${close}>
+      <p>The triggers of jobs that name it wait, until it is written again.</p><//>` : null}`;
+}
+
+/** How much of `maxConcurrent` is taken, as a bar and in words. */
+function Use({ policy }) {
+  const text = `${count(policy.inUse)}${policy.maxConcurrent ? ` of ${count(policy.maxConcurrent)}` : ""}`;
+  if (!policy.maxConcurrent) return text;
+  return html`<span class="use">${text} <progress aria-label=${`In use by ${policy.name}`} value=${Math.min(policy.inUse, policy.maxConcurrent)} max=${policy.maxConcurrent}></progress></span>`;
+}
+
+/** Writes a policy anew, or the limits of one. A change of somebody else in between is refused. */
+function Change({ namespace, policy, onClose }) {
+  const [given, setGiven] = useState({
+    name: policy?.name || "", maxConcurrent: policy?.maxConcurrent ?? "", limit: policy?.rate?.limit ?? "", per: policy?.rate?.per ?? "1s",
+  });
+  const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
+  const deed = () => call("PUT", inNamespace(namespace, "policies", given.name.trim()), {
+    headers: policy ? { "if-match": `"${policy.rev}"` } : { "if-none-match": "*" },
+    body: {
+      maxConcurrent: given.maxConcurrent === "" ? undefined : Number(given.maxConcurrent),
+      rate: given.limit === "" ? undefined : { limit: Number(given.limit), per: given.per },
+    },
+  });
+  return html`<${Ask} title=${policy ? `Change ${policy.name}` : "New policy"} verb=${policy ? "Change" : "Create"} deed=${deed} onClose=${onClose}>
+    ${policy ? null : html`<${Field} id="name" label="Name"><input id="name" required autocomplete="off" spellcheck=${false} value=${given.name} onInput=${set("name")} /><//>`}
+    <${Field} id="maxConcurrent" label="Requests open at once" hint="Leave it empty for no limit of this kind.">
+      <input id="maxConcurrent" type="number" min="1" value=${given.maxConcurrent} onInput=${set("maxConcurrent")} /><//>
+    <div class="pair">
+      <${Field} id="limit" label="Requests that may leave"><input id="limit" type="number" min="1" value=${given.limit} onInput=${set("limit")} /><//>
+      <${Field} id="per" label="within"><input id="per" value=${given.per} placeholder="1s" onInput=${set("per")} /><//>
+    </div><//>`;
+}

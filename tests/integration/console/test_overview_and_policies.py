@@ -1,0 +1,75 @@
+"""The overview of a namespace, and its flow policies."""
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+from tests.integration.console.conftest import SCRIPT, Console, Town
+
+from sweephand.base.instants import MINUTE_MS
+
+Open = Callable[..., Console]
+
+
+def test_the_overview_shows_the_heartbeat_the_next_day_and_what_is_paused(open_console: Open) -> None:
+    page = open_console().show("ns/overview")
+    expect(page.get_by_text("The stack ticks.")).to_be_visible()
+    hours = page.get_by_role("list", name="Triggers in each hour").get_by_role("listitem")
+    expect(hours).to_have_count(24)
+    expect(hours.nth(10)).to_contain_text("02:00: 2 triggers")
+    expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
+    expect(page.get_by_role("region", name="Paused jobs")).to_contain_text(SCRIPT)
+
+
+def test_a_stack_that_does_not_tick_is_told_above_all_else(open_console: Open, town: Town) -> None:
+    town.world.clock.time += 5 * MINUTE_MS
+    page = open_console().show("ns/overview")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "The stack does not tick. The stack last ticked 300 s ago."
+    )
+
+
+def test_a_stack_that_is_switched_off_says_since_when(open_console: Open, town: Town) -> None:
+    town.world.leases.beat(town.world.clock.now(), off_since=town.world.clock.now())
+    page = open_console().show("ns/overview")
+    expect(page.get_by_text("The stack is switched off.")).to_be_visible()
+
+
+def test_a_policy_is_made_changed_and_deleted(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/policies")
+    expect(page.get_by_role("row").filter(has_text="mailer")).to_contain_text("0 of 5")
+    page.get_by_role("button", name="New policy").click()
+    page.get_by_label("Name", exact=True).fill("partner")
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    page.get_by_label("Requests that may leave").fill("100")
+    page.get_by_label("within").fill("1m")
+    page.get_by_role("dialog").get_by_role("button", name="Create").click()
+    row = page.get_by_role("row").filter(has_text="partner")
+    expect(row).to_contain_text("100 in 1m")
+    page.get_by_role("button", name="Change partner").click()
+    page.get_by_label("Requests open at once").fill("3")
+    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    expect(row).to_contain_text("3 at once, 100 in 1m")
+    page.get_by_role("button", name="Delete partner").click()
+    page.get_by_label("Type partner to confirm").fill("partner")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(row).to_have_count(0)
+    assert town.api.send("GET", "/v1/namespaces/ns/policies/partner").status == 404
+
+
+def test_a_policy_that_somebody_else_changed_meanwhile_is_not_overwritten(
+    open_console: Open, town: Town
+) -> None:
+    page = open_console().show("ns/policies")
+    page.get_by_role("button", name="Change mailer").click()
+    town.api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 9})
+    page.get_by_label("Requests open at once").fill("3")
+    page.get_by_role("dialog").get_by_role("button", name="Change").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    assert town.api.send("GET", "/v1/namespaces/ns/policies/mailer").json["maxConcurrent"] == 9
+
+
+def test_a_reader_sees_policies_and_no_way_to_change_them(open_console: Open) -> None:
+    page = open_console(key="sh_reader").show("ns/policies")
+    expect(page.get_by_role("row").filter(has_text="mailer")).to_be_visible()
+    assert page.locator("main button").count() == 0
