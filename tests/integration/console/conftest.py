@@ -18,6 +18,7 @@ from tests.fakes.world import World
 
 from sweephand.base.instants import HOUR_MS
 from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.timer import Heartbeat
 
 #: Where the screenshots are. A person looks at them before a change of the console lands.
 SCREENSHOTS: Final = Path(__file__).parents[3] / "build" / "console"
@@ -105,7 +106,7 @@ def town() -> Iterator[Town]:
         api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 5})
         api.send("POST", "/v1/namespaces/ns/jobs/digest/pause", {"reason": SCRIPT})
         world.run_until(world.clock.time + 3 * HOUR_MS + 5_000)
-        world.leases.beat(world.clock.now())
+        world.leases.beat(Heartbeat(world.clock.now()))
         yield town
 
 

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import MINUTE_MS
+from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
 
@@ -29,7 +30,7 @@ def test_a_stack_that_does_not_tick_is_told_above_all_else(open_console: Open, t
 
 
 def test_a_stack_that_is_switched_off_says_since_when(open_console: Open, town: Town) -> None:
-    town.world.leases.beat(town.world.clock.now(), off_since=town.world.clock.now())
+    town.world.leases.beat(Heartbeat(town.world.clock.now(), off_since=town.world.clock.now()))
     page = open_console().show("ns/overview")
     expect(page.get_by_text("The stack is switched off.")).to_be_visible()
 
