@@ -59,8 +59,11 @@ def test_every_call_about_another_namespace_is_answered_as_if_it_did_not_exist(
         missing = dict.fromkeys(JOBS, "missing")
         absent = replace(theirs, jobs=missing, policy="missing", secret="missing", key_id="missing")
         nobodys = replace(theirs, namespace=f"{namespace}-nobodys")
-        # Without a span, a forecast is of the day that begins now.
-        spans = {"forecast": f"from={rfc3339(now())}&to={rfc3339(now() + DAY_MS)}"}
+        # Without a span, a forecast is of the day that begins now, and an explanation of the latest due time.
+        spans = {
+            "forecast": f"from={rfc3339(now())}&to={rfc3339(now() + DAY_MS)}",
+            "explainJob": "at=2026-01-01T00:00:00Z",
+        }
         paths = {
             each: each.url(theirs, spans.get(each.name, ""))
             for each in CLOSED

@@ -77,6 +77,18 @@ def test_an_instant_that_cannot_be_read_is_refused(query: str, pointer: str) -> 
     assert (refused.status, [each["pointer"] for each in refused.json["errors"]]) == (422, [pointer])
 
 
+@pytest.mark.parametrize(
+    "at", ["0001-01-01T00:00:00%2B23:59", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999-23:59"]
+)
+@pytest.mark.parametrize("fields", [{}, {"jitter": "1h"}, {"timezone": "Europe/Paris"}, {"ttl": "48h"}])
+def test_an_instant_of_any_year_is_explained(at: str, fields: Any) -> None:
+    client = Client()
+    client.put(job={"schedule": "30 2 * * *", "target": TARGET, **fields})
+    found = client.send("GET", f"{EXPLAIN}?at={at}")
+    assert found.status == 200, found.text
+    assert found.json["verdict"] in ("not-created", "not-scheduled", "after-ttl")
+
+
 def test_a_job_that_never_was_is_not_found() -> None:
     assert Client().send("GET", EXPLAIN).status == 404
 

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.routes.occurrences import read_instant
@@ -9,10 +10,16 @@ from sweephand.web.schemas.explain_responses import ExplainResponse, explain_res
 from sweephand.web.schemas.query import ExplainQuery
 from sweephand.web.services import Services
 
+#: No job was created before 1970.
+_EARLIEST: Final[Instant] = 0
+
 
 def explain_job(services: Services, request: Request[ExplainQuery, None]) -> Reply:
     """Say why the job fired, or did not."""
-    at = None if request.query.at is None else read_instant(request.query.at, "/at")
+    at = None
+    if request.query.at is not None:
+        # An offset can lead out of the years that an answer can name. Nothing is due there.
+        at = min(max(read_instant(request.query.at, "/at"), _EARLIEST), INSTANT_MAX)
     found, facts = services.explainer.explain(request.key, at, request.requested_at)
     series = None if facts.job is None else facts.job.series
     return Reply(200, explain_response(facts.at, found, series))
