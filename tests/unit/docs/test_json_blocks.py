@@ -31,7 +31,11 @@ LISTED: Final = {
 }
 
 #: The answers of the API, by a field that no other block has, and their names in the OpenAPI document.
-ANSWERS: Final = {"bucketSeconds": "ForecastResponse", "estimatedEndAt": "BatchResponse"}
+ANSWERS: Final = {
+    "bucketSeconds": "ForecastResponse",
+    "estimatedEndAt": "BatchResponse",
+    "verdict": "ExplainResponse",
+}
 
 #: Answers that the page shows right after the request.
 EXACT: Final = ("occurrences",)

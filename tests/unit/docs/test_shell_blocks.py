@@ -86,11 +86,20 @@ def model(service: str) -> Any:
     return botocore.session.Session().get_service_model(service)
 
 
+def _operation_of_waiter(service: str, name: str, waiters: list[str]) -> str:
+    """The operation that `aws SERVICE wait NAME` calls until its answer is as awaited."""
+    (waiter,) = (each for each in waiters if xform_name(each, "-") == name)
+    return str(botocore.session.Session().get_waiter_model(service).get_waiter(waiter).operation)
+
+
 @pytest.mark.parametrize("words", commands_of("aws"))
 def test_a_command_of_the_aws_cli_names_an_operation_and_its_options(words: list[str]) -> None:
     service, operation, *options = words
     if (service, operation) in CUSTOM or service == "$@" or words[0].startswith("--"):
         return
+    if operation == "wait":
+        waiters = botocore.session.Session().get_waiter_model(service).waiter_names
+        operation = xform_name(_operation_of_waiter(service, options.pop(0), waiters), "-")
     names = {xform_name(each, "-"): each for each in model(service).operation_names}
     shape = model(service).operation_model(names[operation]).input_shape
     members = {f"--{xform_name(each, '-')}": each for each in shape.members}
