@@ -17,6 +17,7 @@ from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
 
 from sweephand.base.instants import HOUR_MS
+from sweephand.model.api_key import Key
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import Heartbeat
 
@@ -103,6 +104,7 @@ def town() -> Iterator[Town]:
         when = {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"}
         town.put("nightly-backup", **when, **about, data={"task": "db-backup"})
         town.put("digest", schedule="@every 10m", labels={"team": "growth"})
+        api.keys.put(Key("k0", "0" * 64, "ns", "read", 0, description="for the dashboard"))
         api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 5})
         api.send("POST", "/v1/namespaces/ns/jobs/digest/pause", {"reason": SCRIPT})
         world.run_until(world.clock.time + 3 * HOUR_MS + 5_000)

@@ -20,6 +20,7 @@ SCREENS: Final = {
     "new": "ns/new",
     "edit": "ns/jobs/nightly-backup/edit",
     "policies": "ns/policies",
+    "keys": "ns/keys",
     "run": "ns/jobs/failing/runs/1795266000000-0",
 }
 

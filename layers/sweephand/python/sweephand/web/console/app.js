@@ -6,6 +6,7 @@ import { get, getAll, onRefusedKey, pathOf, storedKey } from "./api.js";
 import { Editor } from "./editor.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
+import { Keys } from "./keys.js";
 import { Overview } from "./overview.js";
 import { Empty, Loading } from "./parts.js";
 import { Policies } from "./policies.js";
@@ -18,6 +19,7 @@ const OFFERED = [
   ["overview", "Overview", "read"],
   ["jobs", "Jobs", "read"],
   ["policies", "Policies", "read"],
+  ["keys", "Keys", "admin"],
 ];
 
 function App() {
@@ -77,6 +79,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   }
   if (screen === "overview") return html`<${Overview} namespace=${namespace} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
+  if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;
   if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
