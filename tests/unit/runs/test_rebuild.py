@@ -11,6 +11,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import rebuild as rebuilding
@@ -131,6 +132,23 @@ def test_what_an_earlier_revision_owed_is_delivered_by_its_own_schedule() -> Non
     rebuilt(world)
     world.run_until(END)
     assert minutes(world) == [*range(2, 41, 2), 41, 60]
+
+
+def test_a_revision_that_its_job_has_no_room_for_is_armed_too() -> None:
+    world = World()
+    world.put(schedule="0 */2 * * * *", catchup={"mode": "all"})
+    lost(world)
+    world.run_until(LOST_AT + 10 * MINUTE)
+    for number in range(EARLIER_REVISIONS_MAX + 5):
+        world.put(schedule="0 1/2 * * * *", description=str(number))
+        world.run_until(world.clock.time + 2 * MINUTE)
+    assert "1-0000000000000002" not in {each.rev for each in world.stored().earlier}
+    world.lose_timers()
+    rebuilt(world, at=world.clock.time)
+    world.run_until(world.clock.time + 5 * MINUTE)
+    # Even minutes up to the first update, and odd ones after it.
+    assert [each for each in minutes(world) if each % 2 == 0] == list(range(2, 41, 2))
+    assert set(range(41, 95, 2)) <= set(minutes(world))
 
 
 def test_an_update_that_keeps_the_schedule_needs_no_earlier_one() -> None:

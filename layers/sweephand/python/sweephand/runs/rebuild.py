@@ -9,7 +9,8 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.flow_ports import NamespaceStore
-from sweephand.model.job import Job, JobKey
+from sweephand.model.change import Change, ChangeKind, Former
+from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
@@ -17,10 +18,13 @@ from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.runs.follow_up import deadline_of
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, rebuilt_timers
+from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, number_of, rebuilt_timers
 
 #: How many jobs, runs, changes or namespaces one read asks for.
 _PAGE_MAX: Final = 100
+
+#: The writes that make a revision. A pause keeps the revision.
+_MAKES_REVISION: Final[frozenset[ChangeKind]] = frozenset({"created", "replaced", "patched", "resumed"})
 
 #: A call reports at most this many jobs that it could not rebuild, and ends there.
 _FAILED_MAX: Final = 20
@@ -167,16 +171,39 @@ class Rebuilder:
 
     def _past_of(self, job: Job, since: Instant) -> Past:
         """What the changes say of the revisions that were replaced at `since` or later."""
-        changes = [] if job.change is None else [job.change]
-        oldest_at = min(each.since for each in job.earlier if each.until is not None and each.until >= since)
+        number = number_of(job.rev)
+        formers: dict[int, Former] = {}
+        resumed_at: dict[int, Instant] = {}
+        names: list[RevisionName] = []
+        kept = {job.rev, *(each.rev for each in job.earlier)}
+        for change in self._changes_of(job):
+            if change.what not in _MAKES_REVISION:
+                continue
+            if change.former is not None:
+                formers[number_of(change.former.rev)] = change.former
+            if change.what == "resumed":
+                resumed_at[number] = change.at
+            if (rev := f"{number}-{change.version}") not in kept:
+                names.append(RevisionName(job.key, job.uid, rev))
+            if change.at < since - CLOCK_SKEW_MAX_MS or change.what == "created":
+                # It made a revision that ruled at `since`, or the first one. The one before is not needed.
+                break
+            number -= 1
+        filed = self._jobs.filed(names) if names else {}
+        owing = [each for each in filed.values() if each.until is not None and each.until >= since]
+        return Past(formers, resumed_at, tuple(sorted(owing, key=lambda each: number_of(each.rev))))
+
+    def _changes_of(self, job: Job) -> Iterator[Change]:
+        """The changes of a job, newest first. The latest one is not filed yet."""
+        if job.change is not None:
+            yield job.change
+        version = None if job.change is None else job.change.version
         before: str | None = ""
         while before is not None:
             page = self._changes.page(job.key, before, _PAGE_MAX)
-            changes += page.items
-            is_done = bool(page.items) and page.items[-1].at < oldest_at - CLOCK_SKEW_MAX_MS
-            before = None if is_done else page.next
-        formers = {each.former.rev: each.former for each in changes if each.former is not None}
-        return Past(formers, {each.version: each.at for each in changes if each.what == "resumed"})
+            # The next writer may have filed the latest change, and not committed yet.
+            yield from (each for each in page.items if each.version != version)
+            before = page.next
 
     def _arm_runs(
         self, job: Job, since: Instant, begun: str, done: Rebuilt, is_over: Callable[[], bool]

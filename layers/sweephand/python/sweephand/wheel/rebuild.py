@@ -29,12 +29,14 @@ _NO_MISFIRES: Final[CatchUpMode] = "all"
 class Past(NamedTuple):
     """What the changes of a job say of its earlier revisions.
 
-    `formers` are those that are armed otherwise than the revision after each, by their names. `resumed_at` is
-    when a resume made a revision, by the version of that write.
+    `formers` are those that are armed otherwise than the revision after each, by their numbers. `resumed_at`
+    is when a resume made a revision, by the number of the revision. `filed` are those that the job's item has
+    no room for, oldest first.
     """
 
-    formers: Mapping[str, Former] = MappingProxyType({})
-    resumed_at: Mapping[str, Instant] = MappingProxyType({})
+    formers: Mapping[int, Former] = MappingProxyType({})
+    resumed_at: Mapping[int, Instant] = MappingProxyType({})
+    filed: tuple[Revision, ...] = ()
 
 
 #: For a job of which no earlier revision owes anything.
@@ -46,17 +48,15 @@ def rebuilt_timers(
 ) -> list[OccurrenceTimer | WatchTimer]:
     """The timers for all that falls due at `since` or later, and for the rest of batches that have begun.
 
-    Earlier revisions that the job does not keep are left out.
-
     No timer lies before the bucket of `now + 300 s`, which is as far as arming stays from the sweepers. So
     they must be written within the time limit of the API function. Until then a sweeper may run that reads
     the buckets before it. A series or zone that cannot be read raises ScheduleError.
     """
     found: list[OccurrenceTimer | WatchTimer] = []
     at = bucket_of(now + DIRECT_WINDOW_MS)
-    armed = Former.of(job.rev, job.series, job.definition)
-    for revision in (job.current, *reversed(job.earlier)):
-        armed = past.formers.get(revision.rev, armed)
+    present = Former.of(job.rev, job.series, job.definition)
+    for revision in (*past.filed, *job.earlier, job.current):
+        armed = _armed_as(revision, past, present)
         # The resume decides about what falls due after a pause.
         until = job.paused_at if revision.until is None else revision.until
         found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
@@ -74,9 +74,20 @@ def rebuilt_timers(
     return found
 
 
+def number_of(rev: str) -> int:
+    """The number of a revision within its job: each write that makes one adds 1."""
+    return int(rev.partition("-")[0])
+
+
 def may_owe(job: Job, since: Instant) -> bool:
     """Whether an earlier revision of the job ruled at `since` or later."""
     return any(each.until is not None and each.until >= since for each in job.earlier)
+
+
+def _armed_as(revision: Revision, past: Past, present: Former) -> Former:
+    """How a revision was armed: as the next one that was armed otherwise than the one after it."""
+    later = [number for number in past.formers if number >= number_of(revision.rev)]
+    return past.formers[min(later)] if later else present
 
 
 def _occurrence_timers(
@@ -132,7 +143,7 @@ def _armable(job: Job, revision: Revision, armed: Former) -> Armable:
 
 def _watched_since(job: Job, revision: Revision, past: Past) -> Instant:
     """The instant after which a revision is watched: not what fell due during a pause before it."""
-    resumed_at = past.resumed_at.get(revision.rev.partition("-")[2])
+    resumed_at = past.resumed_at.get(number_of(revision.rev))
     if revision.rev == job.rev:
         resumed_at = job.resumed_at
     return max(revision.since, resumed_at or 0)
