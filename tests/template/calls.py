@@ -58,6 +58,7 @@ PARTITIONS: Final = frozenset(
         "audits",
         "batches#",
         "changes",
+        "flags#",
         "jobs#",
         "keys",
         "leases",
@@ -74,6 +75,7 @@ PARTITIONS: Final = frozenset(
         "runs#",
         "secrets#",
         "shard#",
+        "wheel",
     }
 )
 

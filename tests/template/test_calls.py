@@ -138,7 +138,7 @@ def test_every_statement_is_needed_by_a_call(stack: Stack, role: str) -> None:
     [
         ("Tick", Statement("", "dynamodb:DeleteItem", "JobsTable.Arn", None)),
         ("Sweep", Statement("", "dynamodb:GetItem", "TimersTable.Arn", None)),
-        ("Api", Statement("", "dynamodb:Query", "TimersTable.Arn", ("leases", "shard#*"))),
+        ("Api", Statement("", "dynamodb:Query", "TimersTable.Arn", ("leases", "audits"))),
         ("Deliver", Statement("", "dynamodb:UpdateItem", "JobsTable.Arn", ("jobs#*",))),
         ("Deliver", Statement("", "dynamodb:DeleteItem", "JobsTable.Arn", ("overlap#*", "jobs#*"))),
         ("Authorizer", Statement("", "dynamodb:PutItem", "JobsTable.Arn", ("keys",))),

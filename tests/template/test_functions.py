@@ -250,6 +250,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "SWEEPERS_MAX",
                 "DELIVERIES_MAX",
                 "ENABLED",
+                "MAX_TRIGGERS_PER_MINUTE",
                 "BUNDLE_SECONDS",
                 "PACK_TIMERS",
                 "METRICS",

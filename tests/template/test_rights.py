@@ -263,12 +263,11 @@ def test_only_deliveries_and_what_fires_triggers_are_denied_anything(stack: Stac
     assert {role for role in roles if stack.denials(f"{role}Role")} == {"Deliver", "Tick", "Sweep"}
 
 
-def test_the_api_reads_leases_and_lines_and_no_timer(
-    stack: Stack,
-) -> None:
+def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
+    """An explanation asks whether a sweeper has passed a trigger. That reads one timer of a shard."""
     assert stack.partitions("ApiRole", "TimersTable.Arn") == {
         "dynamodb:GetItem": {leases._PARTITION},
-        "dynamodb:Query": {leases._PARTITION, "line#*"},
+        "dynamodb:Query": {leases._PARTITION, "line#*", "shard#*"},
         "dynamodb:PutItem": {leases._PARTITION},
         "dynamodb:BatchWriteItem": None,
     }
