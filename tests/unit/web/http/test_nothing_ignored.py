@@ -17,7 +17,7 @@ RUN = "1795262410000-0"
 
 def url_of(operation: Operation[Any, Any]) -> str:
     values = {"namespace": "ns", "name": "job", "policy": "mailer", "secret": "token", "id": "abc"}
-    values |= {"runId": RUN, "batchId": RUN[:-2]}
+    values |= {"runId": RUN, "batchId": RUN[:-2], "asset": "app.0.js"}
     return operation.path.format(**values)
 
 

@@ -15,6 +15,7 @@ from tests.fakes.world import World
 
 from sweephand.access.auth_mode import Auth
 from sweephand.model.timer import Heartbeat
+from sweephand.web.console import assets
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
 
@@ -115,6 +116,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
         client.send("PUT", "/v1/namespaces/demo/jobs/hello", JOB)
         run_id = client.send("POST", "/v1/namespaces/demo/jobs/hello/trigger").json["id"]
         variables = {"KEY": "sh_x", "RUN_TOKEN": "shr_x", "RUN": run_id, "KEY_ID": "x", "BATCH": "1"}
+        variables["ASSET"] = assets.names()["app.js"]
         asked = read_curl(example, variables)
 
         answer = client.send(asked.method, asked.url, text=asked.body, headers=asked.headers)

@@ -6,7 +6,7 @@ const LINE_MAX = 66;
 /** What stands in the examples for a parameter of a path; what begins with a dollar is told beside them. */
 const PATH_VALUES = {
   namespace: "demo", name: "hello", policy: "mailer", secret: "api-token", runId: "$RUN", batchId: "$BATCH",
-  id: "$KEY_ID", asset: "app.js",
+  id: "$KEY_ID", asset: "$ASSET",
 };
 
 /** The query of an example, by operation. */
@@ -21,6 +21,7 @@ const VARIABLES = {
   RUN_TOKEN: "the header `sweephand-run-token` of the attempt",
   RUN: "the `id` of a run, as the list of runs shows it",
   BATCH: "the `id` of a batch, as the list of batches shows it",
+  ASSET: "the name of a file, as the page of the console has it",
   KEY_ID: "the `id` of a key, as the list of keys shows it",
 };
 
