@@ -43,6 +43,7 @@ _BRISK = frozenset(
     {
         "test_auth_modes",
         "test_command_line",
+        "test_console",
         "test_credentials",
         "test_described",
         "test_egress",
