@@ -4,6 +4,7 @@ import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { get, getAll, onRefusedKey, pathOf, storedKey } from "./api.js";
 import { Editor } from "./editor.js";
+import { Failures } from "./failures.js";
 import { Job } from "./job.js";
 import { Jobs } from "./jobs.js";
 import { Keys } from "./keys.js";
@@ -18,6 +19,7 @@ import { SignIn } from "./signin.js";
 const OFFERED = [
   ["overview", "Overview", "read"],
   ["jobs", "Jobs", "read"],
+  ["failures", "Failures", "read"],
   ["policies", "Policies", "read"],
   ["keys", "Keys", "admin"],
 ];
@@ -78,6 +80,7 @@ function Screen({ me, namespace, screen, rest, query }) {
     return html`<${Run} me=${me} namespace=${namespace} name=${name} id=${id} />`;
   }
   if (screen === "overview") return html`<${Overview} namespace=${namespace} />`;
+  if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;
