@@ -14,6 +14,7 @@ import { Policies } from "./policies.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
 import { SignIn } from "./signin.js";
+import { Why } from "./why.js";
 
 /** The screens of a namespace that the bar offers: their names in addresses, their titles, and the least role. */
 const OFFERED = [
@@ -81,6 +82,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   }
   if (screen === "overview") return html`<${Overview} namespace=${namespace} />`;
   if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} />`;
+  if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;

@@ -40,6 +40,7 @@ export function Job({ me, namespace, name }) {
       <${Facts} rows=${factsOf(namespace, job, fires)} />
       <div class="columns">
         <section aria-labelledby="fires-title"><h2 id="fires-title">Next due times</h2>
+          <p><a href=${linkTo([namespace, "jobs", name, "why"])}>Why did it fire, or not?</a></p>
           ${fires ? html`<${Fires} found=${fires} zone=${job.timezone} />` : html`<${Empty}
             title=${job.onDemand ? "This job fires only on demand." : "The series has ended."} />`}</section>
         <section aria-labelledby="changes-title"><h2 id="changes-title">Changes</h2><${Changes} changes=${changes} /></section>
