@@ -25,13 +25,17 @@ def accepted(schedule: Schedule, receiver: Receiver, name: str, **job: Any) -> D
     return delivery
 
 
-def test_a_failed_run_is_redriven_by_its_own_call_and_by_a_bulk_call(
+def test_a_failed_run_is_listed_explained_and_redriven_by_its_own_call_and_by_a_bulk_call(
     schedule: Schedule, receiver: Receiver
 ) -> None:
     receiver.answer("/ill", Answer(422), Answer(422))
     target = {"type": "http", "url": receiver.url("/ill")}
     schedule.put("ill", dueTime="1s", target=target, labels={"team": "ops"})
     run = schedule.state_of("ill", "failed")
+    failed = f"/v1/namespaces/{schedule.namespace}/runs?state=failed&label=team:ops"
+    assert schedule.client.ask("GET", failed)["items"] == [{"job": "ill", **run}]
+    said = schedule.client.ask("GET", f"{schedule.path('ill')}/explain")
+    assert (said["verdict"], said["run"]) == ("failed", run)
     path = f"{schedule.path('ill')}/runs/{run['id']}/redrive"
     assert schedule.client.ask("POST", path)["attempt"] == 2
     receiver.wait("/ill", 2, within_s=90)
@@ -41,6 +45,7 @@ def test_a_failed_run_is_redriven_by_its_own_call_and_by_a_bulk_call(
     assert schedule.client.ask("POST", bulk, {"labels": {"team": "dev"}}) == {"count": 0}
     assert schedule.client.ask("POST", bulk, {"labels": {"team": "ops"}}) == {"count": 1}
     assert schedule.state_of("ill", "succeeded")["attempts"] == 3
+    assert schedule.client.ask("GET", failed)["items"] == []
     assert len({each.trigger_id for each in receiver.deliveries("/ill")}) == 1
     assert schedule.client.call("POST", path).status == 409
 

@@ -52,6 +52,8 @@ _PACKAGE: Final = ROOT / "layers" / "sweephand" / "python"
 #: What imports a module by a text.
 _IMPORTS: Final = "importlib.import_module"
 
+#: The classes that implement a port around the adapter of another one.
+_AROUND: Final = {"sweephand.ports.RunStore": "sweephand.runs.flagged.FlaggedRuns"}
 _PORTS: Final = "sweephand.runtime.app_ports.Ports"
 _AWS_PORTS: Final = "sweephand.runtime.aws_ports.AwsPorts"
 
@@ -111,7 +113,11 @@ class Program:
 
     def _fitting(self, info: TypeInfo) -> list[TypeInfo]:
         """The classes of the objects that may have a type: those that implement, derive or fit it."""
-        return self._ports.get(info.fullname) or self._similar(info)
+        adapters = self._ports.get(info.fullname)
+        if adapters is None:
+            return self._similar(info)
+        around = _AROUND.get(info.fullname)
+        return adapters if around is None else [*adapters, self.classes[around]]
 
     def _similar(self, info: TypeInfo) -> list[TypeInfo]:
         if info.fullname not in self._fits:
