@@ -57,9 +57,6 @@ _AROUND: Final = {"sweephand.ports.RunStore": "sweephand.runs.flagged.FlaggedRun
 _PORTS: Final = "sweephand.runtime.app_ports.Ports"
 _AWS_PORTS: Final = "sweephand.runtime.aws_ports.AwsPorts"
 
-#: Use cases that stand before an adapter and implement its port, too.
-_WRAPPERS: Final = {"sweephand.ports.RunStore": "sweephand.runs.flagged.FlaggedRuns"}
-
 
 @dataclass
 class References:
@@ -143,8 +140,6 @@ class Program:
                 for adapter in _returned(adapters, name):
                     meant = self._similar(adapter) if adapter.is_protocol else [adapter]
                     found.setdefault(port.fullname, []).extend(meant)
-        for port, wrapper in _WRAPPERS.items():
-            found[port].append(self.classes[wrapper])
         return found
 
     @cached_property
