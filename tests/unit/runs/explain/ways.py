@@ -281,21 +281,21 @@ def busy(world: World, overlap: str, **written: Any) -> None:
     minutely(world, overlap=overlap, completion="async", heartbeatTimeout="1h", **written)
 
 
-@way("overlap", "Another run of the job was not over")
+@way("overlap", "of the job was not over, so it was skipped")
 def the_run_before_was_not_over(world: World) -> Instant:
     busy(world, "skip")
     world.run_until(NOON + 3 * MINUTE_MS)
     return NOON + 2 * MINUTE_MS
 
 
-@way("overlap", "Another run of the job was not over")
+@way("overlap", "of the job was not over, so it was skipped")
 def a_newer_trigger_took_its_place_in_the_line(world: World) -> Instant:
     busy(world, "waitLatest")
     world.run_until(NOON + 5 * MINUTE_MS)
     return NOON + 2 * MINUTE_MS
 
 
-@way("overlap", "Another run of the job was not over")
+@way("overlap", "of the job was not over, so it was skipped")
 def the_line_was_full(world: World) -> Instant:
     busy(world, "wait", waitLimit=1)
     world.run_until(NOON + 5 * MINUTE_MS)

@@ -63,8 +63,9 @@ def _last(run: Run) -> str:
 
 def _skipped(run: Run, facts: Facts) -> Explanation:
     if run.reason != "misfire":
-        said = f"{_due(run, facts)} Another run of the job was not over, so it was skipped (overlap)."
-        return Explanation("overlap", said)
+        other = "Another run" if run.skipped_for is None else f"Run {run.skipped_for}"
+        said = f"{_due(run, facts)} {other} of the job was not over, so it was skipped (overlap)."
+        return Explanation("overlap", said, waits_for=run.skipped_for)
     last_at = run.last_due_at or run.due_at
     found = "" if run.ended_at is None else f" at {time(run.ended_at)}"
     policy = None if facts.job is None else facts.job.definition.catchup

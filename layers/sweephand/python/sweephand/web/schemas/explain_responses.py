@@ -72,7 +72,9 @@ class EvidenceResponse(TypedDict):
         Annotated[StandstillResponse, Field(description="The standstill in which the trigger fell due.")]
     ]
     policy: NotRequired[Annotated[str, Field(description="The flow policy for which the trigger waits.")]]
-    waitsFor: NotRequired[Annotated[str, Field(description="The run for which the trigger waits.")]]
+    waitsFor: NotRequired[
+        Annotated[str, Field(description="The run for which the trigger waits, or was skipped.")]
+    ]
     limit: NotRequired[Annotated[LimitResponse, Field(description="The limit for which triggers wait now.")]]
 
 
