@@ -21,6 +21,7 @@ SCREENS: Final = {
     "edit": "ns/jobs/nightly-backup/edit",
     "policies": "ns/policies",
     "keys": "ns/keys",
+    "settings": "ns/settings",
     "run": "ns/jobs/failing/runs/1795266000000-0",
 }
 

@@ -13,6 +13,7 @@ import { Empty, Loading } from "./parts.js";
 import { Policies } from "./policies.js";
 import { goTo, linkTo, useRoute } from "./route.js";
 import { Run } from "./run.js";
+import { Settings } from "./settings.js";
 import { SignIn } from "./signin.js";
 import { Why } from "./why.js";
 
@@ -23,6 +24,7 @@ const OFFERED = [
   ["failures", "Failures", "read"],
   ["policies", "Policies", "read"],
   ["keys", "Keys", "admin"],
+  ["settings", "Settings", "admin"],
 ];
 
 function App() {
@@ -85,6 +87,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;
   if (screen === "keys" && may(me, "admin")) return html`<${Keys} me=${me} namespace=${namespace} />`;
+  if (screen === "settings" && may(me, "admin")) return html`<${Settings} me=${me} namespace=${namespace} />`;
   if (screen === "new" && may(me, "write")) return html`<${Editor} namespace=${namespace} />`;
   if (screen === "jobs" && part === "edit" && may(me, "write")) return html`<${Editor} namespace=${namespace} name=${name} />`;
   if (screen === "jobs" && name) return html`<${Job} me=${me} namespace=${namespace} name=${name} query=${query} />`;
