@@ -21,6 +21,17 @@ def test_the_overview_shows_the_heartbeat_the_next_day_and_what_is_paused(open_c
     expect(page.get_by_role("region", name="Paused jobs")).to_contain_text(SCRIPT)
 
 
+def test_the_overview_shows_what_failed_by_job(open_console: Open) -> None:
+    page = open_console().show("ns/overview")
+    failed = page.get_by_role("region", name="What failed")
+    expect(failed.get_by_text("0 will be tried again")).to_be_visible()
+    row = failed.get_by_role("row").filter(has_text="failing")
+    expect(row).to_contain_text("422")
+    expect(row.get_by_role("cell").nth(1)).to_have_text("3")
+    failed.get_by_role("link", name="3 failed").click()
+    page.wait_for_url("**#/ns/failures")
+
+
 def test_a_stack_that_does_not_tick_is_told_above_all_else(open_console: Open, town: Town) -> None:
     town.world.clock.time += 5 * MINUTE_MS
     page = open_console().show("ns/overview")

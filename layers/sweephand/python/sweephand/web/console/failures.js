@@ -41,11 +41,11 @@ export function Failures({ me, namespace }) {
 }
 
 /** The runs in a state that were due in the last days, newest first. It is partial if there may be more. */
-async function runsOf(namespace, state, days) {
+export async function runsOf(namespace, state, days, most = CALLS) {
   const query = { state, since: new Date(Date.now() - days * DAY_IN_MS).toISOString(), limit: 200 };
   const items = [];
   let cursor = "";
-  for (let calls = 0; calls < CALLS; calls += 1) {
+  for (let calls = 0; calls < most; calls += 1) {
     const page = await get(inNamespace(namespace, "runs"), { ...query, cursor });
     items.push(...page.items);
     cursor = page.nextCursor;
@@ -55,7 +55,7 @@ async function runsOf(namespace, state, days) {
 }
 
 /** Runs by what `titleOf` says of each, the largest group first. */
-function groupsOf(runs, titleOf) {
+export function groupsOf(runs, titleOf) {
   const found = new Map();
   for (const run of runs) found.set(titleOf(run), [...(found.get(titleOf(run)) || []), run]);
   return [...found].sort(([, one], [, other]) => other.length - one.length);

@@ -1,11 +1,13 @@
-// The first screen: whether the stack ticks, what falls due in the next 24 hours, and how full the policies are.
+// The first screen: whether the stack ticks, what falls due in the next 24 hours, what fails, and what waits.
 
 import { html } from "./vendor/preact.js";
 import { call, get, getAll, inNamespace, pathOf } from "./api.js";
+import { groupsOf, runsOf } from "./failures.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { policyLimits, wholePolicies } from "./policies.js";
 import { linkTo } from "./route.js";
+import { answerText } from "./runs.js";
 import { count, counted, inZone, viewerZone } from "./time.js";
 
 const HOUR_MS = 3_600_000;
@@ -18,11 +20,14 @@ export function Overview({ namespace }) {
   const health = useLive(heartbeat, "health");
   const forecast = useLive(() => nextDay(namespace), `forecast ${namespace}`);
   const paused = useLive(() => getAll(inNamespace(namespace, "jobs"), { state: "paused" }, 200), `paused ${namespace}`);
+  const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   return html`<div class="head"><h1>Overview</h1></div>
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${Heartbeat} found=${found} />`} />
     <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
       <${Loaded} live=${forecast} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
+    <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
+      <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
     <div class="columns even">
       <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
         <${Loaded} live=${paused} what="the paused jobs" show=${(jobs) => html`<${Paused} namespace=${namespace} jobs=${jobs} />`} /></section>
@@ -84,6 +89,22 @@ function Heat({ found }) {
         <span class="unseen">${clock(each.at)}: ${counted(each.triggers, "trigger")}</span>
         <span class="tick" aria-hidden="true">${at % 3 === 0 ? clock(each.at) : ""}</span></li>`)}</ol>
     <p class="soft small">${most ? `The fullest hour has ${counted(most, "trigger")}. ` : ""}Times are in ${viewerZone()}.</p>`;
+}
+
+/** The newest runs that were due in the last day and failed, or are tried again. One request for each state. */
+async function lastDay(namespace) {
+  const [failed, retrying] = await Promise.all([runsOf(namespace, "failed", 1, 1), runsOf(namespace, "retrying", 1, 1)]);
+  return { failed, retrying };
+}
+
+function Failing({ namespace, found: { failed, retrying } }) {
+  const said = (runs) => `${runs.isPartial ? "at least " : ""}${count(runs.items.length)}`;
+  if (!failed.items.length && !retrying.items.length) return html`<${Empty} title="No run has failed." />`;
+  const groups = groupsOf(failed.items, (run) => run.job).slice(0, 5);
+  return html`<p><a href=${linkTo([namespace, "failures"])}>${said(failed)} failed</a>, and ${said(retrying)} will be tried again.</p>
+    ${groups.length ? html`<${Table} label="Jobs whose runs failed" head=${["Job", "Failed", "Last due", "Last answer"]}>${groups.map(([job, [last, ...older]]) => html`<tr key=${job}>
+      <td class="name"><a href=${linkTo([namespace, "jobs", job])}>${job}</a></td><td class="number">${count(older.length + 1)}</td>
+      <td><${When} at=${last.dueAt} /></td><td class="answer">${answerText(last)}</td></tr>`)}<//>` : null}`;
 }
 
 function Paused({ namespace, jobs }) {

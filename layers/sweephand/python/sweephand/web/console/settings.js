@@ -51,6 +51,6 @@ function SettingsForm({ namespace, stored, etag, onSaved }) {
 
 function Namespaces() {
   const live = useLive(() => getAll(pathOf("namespaces")), "namespaces");
-  return html`<${Loaded} live=${live} what="the namespaces" show=${(found) => html`<ul class="plain">${found.map(({ namespace }) => html`
+  return html`<${Loaded} live=${live} what="the namespaces" show=${(found) => html`<ul class="plainlist">${found.map(({ namespace }) => html`
     <li key=${namespace}><a href=${linkTo([namespace, "overview"])}>${namespace}</a></li>`)}</ul>`} />`;
 }
