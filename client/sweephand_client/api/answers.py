@@ -34,6 +34,7 @@ class Run(TypedDict):
     responseCode: int | None
     answer: str | None
     reason: str | None
+    skippedFor: NotRequired[str]
     policy: NotRequired[str]
     lastFailure: NotRequired[Failure]
     result: NotRequired[Any]
