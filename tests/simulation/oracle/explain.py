@@ -80,7 +80,9 @@ def _contradictions(
     verdict, at = explained.verdict, explained.at if explained.due_at is None else explained.due_at
     lives = [life for life in tale.lives.values() if life.name == explained.name]
     run_id = f"{at}-0"
-    found = [records[life.uid, run_id] for life in lives if (life.uid, run_id) in records]
+    uids = {life.uid for life in lives}
+    # An instant may be about any trigger of a batch.
+    found = [each for (uid, run), each in records.items() if uid in uids and run.startswith(f"{at}-")]
     said = {_of_record(each) for each in found}
     if verdict in OF_RECORDS - {"misfire"} and verdict not in said:
         yield f"the records say {sorted(said) or 'nothing'}"

@@ -1,10 +1,12 @@
 """What the changes of a name say about an instant: was there a job, was it paused, what has changed since."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.change import Change
+from sweephand.schedules import Series
 
 #: The fields that decide when a job fires.
 _TIMING: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "batch"})
@@ -48,14 +50,22 @@ class Lives(NamedTuple):
         is_open = begin is not None and is_paused and begin.at < due_at
         return Pause(begin) if begin is not None and is_open else None
 
-    def retimed_after(self, due_at: Instant) -> Change | None:
+    def retimed_after(self, due_at: Instant, series: Series) -> Change | None:
         """The first change after an instant that may have changed when the job fires; None if none has.
 
-        A change of an earlier release does not say which fields it changed.
+        `series` is that of the job now. A write that begins a series anew counts a relative `dueTime` anew,
+        although no field has changed. A change of an earlier release does not say which fields it changed.
         """
         for change in self.changes:
             if change.at < due_at or change.what not in ("replaced", "patched"):
                 continue
             if change.fields is None or any(each.name in _TIMING for each in change.fields):
                 return change
+            if change.former is not None and _uncounted(change.former.series) != _uncounted(series):
+                return change
         return None
+
+
+def _uncounted(series: Series) -> Series:
+    """A series without its counts, which an update may have taken up later."""
+    return replace(series, counted_at=None, counted=0)

@@ -97,7 +97,7 @@ def retimed(facts: Facts) -> Explanation | None:
     job = facts.job
     if job is None or facts.run is not None or job.current.owns(facts.due_at):
         return None
-    change = facts.lives.retimed_after(facts.due_at)
+    change = facts.lives.retimed_after(facts.due_at, job.series)
     if change is None and facts.lives.is_complete:
         return None
     if change is None:

@@ -48,10 +48,10 @@ class AllowedTargetsRequest(RequestBody):
     """Where the HTTP targets of a namespace may be. A target has to pass both lists."""
 
     hosts: list[HostText] | None = Field(
-        None, description=HOSTS, json_schema_extra={"maxItems": NAMESPACE_HOSTS_MAX}
+        None, description=HOSTS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_HOSTS_MAX}
     )
     networks: list[NetworkText] | None = Field(
-        None, description=NETWORKS, json_schema_extra={"maxItems": NAMESPACE_NETWORKS_MAX}
+        None, description=NETWORKS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_NETWORKS_MAX}
     )
 
 
