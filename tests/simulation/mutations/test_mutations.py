@@ -12,12 +12,12 @@ from tests.simulation.mutations.under import exit_code
 #: minutes.
 GREEN = 8
 
-#: `.ci/run` sets it to "1/3", "2/3" or "3/3", another one for another commit: which part of them runs.
+#: `.ci/run` sets it to "1/6" up to "6/6", another one for another commit: which part of them runs.
 PART: Final = "SWEEPHAND_MUTATIONS"
 
 
 def part_of(names: list[str]) -> list[str]:
-    """The names, or the part that the environment asks for: "2/3" is every third, from the second on."""
+    """The names, or the part that the environment asks for: "2/6" is every sixth, from the second on."""
     number, parts = map(int, os.environ.get(PART, "1/1").split("/"))
     return names[number - 1 :: parts]
 
