@@ -21,5 +21,6 @@ curl -X PUT $API/v1/namespaces/demo/jobs/hello \\
        "target": {{"type": "http", "url": "'$INBOX'/hello"}}}}'
 curl $INBOX/next
 
+A console is at {stack["apiUrl"]}/console. Sign in with the key.
 Every call is described at {stack["apiUrl"]}/docs
 `{ended_by}` ends the stack and deletes what it stored. The next stack has the same address and key."""
