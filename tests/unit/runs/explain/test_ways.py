@@ -2,7 +2,8 @@
 
 import pytest
 from tests.fakes.world import NOON, World
-from tests.unit.runs.explain.ways import WAYS, explained
+from tests.unit.runs.explain.every_way import WAYS
+from tests.unit.runs.explain.ways import explained
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import World
-from tests.unit.runs.explain.ways import WAYS
+from tests.unit.runs.explain.every_way import WAYS
 
 from sweephand.base.instants import rfc3339
 from sweephand.web.http.operation import Operation

@@ -1,0 +1,189 @@
+"""Ways in which a job, its pauses or its schedule let nothing fire at an instant."""
+
+from tests.fakes.world import NOON, World
+from tests.unit.runs.explain.ways import BUSY, DUE, GONE, PARIS, instant, minutely, way
+
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
+
+# The job.
+
+
+@way("not-created", "created at 2026-11-21T12:00:00Z, with the key test")
+def the_job_was_created_later(world: World) -> Instant:
+    minutely(world)
+    return NOON - HOUR_MS
+
+
+@way("deleted", "deleted at 2026-11-21T12:00:30Z, with the key test")
+def somebody_deleted_the_job(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.delete()
+    world.run_until(NOON + HOUR_MS)
+    return DUE
+
+
+@way("deleted", "deleted at 2026-11-21T12:00:30Z")
+def the_job_was_deleted_and_created_again_later(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.delete()
+    world.clock.time = NOON + HOUR_MS
+    minutely(world)
+    return DUE
+
+
+@way("expired", "retention was over")
+def the_job_had_expired(world: World) -> Instant:
+    world.put(dueTime="10s", retention="1d")
+    world.run_until(NOON + MINUTE_MS)
+    expires_at = world.stored().expires_at
+    assert expires_at is not None
+    world.clock.time = expires_at + HOUR_MS
+    return expires_at + MINUTE_MS
+
+
+# Pauses.
+
+
+@way("paused", "paused at 2026-11-21T12:00:30Z, with the key test: tonight. Nobody has resumed it.")
+def somebody_paused_the_job(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause(reason="tonight")
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 30 * MINUTE_MS
+
+
+@way("paused", "by Sweephand itself")
+def the_consumer_answered_that_it_is_gone(world: World) -> Instant:
+    minutely(world)
+    world.consumers.answering = lambda _: GONE
+    world.run_until(NOON + HOUR_MS)
+    return DUE + MINUTE_MS
+
+
+@way("paused", "by Sweephand itself: Run")
+def a_failure_paused_the_job(world: World) -> Instant:
+    minutely(world, onError="pause", retry={"maxAttempts": 1})
+    world.consumers.answering = lambda _: BUSY
+    world.run_until(NOON + HOUR_MS)
+    return DUE + MINUTE_MS
+
+
+@way("paused", "this trigger did not fire")
+def the_resume_caught_nothing_up(world: World) -> Instant:
+    minutely(world)
+    world.pause()
+    world.run_until(NOON + HOUR_MS)
+    world.resume(mode="none")
+    world.run_until(NOON + HOUR_MS + 10_000)
+    return NOON + 30 * MINUTE_MS
+
+
+@way("paused", "this trigger fired then, and its run is succeeded")
+def the_resume_caught_the_trigger_up(world: World) -> Instant:
+    minutely(world)
+    world.pause()
+    world.run_until(NOON + 5 * MINUTE_MS + 30_000)
+    world.resume(mode="latest")
+    world.run_until(NOON + 7 * MINUTE_MS)
+    return NOON + 5 * MINUTE_MS
+
+
+@way("paused", "it waits for the resume")
+def the_job_was_paused_just_before_the_delivery(world: World) -> Instant:
+    minutely(world)
+    world.clock.time = DUE + 100
+    world.pause()
+    world.run_until(DUE + MINUTE_MS)
+    return DUE
+
+
+# The schedule.
+
+
+@way("on-demand", "neither schedule nor dueTime")
+def the_job_fires_only_on_demand(world: World) -> Instant:
+    world.put()
+    world.run_until(NOON + HOUR_MS)
+    return DUE
+
+
+@way("before-due-time", "dueTime is 2026-11-21T13:00:00Z")
+def the_due_time_is_later(world: World) -> Instant:
+    minutely(world, dueTime="1h")
+    world.run_until(NOON + 10 * MINUTE_MS)
+    return DUE
+
+
+@way("after-ttl", "ttl ended at 2026-11-21T12:05:00Z")
+def the_ttl_is_over(world: World) -> Instant:
+    minutely(world, ttl="5m")
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 10 * MINUTE_MS
+
+
+@way("repeats-used", "3 repeats: the last was due at 2026-11-21T12:03:00Z")
+def the_repeats_are_used_up(world: World) -> Instant:
+    minutely(world, repeats=3)
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 10 * MINUTE_MS
+
+
+@way("not-scheduled", "the next one after is 2026-11-22T02:30:00Z")
+def the_schedule_is_read_in_utc(world: World) -> Instant:
+    world.put(schedule="30 2 * * *")
+    return instant("2026-11-22T02:30:00+01:00")
+
+
+@way("not-scheduled", "the last one before is 2026-11-21T12:00:10Z")
+def the_one_off_was_due_at_another_time(world: World) -> Instant:
+    world.put(dueTime="10s")
+    world.run_until(NOON + HOUR_MS)
+    return NOON + 30 * MINUTE_MS
+
+
+def nightly(world: World, **dst: str) -> None:
+    """A job at 02:30 in Paris, on the day before the clock is set."""
+    world.put(schedule="30 2 * * *", timezone=PARIS, dst=dst)
+
+
+@way("clock-change", "2027-03-28T02:30:00 does not exist: the clock was set forward. dst.gap is skip")
+def the_local_time_does_not_exist_and_is_skipped(world: World) -> Instant:
+    nightly(world, gap="skip")
+    return instant("2027-03-28T02:30:00+01:00")
+
+
+@way("clock-change", "dst.gap is shift, so it fires at 2027-03-28T01:00:00Z")
+def the_local_time_does_not_exist_and_is_moved(world: World) -> Instant:
+    nightly(world)
+    return instant("2027-03-28T02:30:00+02:00")
+
+
+@way("clock-change", "comes twice: the clock was set back. dst.overlap is first")
+def the_local_time_comes_twice_and_this_is_the_second(world: World) -> Instant:
+    nightly(world)
+    return instant("2027-10-31T02:30:00+01:00")
+
+
+@way("clock-change", "dst.overlap is last")
+def the_local_time_comes_twice_and_this_is_the_first(world: World) -> Instant:
+    nightly(world, overlap="last")
+    return instant("2027-10-31T02:30:00+02:00")
+
+
+@way("jitter", "Jitter moves the job")
+def jitter_moves_the_job(world: World) -> Instant:
+    world.put(schedule="@hourly", jitter="30m")
+    world.run_until(NOON + 2 * HOUR_MS)
+    return NOON + HOUR_MS
+
+
+@way("not-kept", "Another definition applied then: it was changed at 2026-11-21T12:30:00Z")
+def another_schedule_applied_then(world: World) -> Instant:
+    world.put(schedule="30 2 * * *")
+    world.clock.time = NOON + 30 * MINUTE_MS
+    minutely(world)
+    world.run_until(NOON + HOUR_MS)
+    return DUE
