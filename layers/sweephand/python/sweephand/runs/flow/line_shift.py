@@ -33,8 +33,8 @@ _LINGER_MS: Final = 600
 #: A worker begins no trigger with less time left than this.
 RESERVE_MS: Final = SETTLING_MS + SECOND_MS
 
-#: Calls of stores, one after the other, in which a worker reads ahead. It seldom needs more.
-_READ_CALLS: Final = 10
+#: Calls of stores, one after the other, in which a worker reads ahead. Simulated workers needed up to 12.
+_READ_CALLS: Final = 14
 
 #: A worker with more time left than this reads on, however slow a call was. A single slow call says little.
 _LEFT_MAX_MS: Final = 55 * SECOND_MS
