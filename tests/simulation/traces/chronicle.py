@@ -56,6 +56,8 @@ class Chronicle(Recorder):
         self.figures: Counter[str] = Counter()
         self.paused: set[str] = set()
         self.ended: set[str] = set()
+        #: The `uid`s of jobs that are deleted, or that DynamoDB has removed.
+        self.gone: set[str] = set()
         self.bucket = Bucket(lambda: scheduler.now)
         self.flow = FlowStores(PermitWatch(scheduler))
         #: Flags of runs. A process dies at the gates of other stores, before or after it writes one.
@@ -94,6 +96,7 @@ class Chronicle(Recorder):
         elif before is not None:
             self.figures["deletions"] += 1
             self.paused.discard(before.uid)
+            self.gone.add(before.uid)
             self.deleted(before)
 
     def run_changed(self, before: Run | None, after: Run | None) -> None:
@@ -129,6 +132,7 @@ class Chronicle(Recorder):
         """Note that DynamoDB has removed a job, whose time to live is over."""
         self.bucket.job_changed(job, None)
         self.paused.discard(job.uid)
+        self.gone.add(job.uid)
         self._removed(Removed(self.now(), "job", job.key.name, job.uid))
 
     def run_removed(self, run: Run) -> None:
