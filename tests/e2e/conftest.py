@@ -62,6 +62,7 @@ _BRISK = frozenset(
 _LINES_SHOWN = 150
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Every test of this folder is an end-to-end one. Those of a group run in one process, on one stack."""
     here = Path(__file__).parent

@@ -8,6 +8,7 @@ from tests.simulation.traces.trace import (
     TimerStored,
 )
 from tests.simulation.workload.backlogs import Backlog
+from tests.simulation.workload.conftest import Worlds
 from tests.simulation.world.faults import NO_MASK, Troubles, is_backlogged
 
 SEEDS = [seed for seed in range(400) if is_backlogged(seed)]
@@ -34,14 +35,14 @@ def test_where_there_is_a_backlog_every_shard_has_much_to_do_and_all_of_it_is_do
     assert len(late) > 100
 
 
-def test_in_some_seeds_stores_are_slow_and_timers_fail_to_expand_once() -> None:
+def test_in_some_seeds_stores_are_slow_and_timers_fail_to_expand_once(events_of: Worlds) -> None:
     kinds: set[str] = set()
     put_off = 0
     for seed in range(30):
         troubles = Troubles.of(seed, NO_MASK)
         if not (troubles["stumbles"] or troubles["slow stores"]):
             continue
-        events = run(seed).events
+        events = events_of(seed)
         kinds |= {each.kind.split(" of ")[0] for each in events if isinstance(each, Mishap)}
         put_off += sum(isinstance(each, TimerStored) and each.put_off_by_ms > 0 for each in events)
     assert {"slowness", "stumble"} <= kinds

@@ -3,18 +3,27 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from tests.simulation.simulation import run
+import pytest
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.trace import Event, Mishap, TimerStored, Written
 from tests.simulation.workload.bulk_writes import FIRST_TOGETHER, BulkWrites
+from tests.simulation.workload.conftest import Worlds
 from tests.simulation.world.faults import FIRST_BATCHED
 
 #: This number of first seeds shows all of it.
 SEEDS = range(FIRST_TOGETHER, FIRST_TOGETHER + 24)
 
-EVENTS = [run(seed).events for seed in SEEDS]
-ANSWERS = [each for each in chain.from_iterable(EVENTS) if isinstance(each, BulkWriteAnswered)]
-ENTRIES = list(chain.from_iterable(each.entries for each in ANSWERS))
+
+@pytest.fixture(scope="module")
+def worlds(events_of: Worlds) -> list[Sequence[Event]]:
+    """The events of each seed."""
+    return list(map(events_of, SEEDS))
+
+
+@pytest.fixture(scope="module")
+def answers(worlds: list[Sequence[Event]]) -> list[BulkWriteAnswered]:
+    """What every call was answered."""
+    return [each for each in chain.from_iterable(worlds) if isinstance(each, BulkWriteAnswered)]
 
 
 def test_one_usual_seed_in_sixteen_has_such_calls_and_most_seeds_of_their_own_do() -> None:
@@ -39,33 +48,38 @@ def test_a_client_sends_the_same_jobs_whenever_it_sends_a_call_again() -> None:
     assert calls.entries("call-1", 0) == calls.entries("call-1", 0) != calls.entries("call-0", 0)
 
 
-def test_jobs_are_created_replaced_left_as_they_are_refused_and_not_written() -> None:
-    written = set(chain.from_iterable(each.written for each in ANSWERS))
-    assert any(each.status == 201 for each in ENTRIES)
-    assert any(each.status == 200 and each.rev in written for each in ENTRIES)
-    assert any(each.status == 200 and each.rev not in written for each in ENTRIES)
-    assert any(each.is_refused for each in ENTRIES)
-    assert any(each.status == 503 for each in ENTRIES)
+def test_jobs_are_created_replaced_left_as_they_are_refused_and_not_written(
+    answers: list[BulkWriteAnswered],
+) -> None:
+    entries = list(chain.from_iterable(each.entries for each in answers))
+    written = set(chain.from_iterable(each.written for each in answers))
+    assert any(each.status == 201 for each in entries)
+    assert any(each.status == 200 and each.rev in written for each in entries)
+    assert any(each.status == 200 and each.rev not in written for each in entries)
+    assert any(each.is_refused for each in entries)
+    assert any(each.status == 503 for each in entries)
 
 
-def test_some_names_come_twice_in_one_call() -> None:
+def test_some_names_come_twice_in_one_call(answers: list[BulkWriteAnswered]) -> None:
     def twice(entries: tuple[EntryAnswered, ...]) -> bool:
         names = [each.name for each in entries if each.name is not None]
         return len(set(names)) < len(names)
 
-    assert any(twice(each.entries) for each in ANSWERS)
+    assert any(twice(each.entries) for each in answers)
 
 
-def test_new_jobs_of_one_call_share_packs() -> None:
+def test_new_jobs_of_one_call_share_packs(worlds: list[Sequence[Event]]) -> None:
     packs: dict[tuple[int, str], set[str]] = {}
-    for each in chain.from_iterable(EVENTS):
+    for each in chain.from_iterable(worlds):
         if isinstance(each, TimerStored) and each.entry:
             packs.setdefault((each.shard, each.sort_key), set()).add(each.name)
     assert max(map(len, packs.values())) > 2
 
 
-def test_some_new_jobs_lose_their_name_to_another_call_and_are_written_over_its_job() -> None:
-    assert sum(map(_lost, EVENTS)) > 2
+def test_some_new_jobs_lose_their_name_to_another_call_and_are_written_over_its_job(
+    worlds: list[Sequence[Event]],
+) -> None:
+    assert sum(map(_lost, worlds)) > 2
 
 
 def _lost(events: Sequence[Event]) -> int:
@@ -82,9 +96,11 @@ def _lost(events: Sequence[Event]) -> int:
     return sum(each.name in acknowledged for each in orphans)
 
 
-def test_calls_meet_crashes_pauses_and_batches_that_are_answered_in_part() -> None:
+def test_calls_meet_crashes_pauses_and_batches_that_are_answered_in_part(
+    worlds: list[Sequence[Event]],
+) -> None:
     mishaps = [
-        each for each in chain.from_iterable(EVENTS) if isinstance(each, Mishap) and "api " in each.where
+        each for each in chain.from_iterable(worlds) if isinstance(each, Mishap) and "api " in each.where
     ]
     kinds = {each.kind.partition(" of ")[0] for each in mishaps}
     assert {"kill", "throttle", "part", "loss", "repeat"} <= kinds

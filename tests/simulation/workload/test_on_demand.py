@@ -2,34 +2,39 @@
 
 from itertools import chain
 
+import pytest
 from tests.simulation.oracle.chains import CHAINED
-from tests.simulation.simulation import run
-from tests.simulation.traces.trace import Requested, Written
+from tests.simulation.traces.trace import Event, Requested, Written
+from tests.simulation.workload.conftest import Worlds
 from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 
 #: Those among this number of first seeds show all of it.
 SEEDS = [seed for seed in range(50) if OnDemand.of(seed).is_on and not OnDemand.of(seed).is_sparse]
 
-EVENTS = list(chain.from_iterable(run(seed).events for seed in SEEDS))
+
+@pytest.fixture(scope="module")
+def events(events_of: Worlds) -> list[Event]:
+    """All events of the seeds with jobs on demand."""
+    return list(chain.from_iterable(map(events_of, SEEDS)))
 
 
 def test_some_seeds_have_jobs_on_demand() -> None:
     assert 250 < sum(OnDemand.of(seed).is_on for seed in range(2_000)) < 450
 
 
-def test_a_seed_without_jobs_on_demand_has_none() -> None:
+def test_a_seed_without_jobs_on_demand_has_none(events_of: Worlds) -> None:
     without = next(seed for seed in range(9) if not OnDemand.of(seed).is_on)
-    written = [each for each in run(without).events if isinstance(each, Written)]
+    written = [each for each in events_of(without) if isinstance(each, Written)]
     assert written
     assert not [each for each in written if is_on_demand(each.definition)]
 
 
-def test_jobs_on_demand_fire_only_by_hand_and_in_chains_and_some_have_a_ttl() -> None:
-    written = [each for each in EVENTS if isinstance(each, Written)]
+def test_jobs_on_demand_fire_only_by_hand_and_in_chains_and_some_have_a_ttl(events: list[Event]) -> None:
+    written = [each for each in events if isinstance(each, Written)]
     on_demand = {(each.uid, each.rev) for each in written if is_on_demand(each.definition)}
     kinds = {
         kind
-        for each in EVENTS
+        for each in events
         if isinstance(each, Requested) and (each.uid, each.rev) in on_demand
         for kind in ("-manual-", CHAINED, "-backfill-")
         if kind in each.trigger_id
@@ -38,8 +43,8 @@ def test_jobs_on_demand_fire_only_by_hand_and_in_chains_and_some_have_a_ttl() ->
     assert {"ttl" in each.definition for each in written if is_on_demand(each.definition)} == {True, False}
 
 
-def test_some_jobs_lose_their_schedule_and_some_jobs_on_demand_get_one() -> None:
-    written = [each for each in EVENTS if isinstance(each, Written)]
+def test_some_jobs_lose_their_schedule_and_some_jobs_on_demand_get_one(events: list[Event]) -> None:
+    written = [each for each in events if isinstance(each, Written)]
     last: dict[str, bool] = {}
     turned = set()
     for each in written:
