@@ -2,8 +2,10 @@
 
 import os
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
+import botocore.session
 import pytest
 from hypothesis import settings
 
@@ -18,6 +20,11 @@ settings.register_profile(
     "unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None
 )
 settings.load_profile("unhurried")
+
+
+# botocore reads the models of services from its files once in a process, and not anew for each session. moto
+# gives each test a session of its own, so reading took four fifths of the time to set up a test.
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 #: The folders in the order in which their tests run: the tests that fail fastest come first.
