@@ -75,7 +75,7 @@ def takes_first_attempts_only() -> Iterator[None]:
 
 @mutation("A trigger that was skipped for a run by hand is never missed", first=FIRST_WITH_WATCHES)
 def trusts_runs_by_hand() -> Iterator[None]:
-    with patch.object(checks.Watch, "_blocking", lambda *_: {}):
+    with patch.object(checks.Watch, "_unwatched", lambda *_: {}):
         yield
 
 

@@ -37,7 +37,9 @@ def what_is_missed_is_told(tale: Tale) -> Iterator[str]:
         for reign in life.reigns():
             after_ms = _after_ms(life, reign.rev)
             dues = _dues(life, reign, tale.through - after_ms - CHECKED_MS)
-            first = next((due_at for due_at in dues if not _is_fine(tale, life.uid, due_at, after_ms)), None)
+            since = _since(life, reign) - SKEW_MS
+            missed = (due_at for due_at in dues if not _is_fine(tale, life.uid, due_at, after_ms, since))
+            first = next(missed, None)
             if first is None or _is_given_up(tale, life):
                 continue
             if not any(each.rev == reign.rev and each.first_due_at <= first for each in alerts):
@@ -59,7 +61,7 @@ def only_what_is_missed_is_told(tale: Tale) -> Iterator[str]:
             known_by = due_at + after_ms - SKEW_MS
             if due_at not in dues:
                 yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which is not watched"
-            elif _is_fine(tale, life.uid, due_at, after_ms, known_by):
+            elif _is_fine(tale, life.uid, due_at, after_ms, _since(life, reign) + SKEW_MS, by=known_by):
                 yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which was fine in time"
         if alert.missed > sum(alert.first_due_at <= due_at for due_at in dues):
             yield f"{alert.name}: {alert.alert_id} counts {alert.missed} triggers; fewer were due"
@@ -135,24 +137,38 @@ def _after_ms(life: Life, rev: str) -> int:
 
 def _dues(life: Life, reign: Reign, through: int) -> list[int]:
     """Return the due times that a watch covers. A resume does not look back at the pause."""
-    write = next(each for each in life.writes if each.rev == reign.rev)
-    since = write.asked_at if write.verb == "resume" else 0
+    since = _resumed_at(life, reign)
     ended_at = life.last.paused_at if reign.until is None else None
     until = through if ended_at is None else min(through, ended_at)
     return [due_at for due_at in reign.dues(until) if due_at > since]
 
 
-def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, by: int | None = None) -> bool:
-    """Whether the record of a run says that no alert is needed; with `by`, if it said so at that instant."""
+def _resumed_at(life: Life, reign: Reign) -> int:
+    """Return when the resume was asked for that began a revision; 0 if another write began it."""
+    write = next(each for each in life.writes if each.rev == reign.rev)
+    return write.asked_at if write.verb == "resume" else 0
+
+
+def _since(life: Life, reign: Reign) -> int:
+    """Return the instant up to which the watch of a revision looks at no trigger."""
+    return max(reign.since, _resumed_at(life, reign))
+
+
+def _is_fine(tale: Tale, uid: str, due_at: int, after_ms: int, since: int, *, by: int | None = None) -> bool:
+    """Whether the record of a run says that no alert is needed; with `by`, if it said so at that instant.
+
+    A run that was due up to `since` counts as one that is not watched.
+    """
     deadline_at = due_at + after_ms
 
     def says_fine(stored: RunStored) -> bool:
         if stored.ended_at is None or stored.ended_at > deadline_at or (by is not None and stored.at > by):
             return False
         if stored.state == "skipped" and stored.reason == "overlap":
-            # A run on demand is not watched. So it has to be fine itself.
+            # A run that is not watched has to be fine itself.
             other = stored.skipped_for or ""
-            return other[:1].isdigit() or any(map(says_fine, tale.runs_of.get((uid, other), [])))
+            is_watched = other[:1].isdigit() and int(other.partition("-")[0]) > since
+            return is_watched or any(map(says_fine, tale.runs_of.get((uid, other), [])))
         return stored.state in {"succeeded", "cancelled"}
 
     return any(map(says_fine, tale.runs_of.get((uid, f"{due_at}-0"), [])))

@@ -210,6 +210,37 @@ def test_what_is_skipped_for_a_run_by_hand_is_told_unless_that_run_succeeds_in_t
     assert [each["firstDueAt"] for each in scene.alerts] == ([] if is_completed else [rfc3339(NOON + HOUR)])
 
 
+@pytest.mark.parametrize("begins", ["with an update", "with a resume"])
+@pytest.mark.parametrize("is_completed", [True, False])
+def test_what_is_skipped_for_a_run_from_before_the_watch_is_told_unless_that_run_succeeds_in_time(
+    begins: str, *, is_completed: bool
+) -> None:
+    scene = Scene()
+    scene.answer = Answer(succeeded=True, code=202)
+    watched: dict[str, Any] = WATCHED
+    since_creation = watched if begins == "with a resume" else {}
+    scene.world.put(
+        schedule="@every 1h", completion="async", overlap="skip", heartbeatTimeout="3h", **since_creation
+    )
+    if begins == "with a resume":
+        scene.world.pause()
+        scene.run(HOUR + MINUTE)
+        scene.world.resume()
+    else:
+        scene.run(HOUR + MINUTE)
+        scene.world.patch(**watched)
+    scene.run(2 * HOUR + MINUTE)
+    if is_completed:
+        scene.world.callbacks().complete(key_of("job"), f"{NOON + HOUR}-0", None)
+    scene.run(2 * HOUR + 20 * MINUTE)
+
+    skipped = scene.world.runs.get(key_of("job"), f"{NOON + 2 * HOUR}-0")
+    assert skipped is not None
+    assert (skipped.state, skipped.skipped_for) == ("skipped", f"{NOON + HOUR}-0")
+    told = [] if is_completed else [rfc3339(NOON + 2 * HOUR)]
+    assert [each["firstDueAt"] for each in scene.alerts] == told
+
+
 def test_a_paused_job_alerts_about_what_was_due_before_the_pause_alone() -> None:
     scene = Scene(schedule="@every 5m", retry={"initialDelay": "1m", "multiplier": 1})
     scene.answer = DOWN

@@ -29,8 +29,8 @@ CHECKED_MAX: Final = 5_000
 ALERTS_APART_MS: Final = 30 * MINUTE_MS
 
 #: The ends with which a trigger needs no alert: it has succeeded, or somebody has cancelled it. A trigger
-#: that was skipped for another run of the schedule needs none, because that run is watched itself. If it was
-#: skipped for a run on demand, that run must have one of these ends.
+#: that was skipped for another run that is watched needs none. If it was skipped for a run that is not
+#: watched, that run must have one of these ends.
 _FINE: Final[frozenset[State]] = frozenset({"succeeded", "cancelled"})
 
 
@@ -76,7 +76,7 @@ class Watch:
         checked = _part(message, since, message.first.due_at - 1, through)
         if not checked:
             return Outcome("checked")
-        missed = self._missed(message, checked)
+        missed = self._missed(message, since, checked)
         if missed and (alert := self._alert(message, missed, since)) is not None:
             self._queue.send([(alert, 0)])
             return Outcome("alerted")
@@ -95,30 +95,38 @@ class Watch:
         # Deadlines of this clock hour and of the one before.
         from_at = max(since, window_at - ALERT_WINDOW_MS - after_ms - 1)
         # Only what is due before the first trigger of the check was checked before.
-        before = self._missed(message, _part(message, since, from_at, message.first.due_at - 1))
+        before = self._missed(message, since, _part(message, since, from_at, message.first.due_at - 1))
         if before and window_of(before[-1].due_at + after_ms) == window_at:
             return None
         if before and missed[0].due_at - before[0].due_at < ALERTS_APART_MS:
             return None
         return alert_of(message, [*before, *missed], window_at, self._clock.now())
 
-    def _missed(self, message: WatchMessage, checked: Sequence[Occurrence]) -> list[Missed]:
-        """Those of the triggers that were missed, in their order."""
+    def _missed(self, message: WatchMessage, since: Instant, checked: Sequence[Occurrence]) -> list[Missed]:
+        """Those of the triggers that were missed, in their order. The watch begins after `since`."""
         if not checked:
             return []
         runs = {each.due_at: each for each in self._runs_between(message, checked[0], checked[-1])}
-        blocking = self._blocking(message, runs.values())
+        unwatched = self._unwatched(message, since, runs.values())
         return [
             Missed(each.due_at, each.sequence, run)
             for each in checked
-            if not _is_fine(run := runs.get(each.due_at), blocking, each.due_at + message.after_ms)
+            if not _is_fine(run := runs.get(each.due_at), unwatched, each.due_at + message.after_ms)
         ]
 
-    def _blocking(self, message: WatchMessage, runs: Iterable[Run]) -> dict[str, Run | None]:
-        """The runs on demand for which triggers were skipped, by their names. One read for each."""
+    def _unwatched(self, message: WatchMessage, since: Instant, runs: Iterable[Run]) -> dict[str, Run | None]:
+        """The runs for which triggers were skipped and that may have no watch, by their names.
+
+        A run on demand has none. A run that was due before this watch began may have none either: an update
+        has added the watch, or a resume has caught up the trigger. One read for each.
+        """
         names = {each.skipped_for for each in runs if each.skipped_for is not None}
-        on_demand = {each for each in names if (name := parse_run_name(each)) is not None and name.demand}
-        found = {each: self._runs.get(message.key, each) for each in on_demand}
+        parsed = {each: parse_run_name(each) for each in names}
+        found = {
+            each: self._runs.get(message.key, each)
+            for each, name in parsed.items()
+            if name is not None and (name.demand or name.due_at <= since)
+        }
         return {
             name: run if run is not None and run.uid == message.uid else None for name, run in found.items()
         }
@@ -147,10 +155,10 @@ def _part(message: WatchMessage, since: Instant, after: Instant, through: Instan
     return [first, *takewhile(lambda each: each.due_at <= last.due_at, following)]
 
 
-def _is_fine(run: Run | None, blocking: Mapping[str, Run | None], deadline_at: Instant) -> bool:
+def _is_fine(run: Run | None, unwatched: Mapping[str, Run | None], deadline_at: Instant) -> bool:
     if run is None or run.ended_at is None or run.ended_at > deadline_at:
         return False
     if run.state == "skipped" and run.reason == OVERLAP:
         blocker = run.skipped_for
-        return blocker is None or blocker not in blocking or _is_fine(blocking[blocker], {}, deadline_at)
+        return blocker is None or blocker not in unwatched or _is_fine(unwatched[blocker], {}, deadline_at)
     return run.state in _FINE
