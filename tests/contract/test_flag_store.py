@@ -80,6 +80,12 @@ def test_a_page_holds_no_flag_of_a_run_that_was_due_before_the_instant_asked_for
     assert flags.page("default", NOON + 2, "", 10).items == ()
 
 
+@pytest.mark.parametrize("since", [-1, -62_135_596_800_000])
+def test_an_instant_before_1970_leaves_no_flag_out(flags: FlagStore, since: int) -> None:
+    flags.put(flag())
+    assert due_times(flags.page("default", since, "", 10).items) == [NOON]
+
+
 def test_flags_of_other_namespaces_are_left_out(flags: FlagStore) -> None:
     flags.put(flag())
     flags.put(flag()._replace(key=JobKey("other", "backup")))

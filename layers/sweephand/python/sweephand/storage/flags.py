@@ -64,7 +64,8 @@ class DynamoFlags:
 
     def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
         """Up to `limit` flags, newest due time first, merged from 16 partitions."""
-        high = f"{_HIGHEST - since:015d}{_AFTER_ALL}"
+        # Nothing is due before 1970. What is left up to the highest number would have 16 digits there.
+        high = f"{_HIGHEST - max(since, 0):015d}{_AFTER_ALL}"
         listings = [
             Listing(partial(self._query, _partition(namespace, partition), high))
             for partition in range(FLAG_PARTITIONS)
