@@ -105,6 +105,32 @@ def test_a_run_of_an_earlier_schedule_is_found_at_its_due_time() -> None:
     assert (found.verdict, found.run is not None and found.run.due_at) == ("delivered", NOON + HOUR_MS)
 
 
+def test_a_standstill_of_today_does_not_explain_why_a_trigger_of_yesterday_was_late() -> None:
+    world = World()
+    world.put(schedule="0 * * * * *")
+    world.clock.time = NOON + MINUTE_MS + 20_000
+    world.run_until(NOON + HOUR_MS)
+    world.is_enabled = False
+    world.run_until(NOON + DAY_MS)
+    found = explained(world, NOON + MINUTE_MS)
+    assert (found.verdict, found.standstill) == ("delivered", None)
+    assert "began 20 s late" in found.summary
+    assert "switched off" not in found.summary
+
+
+def test_what_the_stack_skips_when_it_is_on_again_was_not_promised_before() -> None:
+    world = World()
+    world.put(schedule="0 * * * * *")
+    world.tick()
+    world.is_enabled = False
+    world.run_until(NOON + 3 * HOUR_MS)
+    off = explained(world, NOON + 30 * MINUTE_MS)
+    assert "the rule of catch-up (mode latest) may skip it" in off.summary
+    world.is_enabled = True
+    world.run_until(NOON + 4 * HOUR_MS)
+    assert explained(world, NOON + 30 * MINUTE_MS).verdict == "misfire"
+
+
 def test_the_runs_of_a_deleted_job_are_explained() -> None:
     world = World()
     world.put(schedule="0 0 * * * *")

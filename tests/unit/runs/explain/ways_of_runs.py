@@ -160,7 +160,10 @@ def it_is_not_due_yet(world: World) -> Instant:
     return NOON + 10 * MINUTE_MS
 
 
-@way("switched-off", "Nothing is lost")
+@way(
+    "switched-off",
+    "Once the stack is on again, the trigger is delivered. If it is more than 1 h late by then",
+)
 def the_stack_is_switched_off(world: World) -> Instant:
     minutely(world)
     world.is_enabled = False
@@ -168,12 +171,21 @@ def the_stack_is_switched_off(world: World) -> Instant:
     return NOON + 5 * MINUTE_MS
 
 
-@way("stopped", "it is delivered once the stack ticks again")
+@way("stopped", "Once the stack ticks again, the trigger is delivered.")
 def the_stack_does_not_tick(world: World) -> Instant:
     minutely(world)
     world.tick()
     world.run_until(NOON + 30 * MINUTE_MS, ticking=False)
     return NOON + 20 * MINUTE_MS
+
+
+@way("switched-off", "Once the stack is on again, the trigger is delivered.")
+def the_stack_was_switched_off_before_the_delivery(world: World) -> Instant:
+    minutely(world, catchup={"mode": "all"})
+    world.clock.time = DUE + 100
+    world.is_enabled = False
+    world.run_until(NOON + 10 * MINUTE_MS)
+    return DUE
 
 
 @way("waiting-turn", f"run {DUE}-0 of this job is not over")
@@ -251,6 +263,23 @@ def its_record_has_expired(world: World) -> Instant:
     world.clock.time += 20 * DAY_MS
     world.tick()
     return NOON + HOUR_MS
+
+
+@way("not-kept", "Records of this job are kept for 15 d.")
+def the_stack_was_switched_off_long_after_its_record_had_expired(world: World) -> Instant:
+    its_record_has_expired(world)
+    world.is_enabled = False
+    world.run_until(world.clock.time + 10 * MINUTE_MS)
+    return NOON + HOUR_MS
+
+
+@way("not-kept", "so it probably succeeded")
+def the_stack_was_switched_off_long_after_a_success_that_is_not_recorded(world: World) -> Instant:
+    minutely(world, history="failures")
+    world.run_until(NOON + HOUR_MS)
+    world.is_enabled = False
+    world.run_until(NOON + 2 * HOUR_MS)
+    return DUE
 
 
 @way("not-kept", "It was deleted at 2026-11-21T13:00:00Z")

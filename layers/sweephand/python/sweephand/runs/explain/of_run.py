@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill
@@ -119,7 +119,8 @@ def _standstill(facts: Facts) -> Standstill | None:
     for event in facts.events:
         if event.kind != "limit" and event.since < due_at < event.at:
             return Standstill(event.kind, event.since, event.at)
-    return _present_standstill(facts)
+    present = _present_standstill(facts)
+    return present if present is not None and present.since < due_at else None
 
 
 def _present_standstill(facts: Facts) -> Standstill | None:
@@ -159,14 +160,36 @@ def coming(facts: Facts) -> Explanation | None:
 
 def held_by_stack(facts: Facts) -> Explanation | None:
     """Whether the trigger is due and the stack stands still now."""
-    due, standstill = _unrecorded(facts), _present_standstill(facts)
-    if facts.run is not None or standstill is None:
+    standstill = _present_standstill(facts)
+    if facts.run is not None or standstill is None or not _is_held_since(standstill.since, facts):
         return None
+    said = f"{_unrecorded(facts)}{_during(standstill)}"
     if standstill.kind == "off":
-        said = f"{due}{_during(standstill)} Nothing is lost: it is delivered when the stack is on again."
+        said = f"{said} Once the stack is on again, {_late(facts)}"
         return Explanation("switched-off", said, standstill=standstill, next_step="Set Enabled to true.")
-    said = f"{due}{_during(standstill)} Nothing is lost: it is delivered once the stack ticks again."
-    return Explanation("stopped", said, standstill=standstill)
+    return Explanation("stopped", f"{said} Once the stack ticks again, {_late(facts)}", standstill=standstill)
+
+
+def _is_held_since(since: Instant, facts: Facts) -> bool:
+    """Whether a trigger without a record has surely not left before the instant at which the stack stopped.
+
+    A trigger that was due shortly before may have been on its way. Its success would have a record.
+    """
+    if facts.due_at > since:
+        return True
+    records = facts.job is not None and facts.job.definition.records_successes
+    return records and facts.due_at > since - PENDING_MAX_MS
+
+
+def _late(facts: Facts) -> str:
+    """What becomes of a trigger that is delivered late: the end of a sentence, and the rule of catch-up."""
+    policy = None if facts.job is None else facts.job.definition.catchup
+    if policy is None or policy.mode == "all":
+        return "the trigger is delivered."
+    return (
+        f"the trigger is delivered. If it is more than {span(policy.window_ms)} late by then, "
+        f"the rule of catch-up (mode {policy.mode}) may skip it."
+    )
 
 
 def held_by_turn(facts: Facts) -> Explanation | None:
