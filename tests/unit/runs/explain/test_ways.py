@@ -139,6 +139,23 @@ def test_the_runs_of_a_deleted_job_are_explained() -> None:
     assert explained(world, NOON + HOUR_MS).verdict == "delivered"
 
 
+def test_no_next_attempt_is_announced_that_does_not_come() -> None:
+    for name in ("the_job_was_paused_before_the_next_attempt", "the_job_was_deleted_before_the_next_attempt"):
+        world = World()
+        found = explained(world, WAYS[name].bring_about(world))
+        assert found.next_at is None
+        assert found.next_step in (None, "The resume lets the trigger go on.")
+
+
+def test_a_redrive_is_advised_only_while_the_job_is_there() -> None:
+    world = World()
+    at = WAYS["the_consumer_refused_it"].bring_about(world)
+    assert explained(world, at).next_step == "A redrive tries it again."
+    world.delete()
+    found = explained(world, at)
+    assert (found.verdict, found.next_step) == ("failed", None)
+
+
 def test_changes_that_were_not_all_kept_are_not_guessed() -> None:
     world = World()
     world.put(schedule="0 0 * * * *", history="failures")

@@ -126,6 +126,37 @@ def the_consumer_failed_and_it_is_tried_again(world: World) -> Instant:
     return DUE
 
 
+@way("retrying", "The job was paused at 2026-11-21T12:02:00Z, so the next attempt waits for the resume.")
+def the_job_was_paused_before_the_next_attempt(world: World) -> Instant:
+    the_consumer_failed_and_it_is_tried_again(world)
+    world.run_until(NOON + 2 * MINUTE_MS)
+    world.pause()
+    world.run_until(NOON + HOUR_MS)
+    return DUE
+
+
+@way("retrying", "The job is not there any more, so no attempt follows.")
+def the_job_was_deleted_before_the_next_attempt(world: World) -> Instant:
+    the_consumer_failed_and_it_is_tried_again(world)
+    world.delete()
+    return DUE
+
+
+@way("cancelled", "Its job was deleted.")
+def the_job_was_deleted_and_its_next_attempt_was_due(world: World) -> Instant:
+    the_job_was_deleted_before_the_next_attempt(world)
+    world.run_until(NOON + HOUR_MS)
+    return DUE
+
+
+@way("retrying", "The stack is switched off since 2026-11-21T12:02:00Z.")
+def the_stack_was_switched_off_before_the_next_attempt(world: World) -> Instant:
+    the_consumer_failed_and_it_is_tried_again(world)
+    world.is_enabled = False
+    world.run_until(NOON + HOUR_MS)
+    return DUE
+
+
 @way("failed", "after 1 attempt.")
 def the_consumer_refused_it(world: World) -> Instant:
     minutely(world)

@@ -30,17 +30,33 @@ def recorded(facts: Facts) -> Explanation | None:
 
 def _retrying(run: Run, facts: Facts) -> Explanation:
     said = f"{_due(run, facts)} {attempts(run.attempts)} failed. {answer_of(run)}"
-    next_at = run.next_attempt_at
+    job = facts.job
+    if not _is_of_job(run, facts):
+        return Explanation("retrying", f"{said} The job is not there any more, so no attempt follows.")
+    if job is not None and job.paused_at is not None:
+        said = (
+            f"{said} The job was paused at {time(job.paused_at)}, so the next attempt waits for the resume."
+        )
+        return Explanation("retrying", said, next_step="The resume lets the trigger go on.")
+    next_at, standstill = run.next_attempt_at, _present_standstill(facts)
     tail = "" if next_at is None else f" The next attempt is due at {time(next_at)}."
     step = f"Attempt {run.attempts + 1} begins."
-    return Explanation("retrying", f"{said}{tail}", next_at=next_at, next_step=step)
+    said = f"{said}{tail}{_during(standstill)}"
+    return Explanation("retrying", said, standstill=standstill, next_at=next_at, next_step=step)
 
 
 def _failed(run: Run, facts: Facts) -> Explanation:
     ended = "" if run.ended_at is None else f" at {time(run.ended_at)}"
     gave_up = f"Sweephand gave it up{ended}, after {attempts(run.attempts)}."
     said = f"{_due(run, facts)} {gave_up} {_last(run)}"
-    return Explanation("failed", said, next_step="A redrive tries it again.")
+    # The API redrives no run of a job that is gone.
+    step = "A redrive tries it again." if _is_of_job(run, facts) else None
+    return Explanation("failed", said, next_step=step)
+
+
+def _is_of_job(run: Run, facts: Facts) -> bool:
+    """Whether the run is of the job that is stored now, and not of an earlier one of its name."""
+    return facts.job is not None and facts.job.uid == run.uid
 
 
 def _cancelled(run: Run, facts: Facts) -> Explanation:
