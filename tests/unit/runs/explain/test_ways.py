@@ -84,6 +84,15 @@ def test_a_pause_that_was_resumed_long_ago_does_not_explain_what_is_due_after_it
     assert explained(world, NOON + 30 * MINUTE_MS).verdict == "delivered"
 
 
+def test_the_evidence_of_a_pause_is_the_pause_and_not_an_update_after_it() -> None:
+    world = World()
+    at = WAYS["the_job_was_paused_just_before_the_delivery"].bring_about(world)
+    world.patch(description="another text")
+    found = explained(world, at)
+    assert found.change is not None
+    assert (found.verdict, found.change.what) == ("paused", "paused")
+
+
 def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() -> None:
     world = World()
     world.put(schedule="0 0 * * * *")

@@ -100,6 +100,40 @@ def the_job_was_paused_just_before_the_delivery(world: World) -> Instant:
     return DUE
 
 
+@way("paused", "deleted at 2026-11-21T12:05:00Z, with the key test. Nobody had resumed it.")
+def the_job_was_deleted_while_it_was_paused(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause()
+    world.clock.time = NOON + 5 * MINUTE_MS
+    world.delete()
+    return NOON + 3 * MINUTE_MS
+
+
+@way("paused", "deleted at 2026-11-21T12:05:00Z, with the key test. Nobody had resumed it.")
+def the_paused_job_was_deleted_and_created_again(world: World) -> Instant:
+    at = the_job_was_deleted_while_it_was_paused(world)
+    world.clock.time = NOON + 5 * HOUR_MS
+    minutely(world)
+    return at
+
+
+@way("not-scheduled", "the next one after is 2026-11-21T14:00:00Z")
+def nothing_was_due_then_and_the_job_is_paused(world: World) -> Instant:
+    world.put(schedule="@hourly")
+    world.pause()
+    world.run_until(NOON + 3 * HOUR_MS)
+    return NOON + HOUR_MS + 20 * MINUTE_MS
+
+
+@way("not-scheduled", "the next one after is 2026-11-21T14:00:00Z")
+def nothing_was_due_then_and_the_job_was_paused(world: World) -> Instant:
+    at = nothing_was_due_then_and_the_job_is_paused(world)
+    world.resume(mode="none")
+    world.run_until(NOON + 4 * HOUR_MS)
+    return at
+
+
 # The schedule.
 
 

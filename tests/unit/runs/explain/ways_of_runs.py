@@ -32,6 +32,15 @@ def catch_up_fires_no_misfire(world: World) -> Instant:
     return NOON + 30 * MINUTE_MS
 
 
+@way("not-scheduled", "the next one after is 2026-11-21T14:00:00Z")
+def nothing_was_due_then_and_what_was_due_before_and_after_was_skipped(world: World) -> Instant:
+    world.put(schedule="@hourly", catchup={"mode": "none", "window": "5m"})
+    world.tick()
+    world.run_until(NOON + 5 * HOUR_MS + MINUTE_MS, ticking=False)
+    world.run_until(NOON + 5 * HOUR_MS + 10 * MINUTE_MS)
+    return NOON + HOUR_MS + 20 * MINUTE_MS
+
+
 @way("misfire", "The stack did not tick from 2026-11-21T12:00:00Z until 2026-11-21T13:01:00Z")
 def catch_up_fires_only_the_newest_misfire(world: World) -> Instant:
     minutely(world, catchup={"window": "5m"})
@@ -311,6 +320,13 @@ def the_stack_was_switched_off_long_after_a_success_that_is_not_recorded(world: 
     world.is_enabled = False
     world.run_until(NOON + 2 * HOUR_MS)
     return DUE
+
+
+@way("not-kept", "Records of this job are kept for 15 d.")
+def the_job_was_paused_long_after_its_record_had_expired(world: World) -> Instant:
+    its_record_has_expired(world)
+    world.pause()
+    return NOON + HOUR_MS
 
 
 @way("not-kept", "It was deleted at 2026-11-21T13:00:00Z")

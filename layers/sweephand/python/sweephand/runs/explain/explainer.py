@@ -72,6 +72,10 @@ class Explainer:
         lives = self._lives(key, at, now)
         subject = None if job is None else subject_of(job.series, at)
         run = self._run(key, job, subject, at)
+        is_due = subject is None or subject.due_at is not None
+        if run is not None and run.due_at < at and not is_due:
+            # The record stands for a span of misfires. The schedule may have none at the instant itself.
+            run = None if Facts(key, at, now, job, lives, subject).is_ruled else run
         due_at = at if subject is None or subject.due_at is None else subject.due_at
         wheel = stores.leases.state()
         facts = Facts(key, at, now, job, lives, subject, run, wheel=wheel)

@@ -108,6 +108,21 @@ class Facts:
         due_at = self.trigger_due_at
         return self.at if due_at is None else due_at
 
+    @property
+    def is_there(self) -> bool:
+        """Whether the job that is stored was there at the due time."""
+        job, at = self.job, self.due_at
+        return job is not None and (at >= job.created_at or job.current.owns(at))
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether the schedule of today ruled at the due time, so that it says whether a trigger was due."""
+        job = self.job
+        if job is None or not self.is_there:
+            return False
+        is_kept = self.lives.is_complete and self.lives.retimed_after(self.due_at, job.series) is None
+        return job.current.owns(self.due_at) or is_kept
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:

@@ -13,7 +13,10 @@ _TIMING: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats",
 
 
 class Pause(NamedTuple):
-    """A pause, by the changes that began and ended it. `end` is None while it lasts."""
+    """A pause, by the changes that began and ended it. `end` is None while it lasts.
+
+    The end is a resume, or what ended the job: its deletion, or the creation of the next job of its name.
+    """
 
     begin: Change
     end: Change | None = None
@@ -45,10 +48,14 @@ class Lives(NamedTuple):
                 begin = change
             elif change.what in ("resumed", "created", "deleted"):
                 if begin is not None and begin.at < due_at <= change.at:
-                    return Pause(begin, change if change.what == "resumed" else None)
+                    return Pause(begin, change)
                 begin = None
         is_open = begin is not None and is_paused and begin.at < due_at
         return Pause(begin) if begin is not None and is_open else None
+
+    def last_pause(self) -> Change | None:
+        """The last change that paused the job; None if none did, or if it was not kept."""
+        return next((each for each in reversed(self.changes) if each.what == "paused"), None)
 
     def retimed_after(self, due_at: Instant, series: Series) -> Change | None:
         """The first change after an instant that may have changed when the job fires; None if none has.

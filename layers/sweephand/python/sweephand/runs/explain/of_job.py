@@ -1,5 +1,6 @@
 """The verdicts that follow from the job and its changes: whether it was there, paused, or due at all."""
 
+from sweephand.base.timing import LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict
 from sweephand.runs.explain.subject import Subject
 from sweephand.runs.explain.wording import by, reason_of, span, time, wall
@@ -18,7 +19,7 @@ def expired(facts: Facts) -> Explanation | None:
 def absent(facts: Facts) -> Explanation | None:
     """Whether there was no such job at the instant."""
     lives, at = facts.lives, facts.due_at
-    if _is_there(facts) or facts.run is not None:
+    if facts.is_there or facts.run is not None:
         return None
     last, first = lives.last_up_to(at), lives.first_after(at)
     if last is not None and last.what == "deleted":
@@ -35,7 +36,7 @@ def absent(facts: Facts) -> Explanation | None:
 def forgotten(facts: Facts) -> Explanation | None:
     """Whether a job that is not there any more ruled then, and left no record."""
     lives, at = facts.lives, facts.due_at
-    if _is_there(facts) or facts.run is not None:
+    if facts.is_there or facts.run is not None:
         return None
     last, first = lives.last_up_to(at), lives.first_after(at)
     if facts.job is None and first is None and last is not None:
@@ -50,29 +51,28 @@ def forgotten(facts: Facts) -> Explanation | None:
     return Explanation("not-kept", said, change=deleted, is_kept=False)
 
 
-def _is_there(facts: Facts) -> bool:
-    """Whether the job that is stored was there at the instant."""
-    job, at = facts.job, facts.due_at
-    return job is not None and (at >= job.created_at or job.current.owns(at))
-
-
 def paused(facts: Facts) -> Explanation | None:
     """Whether the job was paused when the trigger fell due."""
     is_paused = facts.job is not None and facts.job.paused_at is not None
     pause = facts.lives.pause_at(facts.due_at, is_paused=is_paused)
-    if pause is None or (facts.subject is None and facts.run is None):
+    if pause is None or (facts.trigger_due_at is None and facts.is_ruled):
         return None
     begin, end = pause
     since = f"The job was paused at {time(begin.at)}, {by(begin)}{reason_of(begin)}"
+    step = "The resume decides whether it fires." if facts.trigger_due_at is not None else None
     if end is None:
-        said = f"{since} Nobody has resumed it."
-        return Explanation("paused", said, change=begin, next_step="The resume decides whether it fires.")
+        return Explanation("paused", f"{since} Nobody has resumed it.", change=begin, next_step=step)
+    if end.what == "deleted":
+        said = f"{since} It was deleted at {time(end.at)}, {by(end)}. Nobody had resumed it."
+        return Explanation("paused", said, change=begin)
+    if end.what == "created":
+        return Explanation("paused", f"{since} Nobody resumed it before it was gone.", change=begin)
+    said = f"{since} It was resumed at {time(end.at)}, {by(end)}."
     run = facts.run
-    became = "did not fire"
     if run is not None and run.state != "skipped":
-        became = f"fired then, and its run is {run.state}"
-    resumed = f"It was resumed at {time(end.at)}, {by(end)}."
-    said = f"{since} {resumed} By the rule of catch-up, this trigger {became}."
+        said = f"{said} By the rule of catch-up, this trigger fired then, and its run is {run.state}."
+    elif facts.trigger_due_at is not None:
+        said = f"{said} By the rule of catch-up, this trigger did not fire."
     return Explanation("paused", said, change=begin, pause_end=end)
 
 
@@ -83,12 +83,17 @@ def held_by_pause(facts: Facts) -> Explanation | None:
         return None
     if subject is None or subject.due_at is None or subject.due_at > job.paused_at:
         return None
+    definition = job.definition
+    waits = definition.policy is not None or definition.overlap.is_limited
+    if job.paused_at - subject.due_at > (LINE_RETENTION_MS if waits else PENDING_MAX_MS):
+        # It left long before the pause.
+        return None
     why = f": {job.pause_reason.rstrip('.')}." if job.pause_reason else "."
     said = (
-        f"The trigger was due at {time(subject.due_at)}. Before it was delivered, the job was paused, at "
-        f"{time(job.paused_at)}{why} If it was not delivered before, it waits for the resume."
+        f"The trigger was due at {time(subject.due_at)} and has no record. The job was paused at "
+        f"{time(job.paused_at)}{why} If the trigger was not delivered before, it waits for the resume."
     )
-    change = facts.lives.last_up_to(facts.now)
+    change = facts.lives.last_pause()
     return Explanation("paused", said, change=change, next_step="The resume lets the trigger go on.")
 
 
