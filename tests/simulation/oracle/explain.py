@@ -81,8 +81,8 @@ def _contradictions(
     lives = [life for life in tale.lives.values() if life.name == explained.name]
     run_id = f"{at}-0"
     uids = {life.uid for life in lives}
-    # An instant may be about any trigger of a batch.
-    found = [each for (uid, run), each in records.items() if uid in uids and run.startswith(f"{at}-")]
+    # Of a batch, an explanation is about the first trigger.
+    found = [each for (uid, run), each in records.items() if uid in uids and run == run_id]
     said = {_of_record(each) for each in found}
     if verdict in OF_RECORDS - {"misfire"} and verdict not in said:
         yield f"the records say {sorted(said) or 'nothing'}"

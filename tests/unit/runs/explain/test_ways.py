@@ -93,6 +93,29 @@ def test_the_evidence_of_a_pause_is_the_pause_and_not_an_update_after_it() -> No
     assert (found.verdict, found.change.what) == ("paused", "paused")
 
 
+@pytest.mark.parametrize("count", [2, 150])
+@pytest.mark.parametrize("failed_index", [0, 1])
+def test_of_a_batch_it_is_about_the_first_trigger(count: int, failed_index: int) -> None:
+    world = World()
+    world.put(schedule="@hourly", batch={"count": count}, retry={"maxAttempts": 1})
+    world.consumers.answering = lambda attempt: Answer(
+        succeeded=attempt.trigger.index != failed_index, code=200
+    )
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    found = explained(world, NOON + HOUR_MS)
+    assert found.run is not None
+    assert (found.run.index, found.verdict) == (0, "delivered" if failed_index else "failed")
+
+
+def test_a_first_trigger_without_a_record_is_not_taken_for_another_one_of_its_batch() -> None:
+    world = World()
+    world.put(schedule="@hourly", batch={"count": 3}, retry={"maxAttempts": 1}, history="failures")
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.index != 1, code=200)
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    found = explained(world, NOON + HOUR_MS)
+    assert (found.verdict, found.run) == ("not-kept", None)
+
+
 def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() -> None:
     world = World()
     world.put(schedule="0 0 * * * *")

@@ -125,7 +125,11 @@ class Explainer:
                 break
             # The first one of the time that the instant stands for.
             found = run
-        return found
+        if found is None or found.index == 0:
+            return found
+        # A batch may have more triggers than were read. The answer is about the first of them.
+        first = self._stores.runs.get(key, str(RunName(found.due_at, 0)))
+        return first if first is not None and first.uid == found.uid else None
 
     def _limit(self, namespace: str, now: Instant) -> Limit | None:
         """The limit of which all slots of this minute are taken, so that triggers wait."""
