@@ -165,6 +165,20 @@ def the_repeats_are_used_up(world: World) -> Instant:
     return NOON + 10 * MINUTE_MS
 
 
+@way("repeats-used", "The job has used its 2 repeats.")
+def the_repeats_were_used_up_before_an_update(world: World) -> Instant:
+    minutely(world, repeats=2)
+    world.run_until(NOON + HOUR_MS)
+    world.patch(description="another text")
+    return NOON + HOUR_MS + 30 * MINUTE_MS
+
+
+@way("repeats-used", "2 repeats: the last was due at 2026-11-21T12:02:00Z")
+def the_repeats_were_used_up_and_an_update_followed(world: World) -> Instant:
+    the_repeats_were_used_up_before_an_update(world)
+    return NOON + 30 * MINUTE_MS
+
+
 @way("not-scheduled", "the next one after is 2026-11-22T02:30:00Z")
 def the_schedule_is_read_in_utc(world: World) -> Instant:
     world.put(schedule="30 2 * * *")
@@ -212,6 +226,22 @@ def jitter_moves_the_job(world: World) -> Instant:
     world.put(schedule="@hourly", jitter="30m")
     world.run_until(NOON + 2 * HOUR_MS)
     return NOON + HOUR_MS
+
+
+@way("not-kept", "The job had no schedule before.")
+def the_job_had_no_schedule_then(world: World) -> Instant:
+    world.put()
+    world.clock.time = NOON + 30 * MINUTE_MS
+    minutely(world)
+    return DUE
+
+
+@way("not-kept", 'The schedule was {"hour": "3"} before.')
+def a_schedule_by_fields_applied_then(world: World) -> Instant:
+    world.put(schedule={"hour": "3"})
+    world.clock.time = NOON + 30 * MINUTE_MS
+    minutely(world)
+    return DUE
 
 
 @way("not-kept", "Another definition applied then: it was changed at 2026-11-21T12:30:00Z")

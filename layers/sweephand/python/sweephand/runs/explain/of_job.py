@@ -1,5 +1,8 @@
 """The verdicts that follow from the job and its changes: whether it was there, paused, or due at all."""
 
+import json
+
+from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict
 from sweephand.runs.explain.subject import Subject
@@ -107,13 +110,20 @@ def retimed(facts: Facts) -> Explanation | None:
         return None
     if change is None:
         return Explanation("not-kept", "The changes of that time were not kept.", is_kept=False)
-    before = next((each.values for each in change.fields or () if each.name == "schedule"), None)
-    then = "" if before is None else f" The schedule was {before[0]!r} before."
+    values = next((each.values for each in change.fields or () if each.name == "schedule"), None)
+    then = "" if values is None else f" {_schedule_before(values[0])}"
     said = (
         f"Another definition applied then: it was changed at {time(change.at)}, {by(change)}.{then} "
         "Which due times it had was not kept, and there is no record of a run."
     )
     return Explanation("not-kept", said, change=change, is_kept=False)
+
+
+def _schedule_before(value: object) -> str:
+    """A sentence about the schedule before a change, as it was written; None if there was none."""
+    if value is None:
+        return "The job had no schedule before."
+    return f"The schedule was {json.dumps(value, ensure_ascii=False)} before."
 
 
 def out_of_bounds(facts: Facts) -> Explanation | None:
@@ -132,9 +142,9 @@ def out_of_bounds(facts: Facts) -> Explanation | None:
         found = "before-due-time", f"The job's dueTime is {time(series.due_at)}. It does not fire before."
     elif series.ttl_at is not None and at > series.ttl_at:
         found = "after-ttl", f"The job's ttl ended at {time(series.ttl_at)}. It does not fire after."
-    elif subject.after is None and subject.before is not None and _are_used_up(series, subject.before):
-        last = time(subject.before)
-        found = "repeats-used", f"The job has used its {series.repeats} repeats: the last was due at {last}."
+    elif subject.after is None and _are_used_up(series, subject.before):
+        last = "" if subject.before is None else f": the last was due at {time(subject.before)}"
+        found = "repeats-used", f"The job has used its {series.repeats} repeats{last}."
     if found is None:
         return None
     return Explanation(*found, next_at=subject.after, next_step=_fires(series, subject))
@@ -185,10 +195,14 @@ def jitter_of(facts: Facts) -> str:
     return f"Jitter moves the job {span(job.series.jitter_ms)} later, to {time(subject.due_at)}. "
 
 
-def _are_used_up(series: Series, last_at: int) -> bool:
+def _are_used_up(series: Series, last_at: Instant | None) -> bool:
+    """Whether the series has had all of its repeats. `last_at` is its last due time, if that is known."""
     if series.repeats is None:
         return False
-    last = series.next_after(last_at - 1)
+    if series.counted >= series.repeats:
+        # An update after the last one counts on from there, and so the series has no due time any more.
+        return True
+    last = None if last_at is None else series.next_after(last_at - 1)
     return last is not None and last.sequence >= series.repeats
 
 

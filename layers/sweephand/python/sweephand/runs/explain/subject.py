@@ -42,7 +42,8 @@ def subject_of(series: Series, at: Instant) -> Subject:
     """
     if series.counted_at is not None and at <= series.counted_at:
         # An update that kept the times of the job counts on from there. Before it they were the same.
-        series = replace(series, counted_at=None, counted=0, repeats=None)
+        is_used_up = series.repeats is not None and series.counted >= series.repeats
+        series = replace(series, counted_at=None, counted=0, repeats=series.repeats if is_used_up else None)
     found = _found(series, at)
     known = series.next_after(-1)
     before = after = None
