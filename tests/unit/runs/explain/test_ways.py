@@ -116,6 +116,16 @@ def test_a_first_trigger_without_a_record_is_not_taken_for_another_one_of_its_ba
     assert (found.verdict, found.run) == ("not-kept", None)
 
 
+def test_a_misfire_that_has_a_record_of_its_own_is_not_counted() -> None:
+    world = World()
+    world.put(schedule="0 0 13 * * *", catchup={"mode": "none", "window": "5m"})
+    world.run_until(NOON + 2 * HOUR_MS, ticking=False)
+    world.run_until(NOON + 2 * HOUR_MS + 10 * MINUTE_MS)
+    found = explained(world, NOON + HOUR_MS)
+    assert found.verdict == "misfire"
+    assert "One record" not in found.summary
+
+
 def test_an_update_that_leaves_the_times_as_they_are_hides_no_earlier_trigger() -> None:
     world = World()
     world.put(schedule="0 0 * * * *")

@@ -41,6 +41,13 @@ def nothing_was_due_then_and_what_was_due_before_and_after_was_skipped(world: Wo
     return NOON + HOUR_MS + 20 * MINUTE_MS
 
 
+@way("misfire", "by the rule of catch-up it did not fire. One record stands for 50 such triggers")
+def catch_up_had_another_rule_then(world: World) -> Instant:
+    at = catch_up_fires_no_misfire(world)
+    world.patch(catchup={"mode": "all"})
+    return at
+
+
 @way("misfire", "The stack did not tick from 2026-11-21T12:00:00Z until 2026-11-21T13:01:00Z")
 def catch_up_fires_only_the_newest_misfire(world: World) -> Instant:
     minutely(world, catchup={"window": "5m"})

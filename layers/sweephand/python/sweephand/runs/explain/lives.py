@@ -57,6 +57,16 @@ class Lives(NamedTuple):
         """The last change that paused the job; None if none did, or if it was not kept."""
         return next((each for each in reversed(self.changes) if each.what == "paused"), None)
 
+    def may_have_changed(self, field: str, since: Instant) -> bool:
+        """Whether a field of the job was changed at an instant or later, or may have been.
+
+        A change of an earlier release does not say which fields it changed.
+        """
+        writes = (each for each in self.changes if each.at >= since and each.what in ("replaced", "patched"))
+        return not self.is_complete or any(
+            each.fields is None or any(found.name == field for found in each.fields) for each in writes
+        )
+
     def retimed_after(self, due_at: Instant, series: Series) -> Change | None:
         """The first change after an instant that may have changed when the job fires; None if none has.
 

@@ -84,14 +84,26 @@ def _skipped(run: Run, facts: Facts) -> Explanation:
         return Explanation("overlap", said, waits_for=run.skipped_for)
     last_at = run.last_due_at or run.due_at
     found = "" if run.ended_at is None else f" at {time(run.ended_at)}"
-    policy = None if facts.job is None else facts.job.definition.catchup
-    rule = "" if policy is None else f" (mode {policy.mode}, window {span(policy.window_ms)})"
-    said = (
-        f"The trigger was found too late{found}, and by the rule of catch-up{rule} it did not fire. "
-        f"One record stands for {run.count} such triggers, from {time(run.due_at)} to {time(last_at)}."
-    )
+    rule = _rule(run, facts)
+    said = f"The trigger was found too late{found}, and by the rule of catch-up{rule} it did not fire."
+    if run.count > 1:
+        said = (
+            f"{said} One record stands for {run.count} such triggers, "
+            f"from {time(run.due_at)} to {time(last_at)}."
+        )
     standstill = _standstill(facts)
     return Explanation("misfire", f"{said}{_during(standstill)}", standstill=standstill)
+
+
+def _rule(run: Run, facts: Facts) -> str:
+    """The rule by which a misfire was skipped, in brackets; nothing if the job has another one by now."""
+    job, decided_at = facts.job, run.ended_at
+    if job is None or not _is_of_job(run, facts) or decided_at is None:
+        return ""
+    if facts.lives.may_have_changed("catchup", decided_at):
+        return ""
+    policy = job.definition.catchup
+    return f" (mode {policy.mode}, window {span(policy.window_ms)})"
 
 
 def _succeeded(run: Run, facts: Facts) -> Explanation:
