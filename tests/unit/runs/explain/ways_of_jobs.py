@@ -1,7 +1,7 @@
 """Ways in which a job, its pauses or its schedule let nothing fire at an instant."""
 
 from tests.fakes.world import NOON, World
-from tests.unit.runs.explain.ways import BUSY, DUE, GONE, PARIS, instant, minutely, way
+from tests.unit.runs.explain.ways import BUSY, DUE, GONE, HEARTBEAT, PARIS, instant, minutely, way
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 
@@ -206,6 +206,32 @@ def the_local_time_does_not_exist_and_is_skipped(world: World) -> Instant:
 @way("clock-change", "dst.gap is shift, so it fires at 2027-03-28T01:00:00Z")
 def the_local_time_does_not_exist_and_is_moved(world: World) -> Instant:
     nightly(world)
+    return instant("2027-03-28T02:30:00+02:00")
+
+
+@way("clock-change", "so it fires at 2027-03-28T01:00:00Z. The trigger was due just now")
+def the_local_time_does_not_exist_and_its_trigger_is_on_its_way(world: World) -> Instant:
+    world.clock.time = instant("2027-03-28T00:58:00+00:00")
+    nightly(world)
+    world.clock.time = instant("2027-03-28T01:00:01+00:00")
+    world.leases.beat(HEARTBEAT._replace(at=world.clock.time))
+    return instant("2027-03-28T02:30:00+02:00")
+
+
+@way("stopped", "so it fires at 2027-03-28T01:00:00Z. The trigger was due at 2027-03-28T01:00:00Z")
+def the_stack_does_not_tick_when_a_moved_trigger_is_due(world: World) -> Instant:
+    nightly(world)
+    world.clock.time = instant("2027-03-28T00:30:00+00:00")
+    world.tick()
+    world.clock.time = instant("2027-03-28T01:30:00+00:00")
+    return instant("2027-03-28T02:30:00+02:00")
+
+
+@way("clock-change", "so it fires at 2027-03-28T01:00:00Z. Its run is succeeded.")
+def the_local_time_does_not_exist_and_its_trigger_was_delivered(world: World) -> Instant:
+    world.clock.time = instant("2027-03-28T00:50:00+00:00")
+    nightly(world)
+    world.run_until(instant("2027-03-28T01:10:00+00:00"))
     return instant("2027-03-28T02:30:00+02:00")
 
 

@@ -8,6 +8,7 @@ from sweephand.runs.explain.facts import Explanation, Facts, Verdict
 from sweephand.runs.explain.subject import Subject
 from sweephand.runs.explain.wording import by, reason_of, span, time, wall
 from sweephand.schedules import Series
+from sweephand.schedules.clock.dst import ClockEffect
 
 
 def expired(facts: Facts) -> Explanation | None:
@@ -166,32 +167,41 @@ def not_scheduled(facts: Facts) -> Explanation | None:
 
 
 def clock_change(facts: Facts) -> Explanation | None:
-    """Whether a clock change has moved or dropped the local time."""
+    """Whether a clock change has dropped the local time, or has moved it to a time whose run is known."""
     job, subject = facts.job, facts.subject
     if job is None or subject is None or subject.effect is None:
         return None
-    effect, zone = subject.effect, job.series.timezone
-    local = wall(effect.wall_s)
-    if effect.cause == "gap":
-        said = f"In {zone} the local time {local} does not exist: the clock was set forward."
-        rule = f"dst.gap is {job.series.dst.gap}"
-        if subject.due_at is None:
-            step = _fires(job.series, subject)
-            said = f"{said} {rule}, so nothing fires for it."
-            return Explanation("clock-change", said, next_at=subject.after, next_step=step)
+    effect = subject.effect
+    if subject.due_at is not None:
+        if facts.run is None and subject.due_at <= facts.now:
+            # The trigger is due and has no record: where it is decides.
+            return None
         run = f" Its run is {facts.run.state}." if facts.run is not None else ""
-        return Explanation("clock-change", f"{said} {rule}, so it fires at {time(subject.due_at)}.{run}")
-    said = f"In {zone} the local time {local} comes twice: the clock was set back."
-    rule = f"dst.overlap is {job.series.dst.overlap}, so the job does not fire at this one of the two."
-    step = _fires(job.series, subject)
+        return Explanation("clock-change", f"{_clock_moved(job.series, effect, subject.due_at)}{run}")
+    local, step = wall(effect.wall_s), _fires(job.series, subject)
+    if effect.cause == "gap":
+        rule = f"dst.gap is {job.series.dst.gap}, so nothing fires for it."
+        said = f"In {job.series.timezone} the local time {local} does not exist: the clock was set forward."
+    else:
+        rule = f"dst.overlap is {job.series.dst.overlap}, so the job does not fire at this one of the two."
+        said = f"In {job.series.timezone} the local time {local} comes twice: the clock was set back."
     return Explanation("clock-change", f"{said} {rule}", next_at=subject.after, next_step=step)
 
 
-def jitter_of(facts: Facts) -> str:
-    """A sentence about jitter, if it has moved the trigger; else nothing."""
+def _clock_moved(series: Series, effect: ClockEffect, due_at: Instant) -> str:
+    return (
+        f"In {series.timezone} the local time {wall(effect.wall_s)} does not exist: the clock was set "
+        f"forward. dst.gap is {series.dst.gap}, so it fires at {time(due_at)}."
+    )
+
+
+def moved_of(facts: Facts) -> str:
+    """Sentences about what has moved the trigger, jitter or a clock change; else nothing."""
     job, subject = facts.job, facts.subject
-    if job is None or subject is None or subject.moved_by != "jitter" or subject.due_at is None:
+    if job is None or subject is None or subject.moved_by is None or subject.due_at is None:
         return ""
+    if subject.effect is not None:
+        return f"{_clock_moved(job.series, subject.effect, subject.due_at)} "
     return f"Jitter moves the job {span(job.series.jitter_ms)} later, to {time(subject.due_at)}. "
 
 

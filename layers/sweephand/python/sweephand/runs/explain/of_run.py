@@ -8,7 +8,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill
-from sweephand.runs.explain.of_job import jitter_of
+from sweephand.runs.explain.of_job import moved_of
 from sweephand.runs.explain.wording import answer_of, attempts, span, time
 
 #: A trigger that is later than this was not delivered to the second.
@@ -65,7 +65,7 @@ def _cancelled(run: Run, facts: Facts) -> Explanation:
 
 
 def _due(run: Run, facts: Facts) -> str:
-    return f"{jitter_of(facts)}The trigger was due at {time(run.due_at)}."
+    return f"{moved_of(facts)}The trigger was due at {time(run.due_at)}."
 
 
 def _last(run: Run) -> str:
@@ -108,7 +108,7 @@ def _rule(run: Run, facts: Facts) -> str:
 
 def _succeeded(run: Run, facts: Facts) -> Explanation:
     late_ms = run.lateness_ms
-    said = f"{jitter_of(facts)}It was delivered: the trigger of {time(run.due_at)} has succeeded"
+    said = f"{moved_of(facts)}It was delivered: the trigger of {time(run.due_at)} has succeeded"
     if late_ms is None or run.started_at is None or late_ms <= _PUNCTUAL_MS:
         more = "" if run.attempts <= 1 else f", with attempt {run.attempts}"
         return Explanation("delivered", f"{said}{more}.")
@@ -176,7 +176,7 @@ def coming(facts: Facts) -> Explanation | None:
     """Whether the trigger is not due yet."""
     if facts.due_at <= facts.now or facts.run is not None:
         return None
-    said = f"{jitter_of(facts)}It is due at {time(facts.due_at)}, in {span(facts.due_at - facts.now)}."
+    said = f"{moved_of(facts)}It is due at {time(facts.due_at)}, in {span(facts.due_at - facts.now)}."
     standstill = _present_standstill(facts)
     said = f"{said}{_during(standstill)}"
     policy = None if facts.job is None else facts.job.definition.policy
@@ -260,13 +260,13 @@ def held_by_limit(facts: Facts) -> Explanation | None:
 
 
 def _unrecorded(facts: Facts) -> str:
-    return f"{jitter_of(facts)}The trigger was due at {time(facts.due_at)} and has no record."
+    return f"{moved_of(facts)}The trigger was due at {time(facts.due_at)} and has no record."
 
 
 def without_record(facts: Facts) -> Explanation:
     """What can be said of a trigger that is due, has no record, and waits for nothing that is known."""
     job = facts.job
-    due = f"{jitter_of(facts)}The trigger was due at {time(facts.due_at)}, and there is no record of it."
+    due = f"{moved_of(facts)}The trigger was due at {time(facts.due_at)}, and there is no record of it."
     age_ms = facts.now - facts.due_at
     if job is not None and not job.definition.records_successes:
         history = f"history is {job.definition.history}"
@@ -274,7 +274,7 @@ def without_record(facts: Facts) -> Explanation:
         return Explanation("not-kept", said, is_kept=False)
     if age_ms < PENDING_MAX_MS:
         since = "just now" if age_ms < MINUTE_MS else f"{span(age_ms)} ago"
-        said = f"{jitter_of(facts)}The trigger was due {since}, at {time(facts.due_at)}, and is on its way."
+        said = f"{moved_of(facts)}The trigger was due {since}, at {time(facts.due_at)}, and is on its way."
         return Explanation("enqueued", said, next_step="It is delivered, or its first attempt is being made.")
     if job is not None and age_ms >= job.definition.history_retention_ms:
         kept = span(job.definition.history_retention_ms)

@@ -46,7 +46,8 @@ _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
 )
 
 
-#: If jitter has moved a trigger that goes as it should, jitter is why nothing fired at the instant itself.
+#: If jitter or a clock change has moved a trigger that goes as it should, that is why nothing fired at the
+#: instant itself.
 _AS_IT_SHOULD: Final[frozenset[Verdict]] = frozenset({"delivered", "running", "scheduled", "enqueued"})
 
 
@@ -55,7 +56,7 @@ def explain(facts: Facts) -> Explanation:
     found = next((each for check in _CHECKS if (each := check(facts)) is not None), None)
     if found is None:
         found = without_record(facts)
-    is_moved = facts.subject is not None and facts.subject.moved_by == "jitter"
-    if is_moved and found.verdict in _AS_IT_SHOULD:
-        found = replace(found, verdict="jitter")
+    moved_by = None if facts.subject is None else facts.subject.moved_by
+    if moved_by is not None and found.verdict in _AS_IT_SHOULD:
+        found = replace(found, verdict="jitter" if moved_by == "jitter" else "clock-change")
     return found.about(facts)
