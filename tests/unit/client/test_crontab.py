@@ -134,7 +134,22 @@ def test_a_lock_that_no_overlap_can_say_is_told(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["a | b", "a > /dev/null", "a $HOME", "(a; b)", "a `b`", "a &", "cd /x && a *.log"]
+    "command",
+    [
+        "a | b",
+        "a > /dev/null",
+        "a $HOME",
+        "(a; b)",
+        "a `b`",
+        "a &",
+        "cd /x && a *.log",
+        "cd / && run-parts --report /etc/cron.hourly",
+        ". /etc/profile; a",
+        "a && export B=1 && c",
+        "if a; then b; fi",
+        "A=1 b --c",
+        "a --to ~/dump",
+    ],
 )
 def test_what_only_a_shell_understands_stays_whole_and_is_told(command: str) -> None:
     (name,) = jobs(f"@daily {command}")
@@ -142,6 +157,12 @@ def test_what_only_a_shell_understands_stays_whole_and_is_told(command: str) -> 
     ((line, text, lost),) = notes(f"@daily {command}")
     assert (line, lost) == (1, False)
     assert "needs a shell" in text
+
+
+@pytest.mark.parametrize("command", ["PASSWORD=hunter2 /opt/sync.sh --all", "A=1 PASSWORD=hunter2 sync > x"])
+def test_a_job_is_not_named_by_what_a_command_assigns(command: str) -> None:
+    (name,) = jobs(f"@daily {command}")
+    assert name == "sync"
 
 
 def test_variables_hold_for_the_lines_below_them() -> None:

@@ -1,5 +1,6 @@
 """Reads the command of a crontab line as far as a job can say the same."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,14 @@ When = Literal["succeeded", "failed", "always"]
 
 #: When the command behind an operator runs (docs/crontab.md, "Several commands").
 _WHEN: Final[dict[str, When]] = {"&&": "succeeded", "||": "failed", ";": "always"}
+
+#: Words that change the shell itself, or that only its grammar knows (POSIX.1-2024, XCU 2.4 and 2.15). As a
+#: job of its own, `cd` would move nobody.
+_OF_SHELL: Final = re.compile(
+    r"cd|pushd|popd|\.|source|export|unset|set|umask|ulimit|alias|trap|wait|read|eval|exec|exit|if|then"
+    r"|elif|else|fi|for|while|until|do|done|case|esac|select|function|!|\{|\}|\[\["
+)
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,8 @@ def read_steps(command: str) -> list[Step]:
         if word is not None and word not in _WHEN:
             part.append(word)
             continue
+        if part and _is_of_shell(part):
+            return [Step(tuple(_program(command)), is_shell=True)]
         if part:
             steps.append(_with_lock(Step(tuple(part), when)))
         elif word is not None:
@@ -88,9 +99,23 @@ def _needs_shell(word: str, command: str) -> bool:
     return any(each in word for each in "$`*") and any(each in command for each in "$`*")
 
 
+def _is_of_shell(words: Sequence[str]) -> bool:
+    """Whether only a shell understands the words of one command: an assignment, a builtin, or `~`."""
+    program, *given = words
+    is_home = any(each.startswith("~") for each in given)
+    return bool(_OF_SHELL.fullmatch(program) or _ASSIGNMENT.match(program)) or is_home
+
+
 def _program(command: str) -> list[str]:
+    """The program of a command, and the text behind it.
+
+    Behind assignments it is the whole text: a job that was named by an assignment would show its value.
+    """
     first, _, rest = command.partition(" ")
-    return [first, rest] if rest else [first]
+    if not _ASSIGNMENT.match(first):
+        return [first, rest] if rest else [first]
+    program = next((each for each in command.split() if not _ASSIGNMENT.match(each)), "")
+    return [program, command]
 
 
 def _with_lock(step: Step) -> Step:
