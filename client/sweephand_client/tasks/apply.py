@@ -132,15 +132,16 @@ def _one_by_one(client: Client, namespace: str, steps: Iterable[Step]) -> Iterat
 
 def _write_and_pause(client: Client, namespace: str, step: Step) -> None:
     assert step.declared is not None, "only a declared job is paused or resumed"
-    paused, rev = step.declared.paused, step.rev
+    paused = step.declared.paused
     reason = paused if isinstance(paused, str) else None
     if step.kind == "create":
         create_paused(client, namespace, step.name, step.declared.definition, reason)
         return
     if step.pausing == "pause":
-        rev = client.jobs.pause(namespace, step.name, reason=reason)["rev"]
+        client.jobs.pause(namespace, step.name, reason=reason)
     if step.kind == "change":
-        write_job(client, namespace, Write(step.name, step.declared.definition, rev))
+        # A pause leaves the revision. So the write fails if the job was changed since it was read.
+        write_job(client, namespace, Write(step.name, step.declared.definition, step.rev))
     if step.pausing == "resume":
         client.jobs.resume(namespace, step.name)
 

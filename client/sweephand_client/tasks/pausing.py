@@ -29,7 +29,8 @@ def create_paused(
     """
     rev = _begin(client, namespace, name, definition)
     try:
-        rev = client.jobs.pause(namespace, name, reason=reason)["rev"]
+        # A pause leaves the revision. So the write fails if another writer has changed the job since then.
+        client.jobs.pause(namespace, name, reason=reason)
         write_job(client, namespace, Write(name, definition, rev))
     except RefusedError:
         remove_incomplete(client, namespace, name, rev)

@@ -290,8 +290,9 @@ class Importer:
             if stored is None:
                 create_paused(self._client, self._namespace, name, definition, reason)
                 return
-            rev = self._client.jobs.pause(self._namespace, name, reason=reason)["rev"]
-            write_job(self._client, self._namespace, Write(name, definition, rev))
+            self._client.jobs.pause(self._namespace, name, reason=reason)
+            # A pause leaves the revision. So the write fails if the job was changed since it was read.
+            write_job(self._client, self._namespace, Write(name, definition, stored.rev))
 
         return _imported("job", name, write, placed.notes)
 

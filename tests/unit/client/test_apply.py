@@ -5,7 +5,10 @@ from tests.fakes.http_events import document
 from tests.fakes.http_server import Fault
 from tests.unit.client.conftest import CommandLine
 
+from sweephand_client.api.client import Client
+from sweephand_client.tasks.apply import carry_out, plan
 from sweephand_client.tasks.job_fields import SET_BY_SWEEPHAND
+from sweephand_client.tasks.jobs_file import read_jobs_file
 
 TARGET = "{type: http, url: https://consumer.example/hook}"
 FILE = f"""
@@ -214,3 +217,19 @@ def test_the_namespace_of_the_file_is_used_and_must_not_differ(sweephand: Comman
 @pytest.mark.parametrize("text", ["jobs: [{name: a/b}]", "jobs: [{name: ..}]"])
 def test_a_name_that_cannot_be_sent_exits_with_2(sweephand: CommandLine, text: str) -> None:
     assert sweephand.run("apply", "-f", "-", given=text).code == 2
+
+
+def test_a_job_that_was_changed_since_it_was_read_is_paused_and_not_written_over(client: Client) -> None:
+    client.jobs.put(
+        "ns", "a", {"schedule": "@hourly", "target": {"type": "http", "url": "https://x.example"}}
+    )
+    steps = plan(client, "ns", read_jobs_file("jobs: [{name: a, schedule: '@daily', paused: tonight}]"))
+    client.jobs.patch("ns", "a", {"description": "by another writer"})
+
+    (done,) = carry_out(client, "ns", steps)
+
+    assert done.problem is not None
+    assert done.problem.status == 412
+    stored = client.jobs.get("ns", "a")
+    assert (stored["schedule"], stored.get("description")) == ("@hourly", "by another writer")
+    assert (stored["state"], stored.get("pauseReason")) == ("paused", "tonight")
