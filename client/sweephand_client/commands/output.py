@@ -96,10 +96,16 @@ class Output:
             self._errors.print(f"[red]{_shown(text)}[/red]")
 
     def local(self, time: str | None) -> str:
-        """A time of the API in the zone of the tables, to the second; a dash for None."""
+        """A time of the API in the zone of the tables, to the second; a dash for None.
+
+        The last hours of the year 9999 have no local time in the east. They stay as they are.
+        """
         if time is None:
             return "-"
-        at = dt.datetime.fromisoformat(time).astimezone(self._zone)
+        try:
+            at = dt.datetime.fromisoformat(time).astimezone(self._zone)
+        except OverflowError:
+            return time
         return at.strftime("%Y-%m-%d %H:%M:%S")
 
     @contextmanager

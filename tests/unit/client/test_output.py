@@ -24,6 +24,11 @@ def test_texts_that_only_look_like_times_stay(capsys: pytest.CaptureFixture[str]
     assert [line.split()[1] for line in capsys.readouterr().out.splitlines()] == texts
 
 
+def test_a_time_that_has_no_local_time_stays(capsys: pytest.CaptureFixture[str]) -> None:
+    Output(as_json=False, zone=TOKYO).fields({"ttl": "9999-12-31T23:59:59.999Z"})
+    assert capsys.readouterr().out.split() == ["ttl", "9999-12-31T23:59:59.999Z"]
+
+
 def test_a_long_table_is_not_cut(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     Output(as_json=False).table(("NAME",), [("x" * 300,)], [])
