@@ -12,13 +12,20 @@ from sweephand_client.http.errors import InputError
 
 
 def read_text(path: str) -> str:
-    """The text of a file, or of stdin for `-`. InputError if it cannot be read."""
+    """The text of a file, or of stdin for `-`. InputError if it cannot be read, or is not UTF-8."""
     if path == "-":
-        return sys.stdin.read()
+        return _from_stdin()
     try:
         return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
+
+
+def _from_stdin() -> str:
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InputError(f"stdin is not a text in UTF-8: {error.reason} at byte {error.start}.") from None
 
 
 def read_json(text: str, option: str) -> Any:
@@ -60,7 +67,7 @@ def read_secret(what: str) -> str:
     if sys.stdin.isatty():
         value: str = typer.prompt(what, hide_input=True, err=True)
     else:
-        value = sys.stdin.read().removesuffix("\n").removesuffix("\r")
+        value = _from_stdin().removesuffix("\n").removesuffix("\r")
     if not value:
         raise InputError(f"{what} is empty. Give it on stdin, or at the prompt.")
     return value

@@ -73,14 +73,14 @@ class CommandLine:
             "NO_COLOR": "1",
         }
 
-    def run(self, *words: str, given: str | None = None, **environment: str | None) -> Ran:
+    def run(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> Ran:
         """Run `sweephand WORDS…`. None removes a variable of the environment."""
         result = CliRunner().invoke(app, list(words), input=given, env={**self.environment, **environment})
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
         return Ran(result.exit_code, result.stdout, result.stderr)
 
-    def ok(self, *words: str, given: str | None = None, **environment: str | None) -> Ran:
+    def ok(self, *words: str, given: str | bytes | None = None, **environment: str | None) -> Ran:
         """Run a command that has to succeed."""
         ran = self.run(*words, given=given, **environment)
         assert ran.code == 0, ran

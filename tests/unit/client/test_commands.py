@@ -186,6 +186,22 @@ def test_what_is_wrong_before_any_call_exits_with_2(
     assert said in ran.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("apply", "-f", "-"),
+        ("crontab", "-"),
+        ("import", "-"),
+        ("secret", "put", "token"),
+        ("job", "schedule", "a", "--data", "-"),
+    ],
+)
+def test_bytes_on_stdin_that_are_no_text_exit_with_2(sweephand: CommandLine, words: tuple[str, ...]) -> None:
+    ran = sweephand.run(*words, given=b"jobs: \xff\n")
+    assert (ran.code, sweephand.server.requests) == (2, [])
+    assert "stdin is not a text in UTF-8: invalid start byte at byte 6." in ran.err
+
+
 def test_a_stack_that_cannot_be_reached_exits_with_3_and_its_address(sweephand: CommandLine) -> None:
     url = free_url()
     ran = sweephand.run("job", "list", SWEEPHAND_URL=url)
