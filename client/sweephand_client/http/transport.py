@@ -103,11 +103,11 @@ class Transport:
         of a write says whether the stack may have carried it out.
         """
         operation = OPERATIONS[name]
-        url = self.url + _filled(operation, path or {}) + _query_text(query or {})
+        url, data = self._encoded(operation, path or {}, query or {}, body)
         attempt, waited_s, may_have_written = 0, 0.0, False
         while True:
             attempt += 1
-            found = self._attempt(operation, url, body, headers or {})
+            found = self._attempt(operation, url, data, headers or {})
             if isinstance(found, Answer):
                 if 200 <= found.status < 300:  # noqa: PLR2004 - 2xx
                     return found
@@ -129,10 +129,20 @@ class Transport:
             self._sleep(delay_s)
             waited_s += delay_s
 
+    def _encoded(
+        self, operation: Operation, path: Mapping[str, str], query: Query, body: Any
+    ) -> tuple[str, bytes | None]:
+        """The whole address and the bytes of the body. InputError for a text that is not Unicode."""
+        try:
+            url = self.url + _filled(operation, path) + _query_text(query)
+            return url, None if body is None else exact_json.write(body).encode()
+        except UnicodeEncodeError as error:
+            wrong = ascii(error.object[error.start : error.end])
+            raise InputError(f"{wrong} is no character of Unicode. Give a text in UTF-8.") from None
+
     def _attempt(
-        self, operation: Operation, url: str, body: Any, headers: Mapping[str, str]
+        self, operation: Operation, url: str, data: bytes | None, headers: Mapping[str, str]
     ) -> Answer | _Failed:
-        data = None if body is None else exact_json.write(body).encode()
         sent = {"accept": "application/json", "user-agent": "sweephand-client", **headers}
         if data is not None:
             sent["content-type"] = "application/json"
@@ -217,12 +227,12 @@ def _is_done(operation: Operation, answer: Answer) -> bool:
 
 def _error_after(operation: Operation, answer: Answer, url: str, *, may_have_written: bool) -> Exception:
     problem = problem_of(answer.status, answer.body)
-    if may_have_written and answer.status == HTTPStatus.PRECONDITION_FAILED:
-        # The attempt whose answer was lost may have made the revision that is in the way.
+    if may_have_written and answer.status in (HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED):
+        # The attempt whose answer was lost may have made the state or the revision that is in the way.
         problem = Problem(
             problem.status,
             problem.title,
-            f"{problem.detail} An earlier attempt of this request may have written it. Read it again.",
+            f"{problem.detail} An earlier attempt of this request may have made it so. Read it again.",
             problem.errors,
             problem.kind,
         )

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from tests.fakes.doubles import HandClock
 from tests.fakes.http_events import JOB, TARGET
 from tests.fakes.http_server import Fault, Server
+from tests.fakes.world import NOON
 
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.jobs.time_limit import check_time_limit
+from sweephand.ports import Answer as ConsumerAnswer
 from sweephand.web.http.problems import problem_of as problem_document
 from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json
@@ -190,6 +192,29 @@ def test_a_conditional_write_whose_answer_was_lost_says_that_it_may_have_written
 
     with pytest.raises(errors.PreconditionError, match="An earlier attempt of this request may have"):
         client.jobs.put("ns", "job", JOB, if_absent=True)
+
+
+def test_a_cancel_whose_answer_was_lost_says_that_it_may_have_been_carried_out(
+    server: Server, client: Client
+) -> None:
+    client.jobs.put("ns", "job", {**JOB, "schedule": "@every 10s"})
+    world = server.api.world
+    world.consumers.answering = lambda _: ConsumerAnswer(succeeded=False, code=503)
+    world.run_until(NOON + 11_000)
+    server.faults.append(LOST)
+
+    with pytest.raises(errors.ConflictError, match=r"cancelled already.*earlier attempt") as caught:
+        client.runs.cancel("ns", "job", f"{NOON + 10_000}-0")
+
+    assert caught.value.may_have_written
+
+
+def test_a_text_that_is_not_unicode_is_refused_before_any_call(server: Server, client: Client) -> None:
+    with pytest.raises(errors.InputError, match="no character of Unicode"):
+        client.jobs.put("ns", "job", {**JOB, "data": "\udcff"})
+    with pytest.raises(errors.InputError, match="no character of Unicode"):
+        list(client.jobs.list("ns", prefix="\udcff"))
+    assert server.requests == []
 
 
 def test_an_address_where_nothing_answers_is_named_after_few_attempts(waits: list[float]) -> None:
