@@ -354,6 +354,20 @@ def the_job_is_not_there_any_more(world: World) -> Instant:
     return NOON + 5 * DAY_MS
 
 
+@way(
+    "not-kept",
+    "The job was created at 2026-11-21T12:00:00Z. Whether there was another job of the name before",
+)
+def the_changes_of_the_time_before_the_job_have_expired(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += MINUTE_MS
+    world.patch(description="a text")
+    world.changes._changes.clear()
+    world.clock.time += 100 * DAY_MS
+    world.patch(description="another text")
+    return NOON - HOUR_MS
+
+
 @way("not-kept", "Nothing that was kept says what became of it")
 def its_record_was_lost(world: World) -> Instant:
     minutely(world)

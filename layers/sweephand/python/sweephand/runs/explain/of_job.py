@@ -49,6 +49,12 @@ def forgotten(facts: Facts) -> Explanation | None:
             f"over. Its last change was at {time(last.at)}. What it did then was not kept."
         )
         return Explanation("expired", said, change=last, is_kept=False)
+    if last is None and facts.job is not None and not lives.is_complete:
+        said = (
+            f"The job was created at {time(facts.job.created_at)}. "
+            "Whether there was another job of the name before was not kept."
+        )
+        return Explanation("not-kept", said, is_kept=False)
     deleted = first if first is not None and first.what == "deleted" else None
     then = "" if deleted is None else f" It was deleted at {time(deleted.at)}, {by(deleted)}."
     said = f"The job that was there then is gone.{then} Neither its schedule nor a record was kept."
