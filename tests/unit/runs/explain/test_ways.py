@@ -58,6 +58,8 @@ def test_a_trigger_without_a_record_is_not_taken_for_a_later_one_of_its_minute()
     world.run_until(NOON + HOUR_MS)
     assert explained(world, NOON + 90_000).verdict == "failed"
     assert explained(world, NOON + MINUTE_MS).verdict == "not-kept"
+    world.patch(description="an update that leaves the times as they are")
+    assert explained(world, NOON + MINUTE_MS).verdict == "not-kept"
 
 
 def test_the_nearest_due_times_are_those_around_the_trigger() -> None:

@@ -72,6 +72,10 @@ class Explainer:
         lives = self._lives(key, at, now)
         subject = None if job is None else subject_of(job.series, at)
         run = self._run(key, job, subject, at)
+        if run is None and job is not None and _may_be_earlier(job, subject, lives, at):
+            # An earlier definition may have had its trigger at the instant itself.
+            run = self._run(key, job, None, at)
+            subject = subject if run is None else None
         is_due = subject is None or subject.due_at is not None
         if run is not None and run.due_at < at and not is_due:
             # The record stands for a span of misfires. The schedule may have none at the instant itself.
@@ -148,6 +152,13 @@ class Explainer:
             return None
         left = self._stores.timers.page(job.shard, lease.cursor, due_at + 1, 1)
         return instant_at(left[0].sort_key) if left else None
+
+
+def _may_be_earlier(job: Job, subject: Subject | None, lives: Lives, at: Instant) -> bool:
+    """Whether an earlier definition, which may have had other times, may have ruled at the instant."""
+    if subject is None or subject.due_at is None or job.current.owns(subject.due_at):
+        return False
+    return lives.retimed_after(at, job.series) is not None
 
 
 def _latest(job: Job | None, now: Instant) -> Instant:
