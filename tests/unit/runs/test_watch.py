@@ -278,6 +278,19 @@ def test_a_patched_job_is_still_watched_for_what_fell_due_before() -> None:
     assert (alert["missed"], alert["lastDueAt"]) == (1, rfc3339(NOON + 5 * MINUTE))
 
 
+def test_the_first_trigger_missed_after_an_update_is_told_although_an_alert_was_sent_shortly_before() -> None:
+    scene = Scene(schedule="@every 10m", retry=ONCE)
+    scene.answer = DOWN
+    scene.run(21 * MINUTE)
+    scene.world.patch(description="another text")
+    scene.run(50 * MINUTE)
+    assert [each["firstDueAt"] for each in scene.alerts] == [
+        rfc3339(NOON + 10 * MINUTE),
+        rfc3339(NOON + 30 * MINUTE),
+    ]
+    assert len({each["alertId"] for each in scene.alerts}) == 1
+
+
 @pytest.mark.parametrize("becomes", ["deleted", "replaced", "without a watch"])
 def test_a_job_that_is_gone_or_has_no_watch_now_sends_no_alert(becomes: str) -> None:
     scene = Scene(dueTime="10s", retry=ONCE)
