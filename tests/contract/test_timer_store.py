@@ -24,6 +24,7 @@ from sweephand.model.timer import (
     StoredTimer,
     Timer,
     TimerPack,
+    UnreadTimer,
     bucket_of,
 )
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
@@ -232,3 +233,34 @@ def test_a_timer_that_is_written_behind_a_cursor_is_not_read(timers: TimerStore)
     cursor = Cursor(timer(NOON + 1).sort_key)
     timers.put([timer()])
     assert list(timers.page(SHARD, cursor, LATER, 50)) == []
+
+
+def test_a_timer_is_missing_unless_it_lies_in_its_bucket_alone_or_in_a_pack(timers: TimerStore) -> None:
+    alone, begun, packed = timer(NOON + 1), batch_timer(name="begun"), timer(NOON + 5, "other", sequence=4)
+    packed_batch = batch_timer(7, name="third")
+    timers.put([alone, begun, pack(packed, packed_batch, timer(NOON + 6, "fourth"))])
+    lost = [
+        timer(NOON + 2),
+        timer(NOON + 1, rev="2-bbbb"),
+        timer(NOON + 1, "other"),
+        timer(NOON + 5, "other", shard=4),
+        timer(NOON + 5 + MINUTE_MS, "other"),
+        batch_timer(8, name="third"),
+    ]
+    assert timers.missing([lost[0], alone, *lost[1:3], packed, *lost[3:], packed_batch, begun]) == lost
+    assert timers.missing([]) == []
+
+
+def test_no_timer_is_missing_in_a_bucket_with_more_packs_than_one_read_returns(timers: TimerStore) -> None:
+    rows = [
+        [timer(NOON + each, f"job-{number:02d}-{each:02d}-{'x' * 90}") for each in range(100)]
+        for number in range(30)
+    ]
+    timers.put([pack(*row, name=f"{number:024d}") for number, row in enumerate(rows)])
+    everyone = [each for row in rows for each in row]
+    lost = timer(NOON, "lost")
+    assert timers.missing([*everyone, lost]) == [lost]
+    # It could be in the pack that cannot be read.
+    unreadable = UnreadTimer(SHARD, pack(name="a" * 24).sort_key, {"v": {"N": "99"}, "pk": {"S": "shard#0003"}})
+    timers.put([unreadable])
+    assert timers.missing([lost]) == []

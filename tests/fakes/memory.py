@@ -26,9 +26,14 @@ from sweephand.model.timer import (
     Cursor,
     Heartbeat,
     Lease,
+    OccurrenceTimer,
     StoredTimer,
+    TimerPack,
     WheelState,
     bucket_key,
+    bucket_of,
+    name_of,
+    packs_of,
 )
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Page, StoredPayload, always
@@ -144,6 +149,21 @@ class MemoryTimers:
             found = keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))][:limit]
             timers = [self._timers[shard, key] for key in found]
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
+
+    def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
+        with self._lock:
+            return [each for each in timers if not self._is_stored(each)]
+
+    def _is_stored(self, timer: OccurrenceTimer) -> bool:
+        if (timer.shard, timer.sort_key) in self._timers:
+            return True
+        keys = self._keys.get(timer.shard, [])
+        low, high = packs_of(bucket_of(timer.due_at))
+        for key in keys[bisect_left(keys, low) : bisect_left(keys, high)]:
+            pack = self._timers[timer.shard, key]
+            if not isinstance(pack, TimerPack) or name_of(timer) in map(name_of, pack.timers):
+                return True
+        return False
 
     def clear(self) -> None:
         """Lose everything."""

