@@ -261,6 +261,8 @@ def test_no_timer_is_missing_in_a_bucket_with_more_packs_than_one_read_returns(t
     lost = timer(NOON, "lost")
     assert timers.missing([*everyone, lost]) == [lost]
     # It could be in the pack that cannot be read.
-    unreadable = UnreadTimer(SHARD, pack(name="a" * 24).sort_key, {"v": {"N": "99"}, "pk": {"S": "shard#0003"}})
+    unreadable = UnreadTimer(
+        SHARD, pack(name="a" * 24).sort_key, {"v": {"N": "99"}, "pk": {"S": "shard#0003"}}
+    )
     timers.put([unreadable])
     assert timers.missing([lost]) == []

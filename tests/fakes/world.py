@@ -60,7 +60,8 @@ from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
-from sweephand.runs.rebuild import BEGINNING, Rebuilder, RebuildProgress, Rebuilt
+from sweephand.runs.job_walk import BEGINNING, JobProgress
+from sweephand.runs.rebuild import Rebuilder, Rebuilt
 from sweephand.runs.received import finished
 from sweephand.runs.redrive import Redriver
 from sweephand.runtime.app import App, Options
@@ -310,7 +311,7 @@ class World:
     def rebuilder(self) -> Rebuilder:
         return RepairUseCases(self.ports(self.api_clock)).rebuilder
 
-    def rebuild(self, since: Instant, begun: RebuildProgress = BEGINNING) -> Rebuilt:
+    def rebuild(self, since: Instant, begun: JobProgress = BEGINNING) -> Rebuilt:
         """Arm the jobs of the namespace again, as one call of the API does."""
         return self.rebuilder().rebuild(since, namespace="ns", begun=begun)
 

@@ -10,6 +10,7 @@ from tests.simulation.workload.drills import FIRST_WITH_DRILL
 
 from sweephand.model.job import Job
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
+from sweephand.runs import job_walk
 from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.wheel import rebuild
@@ -77,7 +78,7 @@ def arms_no_watch() -> Iterator[None]:
 
 @mutation("A rebuild sends no retry and no deadline", first=FIRST_WITH_DRILL)
 def forgets_runs() -> Iterator[None]:
-    with patch.object(rebuilding, "_awaited", lambda *_: None):
+    with patch.object(rebuilding, "awaited", lambda *_: None):
         yield
 
 
@@ -103,5 +104,5 @@ def leaves_out_begun_batches() -> Iterator[None]:
     shown_by="tests/unit/runs/test_rebuild.py::test_timers_that_were_written_too_late_are_written_again",
 )
 def does_not_look_at_the_clock() -> Iterator[None]:
-    with patch.object(rebuilding, "API_LIMIT_MS", 10**12):
+    with patch.object(job_walk, "API_LIMIT_MS", 10**12):
         yield

@@ -13,7 +13,7 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.timer import Cursor, Lease, StoredTimer, bucket_of, instant_at
-from sweephand.runs.rebuild import BEGINNING, RebuildProgress
+from sweephand.runs.job_walk import BEGINNING, JobProgress
 from sweephand.runtime.app import App
 from sweephand.runtime.app_repair import RepairUseCases
 
@@ -80,9 +80,9 @@ class Operator:
         assert wheel is not None, "a seed with a loss has its stores in memory"
         return wheel
 
-    def _rebuild(self, begun: RebuildProgress) -> None:
+    def _rebuild(self, begun: JobProgress) -> None:
         self._calls += 1
-        reached: list[RebuildProgress | None] = []
+        reached: list[JobProgress | None] = []
 
         def ask(app: App) -> None:
             rebuilder = RepairUseCases(app.ports).rebuilder

@@ -18,7 +18,7 @@ JOB = {"schedule": "0 * * * * *", "target": {"type": "http", "url": "https://con
 def stack(client: Client, server: Server, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A stack with three jobs in two namespaces and no timers. One call of a rebuild examines one job."""
     monkeypatch.setattr(rebuilding, "BULK_EXAMINED_MAX", 1)
-    monkeypatch.setattr(rebuilding, "_PAGE_MAX", 1)
+    monkeypatch.setattr(rebuilding, "PAGE_MAX", 1)
     for namespace, name in (("ns", "a"), ("ns", "b"), ("other", "c")):
         client.jobs.put(namespace, name, JOB)
     server.api.world.lose_timers()

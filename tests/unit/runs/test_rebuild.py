@@ -15,7 +15,7 @@ from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import rebuild as rebuilding
-from sweephand.runs.rebuild import RebuildProgress
+from sweephand.runs.job_walk import JobProgress
 from sweephand.wheel.rebuild import rebuilt_timers
 
 MINUTE = 60_000
@@ -256,7 +256,7 @@ def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
         world.put(f"job-{number:04d}", schedule="0 * * * * *")
     world.lose_timers()
     first = world.rebuild(NOON)
-    assert (first.jobs, first.reached) == (1_000, RebuildProgress("ns", "job-0999"))
+    assert (first.jobs, first.reached) == (1_000, JobProgress("ns", "job-0999"))
     assert first.reached is not None
     second = world.rebuild(NOON, first.reached)
     assert (second.jobs, second.reached) == (100, None)

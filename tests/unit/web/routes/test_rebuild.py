@@ -50,7 +50,7 @@ def test_an_admin_may_choose_one_namespace_and_the_key_of_one_rebuilds_that_one(
 
 def test_a_cursor_goes_on_behind_the_last_job(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rebuilding, "BULK_EXAMINED_MAX", 1)
-    monkeypatch.setattr(rebuilding, "_PAGE_MAX", 1)
+    monkeypatch.setattr(rebuilding, "PAGE_MAX", 1)
     first = rebuilt(client)
     second = rebuilt(client, cursor=first["nextCursor"])
     assert (first["timers"], second["timers"]) == (1, 1)

@@ -4,45 +4,31 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
+from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.job import Job, JobKey, RevisionName
-from sweephand.model.policy_names import Priority
-from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
-from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
-from sweephand.runs.follow_up import deadline_of
+from sweephand.runs.job_walk import (
+    BEGINNING,
+    PAGE_MAX,
+    JobProgress,
+    awaited,
+    namespaces_from,
+    run_pages,
+    write_in_time,
+)
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, number_of, rebuilt_timers
-
-#: How many jobs, runs, changes or namespaces one read asks for.
-_PAGE_MAX: Final = 100
 
 #: The writes that make a revision. A pause keeps the revision.
 _MAKES_REVISION: Final[frozenset[ChangeKind]] = frozenset({"created", "replaced", "patched", "resumed"})
 
 #: A call reports at most this many jobs that it could not rebuild, and ends there.
 _FAILED_MAX: Final = 20
-
-
-class RebuildProgress(NamedTuple):
-    """How far a rebuild has come: the namespace, the job `name`, and the position `before` within its runs.
-
-    All timers of that job are written. `before` is empty if all of its runs were examined.
-    """
-
-    namespace: str = ""
-    name: str = ""
-    before: str = ""
-
-
-#: The progress of a rebuild that has not begun.
-BEGINNING: Final = RebuildProgress()
 
 
 class NotRebuilt(NamedTuple):
@@ -64,7 +50,7 @@ class Rebuilt:
     timers: int = 0
     runs: int = 0
     failed: list[NotRebuilt] = field(default_factory=list)
-    reached: RebuildProgress | None = None
+    reached: JobProgress | None = None
 
 
 class Rebuilder:
@@ -96,7 +82,7 @@ class Rebuilder:
         self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
 
     def rebuild(
-        self, since: Instant, *, namespace: str | None = None, begun: RebuildProgress = BEGINNING
+        self, since: Instant, *, namespace: str | None = None, begun: JobProgress = BEGINNING
     ) -> Rebuilt:
         """Arm the jobs after `begun` for all that falls due at `since` or later, until the time is up.
 
@@ -105,8 +91,8 @@ class Rebuilder:
         """
         until = self._clock.now() + BULK_TIME_LIMIT_MS
         done = Rebuilt()
-        for each in self._namespaces_from(begun.namespace, namespace):
-            progress = begun if each == begun.namespace else RebuildProgress(each)
+        for each in namespaces_from(self._namespaces, begun.namespace, namespace):
+            progress = begun if each == begun.namespace else JobProgress(each)
             if self._clock.now() >= until:
                 done.reached = progress
             else:
@@ -115,20 +101,8 @@ class Rebuilder:
                 break
         return done
 
-    def _namespaces_from(self, first: str, only: str | None) -> Iterator[str]:
-        if only is not None:
-            yield only
-            return
-        if first:
-            yield first
-        after: str | None = first
-        while after is not None:
-            page = self._namespaces.page(after, _PAGE_MAX)
-            yield from page.items
-            after = page.next
-
     def _rebuild(
-        self, begun: RebuildProgress, since: Instant, done: Rebuilt, is_over: Callable[[], bool]
+        self, begun: JobProgress, since: Instant, done: Rebuilt, is_over: Callable[[], bool]
     ) -> None:
         """Arm the jobs of a namespace; `done.reached` is set if the time is up before its end."""
         namespace = begun.namespace
@@ -138,14 +112,14 @@ class Rebuilder:
                 return
         after: str | None = begun.name
         while after is not None:
-            page = self._jobs.page(namespace, "", after, _PAGE_MAX)
+            page = self._jobs.page(namespace, "", after, PAGE_MAX)
             self._arm(page.items, since, done)
             for job in page.items:
                 done.jobs += 1
                 if self._arm_runs(job, since, "", done, is_over):
                     return
                 if is_over() or done.jobs >= BULK_EXAMINED_MAX or len(done.failed) >= _FAILED_MAX:
-                    done.reached = RebuildProgress(namespace, job.key.name)
+                    done.reached = JobProgress(namespace, job.key.name)
                     return
             after = page.next
 
@@ -163,10 +137,7 @@ class Rebuilder:
                 timers += rebuilt_timers(job, pasts.get(job.key, NO_PAST), since=since, now=now)
             except Exception as error:  # noqa: BLE001 - one job's schedule must not keep the others from firing
                 done.failed.append(NotRebuilt(job.key, str(error)))
-        self._timers.put(timers)
-        if self._clock.now() - now > API_LIMIT_MS:
-            # A sweeper may have passed the places of these timers before they were written.
-            raise UnavailableError("Writing the timers took too long. Call again with the same cursor.")
+        write_in_time(self._timers, timers, now, self._clock)
         done.timers += len(timers)
 
     def _past_of(self, job: Job, since: Instant) -> Past:
@@ -200,7 +171,7 @@ class Rebuilder:
         version = None if job.change is None else job.change.version
         before: str | None = ""
         while before is not None:
-            page = self._changes.page(job.key, before, _PAGE_MAX)
+            page = self._changes.page(job.key, before, PAGE_MAX)
             # The next writer may have filed the latest change, and not committed yet.
             yield from (each for each in page.items if each.version != version)
             before = page.next
@@ -211,36 +182,13 @@ class Rebuilder:
         """Send what the wheel held for the runs of a job; True if the time was up before the last run."""
         definition = job.definition
         oldest_at = since - definition.run_time_max_ms - ATTEMPT_DELAY_MAX_MS
-        before: str | None = begun
-        while before is not None:
-            page = self._runs.page(job.key, None, before, _PAGE_MAX)
-            for run in page.items:
-                message = _awaited(run, job.shard, definition.priority, since) if run.uid == job.uid else None
-                if message is not None:
+        for page in run_pages(self._runs, job, begun, oldest_at):
+            for run in page.runs:
+                message = awaited(run, job.shard, definition.priority)
+                if message is not None and message.not_before >= since:
                     self._requeue.send_at(message, job.shard)
                     done.runs += 1
-            is_done = bool(page.items) and page.items[-1].due_at < oldest_at
-            before = None if is_done else page.next
-            if before is not None and is_over():
-                done.reached = RebuildProgress(job.key.namespace, job.key.name, before)
+            if page.before is not None and is_over():
+                done.reached = JobProgress(job.key.namespace, job.key.name, page.before)
                 return True
         return False
-
-
-def _awaited(
-    run: Run, shard: int, priority: Priority, since: Instant
-) -> TriggerMessage | DeadlineMessage | None:
-    """The message that a timer held for a run, if it was to be sent at `since` or later; None for none."""
-    if run.state == "retrying" and run.next_attempt_at is not None and run.next_attempt_at >= since:
-        return latest_attempt_of(run)._replace(
-            attempt=run.attempts + 1,
-            not_before=run.next_attempt_at,
-            had_token=run.token is not None,
-            priority=priority,
-        )
-    if run.state == "running":
-        check = deadline_of(run, shard, priority)
-        if run.next_check_at is not None:
-            check = check._replace(not_before=run.next_check_at)
-        return check if check.not_before >= since else None
-    return None

@@ -116,7 +116,6 @@ class DynamoTimers:
         of_bucket = takewhile(lambda raw: _bucket(raw) == bucket, items)
         return [_timer(raw) for raw in of_bucket]
 
-
     def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
         """Those that are not stored: 1 RRU for each timer, and 1 for each 4 KB of the packs of a bucket.
 
@@ -129,7 +128,9 @@ class DynamoTimers:
         for each in places.values():
             by_bucket.setdefault((each.shard, bucket_of(each.due_at)), set()).add(name_of(each))
         lost = {place: self._not_packed(*place, wanted) for place, wanted in by_bucket.items()}
-        return [each for each in timers if name_of(each) in lost.get((each.shard, bucket_of(each.due_at)), ())]
+        return [
+            each for each in timers if name_of(each) in lost.get((each.shard, bucket_of(each.due_at)), ())
+        ]
 
     def _not_packed(self, shard: int, bucket_at: Instant, wanted: set[TimerName]) -> set[TimerName]:
         """Those of the names that are in no pack of the bucket; none if a pack cannot be read."""

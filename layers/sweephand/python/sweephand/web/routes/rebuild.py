@@ -10,7 +10,7 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.names import name_violations
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.runs.rebuild import BEGINNING, RebuildProgress
+from sweephand.runs.job_walk import BEGINNING, JobProgress
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -43,7 +43,7 @@ class WantedRebuild:
 
     since: Instant
     namespace: str | None
-    begun: RebuildProgress
+    begun: JobProgress
 
 
 def rebuild(services: Services, request: Request[NoQuery, WantedRebuild]) -> Reply:
@@ -80,13 +80,13 @@ def _read_rebuild(
     return ParsedBody(WantedRebuild(since, asked.namespace, begun))
 
 
-def _progress(text: str, namespace: str | None) -> RebuildProgress:
+def _progress(text: str, namespace: str | None) -> JobProgress:
     """The progress in a cursor; ValueError if it is not one of this call, or is of another namespace."""
     found, *rest = cursor.decode("rebuild", text).split(SEPARATOR, 2)
     name, before = rest
     if namespace is not None and found != namespace:
         raise ValueError(cursor.INVALID)
-    return RebuildProgress(found, name, before)
+    return JobProgress(found, name, before)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

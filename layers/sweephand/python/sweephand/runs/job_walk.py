@@ -1,0 +1,96 @@
+"""Walking through all jobs and their runs, in parts: what a rebuild and an audit have in common."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from sweephand.base.errors import UnavailableError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import API_LIMIT_MS
+from sweephand.flow_ports import NamespaceStore
+from sweephand.model.job import Job
+from sweephand.model.policy_names import Priority
+from sweephand.model.run import Run, latest_attempt_of
+from sweephand.model.timer import OccurrenceTimer, WatchTimer
+from sweephand.model.trigger import DeadlineMessage, TriggerMessage
+from sweephand.ports import Clock, RunStore, TimerStore
+from sweephand.runs.follow_up import deadline_of
+
+#: How many jobs, runs, changes or namespaces one read asks for.
+PAGE_MAX: Final = 100
+
+
+class JobProgress(NamedTuple):
+    """How far a walk has come: the namespace, the job `name`, and the position `before` within its runs.
+
+    The timers of that job are done. `before` is empty if all of its runs were examined.
+    """
+
+    namespace: str = ""
+    name: str = ""
+    before: str = ""
+
+
+#: The progress of a walk that has not begun.
+BEGINNING: Final = JobProgress()
+
+
+class RunPage(NamedTuple):
+    """Runs of one job, newest first. `before` is where the next page begins; None after the last one."""
+
+    runs: Sequence[Run]
+    before: str | None
+
+
+def namespaces_from(namespaces: NamespaceStore, first: str, only: str | None) -> Iterator[str]:
+    """The listed namespaces from `first` on, in the order of names; or the one of `only`, listed or not."""
+    if only is not None:
+        yield only
+        return
+    if first:
+        yield first
+    after: str | None = first
+    while after is not None:
+        page = namespaces.page(after, PAGE_MAX)
+        yield from page.items
+        after = page.next
+
+
+def run_pages(runs: RunStore, job: Job, before: str, oldest_at: Instant) -> Iterator[RunPage]:
+    """The runs of this job behind the position `before`, up to the page that reaches back to `oldest_at`."""
+    following: str | None = before
+    while following is not None:
+        page = runs.page(job.key, None, following, PAGE_MAX)
+        is_done = bool(page.items) and page.items[-1].due_at < oldest_at
+        following = None if is_done else page.next
+        yield RunPage([each for each in page.items if each.uid == job.uid], following)
+
+
+def awaited(run: Run, shard: int, priority: Priority) -> TriggerMessage | DeadlineMessage | None:
+    """The message that a run waits for, with the instant when it is due; None if the run waits for none.
+
+    That is the next attempt of a run that is retried, or the check of one that a consumer has accepted.
+    """
+    if run.state == "retrying" and run.next_attempt_at is not None:
+        return latest_attempt_of(run)._replace(
+            attempt=run.attempts + 1,
+            not_before=run.next_attempt_at,
+            had_token=run.token is not None,
+            priority=priority,
+        )
+    if run.state == "running":
+        check = deadline_of(run, shard, priority)
+        return check if run.next_check_at is None else check._replace(not_before=run.next_check_at)
+    return None
+
+
+def write_in_time(
+    store: TimerStore, timers: Sequence[OccurrenceTimer | WatchTimer], made_at: Instant, clock: Clock
+) -> None:
+    """Write timers that were made at `made_at` and lie beyond what a sweeper reaches until soon after it.
+
+    UnavailableError: writing took so long that a sweeper may have passed their places. The caller makes the
+    timers again.
+    """
+    store.put(timers)
+    if clock.now() - made_at > API_LIMIT_MS:
+        raise UnavailableError("Writing the timers took too long. Call again with the same cursor.")
