@@ -34,5 +34,8 @@ def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
         audited = wheel.audit()
         if audited is not None:
             logger.info("audited", extra=audited._asdict())
+        jobs_audited = wheel.audit_jobs(context.get_remaining_time_in_millis())
+        if jobs_audited is not None:
+            wheel.report_audit(logger, jobs_audited)
     finally:
         ticked.raise_faults()

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import pytest
+from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.job import Job
@@ -47,6 +49,18 @@ def answers(world: World, *given: Answer) -> None:
     """Let the consumer give these answers in order, and 200 to every later attempt."""
     left: Iterator[Answer] = iter(given)
     world.consumers.answering = lambda _: next(left, Answer(succeeded=True, code=200))
+
+
+def crash_until(world: World, end: int) -> None:
+    """The function that delivers dies over the request; the queue shows its message again."""
+    world.announce = crashing
+    with pytest.raises(KeyboardInterrupt):
+        world.run_until(end)
+    working(world)
+    (message,) = world.queue.in_flight.values()
+    assert isinstance(message, TriggerMessage)
+    world.queue.in_flight.clear()
+    world.queue.send([(message._replace(crashes=1), 60_000)])
 
 
 def change(world: World, **changes: Any) -> None:

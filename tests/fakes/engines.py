@@ -28,11 +28,11 @@ from tests.fakes.memory import (
     MemoryLeases,
     MemoryLines,
     MemoryRuns,
-    MemoryTimers,
 )
 from tests.fakes.memory_access import MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
+from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore

@@ -1,7 +1,6 @@
 """The stores in memory. They keep the promises of ports.py, and tests/contract checks that they do."""
 
 import threading
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,14 +25,7 @@ from sweephand.model.timer import (
     Cursor,
     Heartbeat,
     Lease,
-    OccurrenceTimer,
-    StoredTimer,
-    TimerPack,
     WheelState,
-    bucket_key,
-    bucket_of,
-    name_of,
-    packs_of,
 )
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Page, StoredPayload, always
@@ -123,57 +115,6 @@ class MemoryChanges:
         positions = sorted((each for each in list(changes) if not before or each < before), reverse=True)
         shown = tuple(changes[each] for each in positions[:limit])
         return Page(shown, shown[-1].position if len(positions) > limit else None)
-
-
-class MemoryTimers:
-    """ports.TimerStore."""
-
-    def __init__(self) -> None:
-        self._timers: dict[tuple[int, str], StoredTimer] = {}
-        self._keys: dict[int, list[str]] = {}
-        self._lock = threading.Lock()
-
-    def put(self, timers: Sequence[StoredTimer]) -> None:
-        places = [(timer.shard, timer.sort_key) for timer in timers]
-        assert len(set(places)) == len(places), "a batch write has one key twice"
-        with self._lock:
-            for place, timer in zip(places, timers, strict=True):
-                if place not in self._timers:
-                    insort(self._keys.setdefault(timer.shard, []), timer.sort_key)
-                self._timers[place] = timer
-
-    def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
-        with self._lock:
-            keys = self._keys.get(shard, [])
-            find = bisect_left if cursor.is_within_item else bisect_right
-            found = keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))][:limit]
-            timers = [self._timers[shard, key] for key in found]
-        return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
-
-    def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
-        with self._lock:
-            return [each for each in timers if not self._is_stored(each)]
-
-    def _is_stored(self, timer: OccurrenceTimer) -> bool:
-        if (timer.shard, timer.sort_key) in self._timers:
-            return True
-        keys = self._keys.get(timer.shard, [])
-        low, high = packs_of(bucket_of(timer.due_at))
-        for key in keys[bisect_left(keys, low) : bisect_left(keys, high)]:
-            pack = self._timers[timer.shard, key]
-            if not isinstance(pack, TimerPack) or name_of(timer) in map(name_of, pack.timers):
-                return True
-        return False
-
-    def clear(self) -> None:
-        """Lose everything."""
-        with self._lock:
-            self._timers.clear()
-            self._keys.clear()
-
-    def everything(self) -> list[StoredTimer]:
-        """All timers, for the assertions of a test."""
-        return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
 
 
 class MemoryLeases:
@@ -355,19 +296,6 @@ class MemoryLines:
                 return False
             self._lines.pop(line.key, None)
             return True
-
-
-class MemoryAudits:
-    """jobs.payload_audit.AuditStore."""
-
-    def __init__(self) -> None:
-        self._reached = ""
-
-    def position(self) -> str:
-        return self._reached
-
-    def save_position(self, position: str) -> None:
-        self._reached = position
 
 
 class MemoryPayloads:

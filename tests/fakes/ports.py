@@ -32,6 +32,7 @@ from sweephand.ports import (
     Targets,
     TimerStore,
 )
+from sweephand.runs.audit_rounds import AuditRoundStore
 
 
 class _Missing:
@@ -62,6 +63,7 @@ class FakePorts:
     payloads: PayloadStore = MISSING
     payload_places: Sequence[PayloadPlace] = ()
     audits: AuditStore = MISSING
+    audit_rounds: AuditRoundStore = MISSING
     secrets: SecretStore = MISSING
     keys: KeyStore = MISSING
     named_secrets: NamedSecretStore = MISSING

@@ -25,18 +25,18 @@ from tests.fakes.flow_memory import (
     WorkBox,
 )
 from tests.fakes.memory import (
-    MemoryAudits,
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
     MemoryPayloads,
     MemoryRuns,
-    MemoryTimers,
 )
 from tests.fakes.memory_access import MemoryNamedSecrets
+from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
+from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.ports import FakePorts
 
 from sweephand.base.concurrency import Concurrently, one_by_one
@@ -49,6 +49,7 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, WriteResult
+from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job, JobKey
@@ -56,11 +57,12 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger, WorkMessage
 from sweephand.model.wire_work import encode_work
 from sweephand.ports import Clock, Page, Targets
+from sweephand.runs.audit import Audited, Auditor
+from sweephand.runs.audit_rounds import AuditRounds
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
-from sweephand.runs.job_walk import BEGINNING, JobProgress
 from sweephand.runs.rebuild import Rebuilder, Rebuilt
 from sweephand.runs.received import finished
 from sweephand.runs.redrive import Redriver
@@ -99,6 +101,7 @@ class World:
         #: Where payloads may lie that were written before the parameters of the stack changed.
         self.other_payloads: Sequence[MemoryPayloads] = ()
         self.audits = MemoryAudits()
+        self.audit_rounds = MemoryAuditRounds()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
@@ -170,6 +173,7 @@ class World:
             payloads=PayloadsInPlaces(places) if self.other_payloads else places[0],
             payload_places=places,
             audits=self._port(self.audits, "audits"),
+            audit_rounds=self._port(self.audit_rounds, "audit_rounds"),
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
@@ -314,6 +318,16 @@ class World:
     def rebuild(self, since: Instant, begun: JobProgress = BEGINNING) -> Rebuilt:
         """Arm the jobs of the namespace again, as one call of the API does."""
         return self.rebuilder().rebuild(since, namespace="ns", begun=begun)
+
+    def auditor(self) -> Auditor:
+        return RepairUseCases(self.ports(self.api_clock)).auditor
+
+    def audit_jobs(self, begun: JobProgress = BEGINNING, *, mends: bool = True) -> Audited:
+        """Examine the jobs of the namespace, as one call of the API does."""
+        return self.auditor().audit(namespace="ns", begun=begun, mends=mends)
+
+    def audit_rounds_of_tick(self) -> AuditRounds:
+        return RepairUseCases(self.ports(self.wheel_clock)).audit_rounds
 
     def lose_timers(self) -> None:
         """Empty the Timers table: timers, leases, the heartbeat, and the lines of policies."""

@@ -1,7 +1,10 @@
-"""The store of the position that the audit of payloads has reached."""
+"""The stores of how far the audits have come."""
 
+from tests.fakes.doubles import NOON
 from tests.fakes.engines import Dynamo
 
+from sweephand.model.audit_round import BEGINNING, AuditRound, JobProgress
+from sweephand.storage.audit_rounds import DynamoAuditRounds
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payload_audits import DynamoAudits
 
@@ -16,3 +19,26 @@ def test_the_position_of_the_audit_reads_back_and_is_not_listed_as_a_lease(dynam
     assert audits.position() == ""
     leases.raise_shards(1)
     assert [each.shard for each in leases.state().leases] == [0]
+
+
+def test_a_round_of_the_audit_of_jobs_reads_back_and_is_written_on_its_version(dynamo: Dynamo) -> None:
+    table = dynamo.table(dynamo.timers_table)
+    rounds = DynamoAuditRounds(table)
+    assert rounds.get() is None
+    first = AuditRound(NOON, BEGINNING, NOON + 60_000, "version000000001")
+    assert rounds.put(first, None)
+    # The SDK repeats the write.
+    assert rounds.put(first, None)
+    assert rounds.get() == first
+    reached = JobProgress("ns", "a~b.c:@+=-", "0123#4")
+    second = first._replace(progress=reached, version="version000000002")
+    assert not rounds.put(second, None)
+    assert not rounds.put(second, "version000000003")
+    assert rounds.put(second, first.version)
+    assert rounds.get() == second
+    over = second._replace(progress=None, version="version000000003")
+    assert rounds.put(over, second.version)
+    assert rounds.get() == over
+    audits = DynamoAudits(table)
+    audits.save_position("uid")
+    assert (audits.position(), rounds.get()) == ("uid", over)

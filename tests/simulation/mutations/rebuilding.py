@@ -17,7 +17,7 @@ from sweephand.wheel import rebuild
 from sweephand.wheel.rebuild import NO_PAST
 
 _TIMERS: Final[Any] = rebuild.rebuilt_timers
-_FIRST: Final[Any] = rebuild._first_trigger
+_FIRST: Final[Any] = rebuild.first_trigger
 
 
 @mutation("A rebuild arms the present revision only", first=FIRST_WITH_DRILL)
@@ -94,7 +94,7 @@ def leaves_out_begun_batches() -> Iterator[None]:
             return found
         return series.next_after(found.due_at, found)
 
-    with patch.object(rebuild, "_first_trigger", first):
+    with patch.object(rebuild, "first_trigger", first):
         yield
 
 

@@ -33,7 +33,8 @@ from sweephand.model.timer import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.fakes.memory import MemoryLeases, MemoryTimers
+    from tests.fakes.memory import MemoryLeases
+    from tests.fakes.memory_timers import MemoryTimers
     from tests.fakes.ports import FakePorts
     from tests.simulation.world.removals import Removals
 

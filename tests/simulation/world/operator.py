@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from tests.fakes.memory import MemoryLeases, MemoryTimers
+from tests.fakes.memory import MemoryLeases
+from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.losses import TimersLost
@@ -12,8 +13,8 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.timer import Cursor, Lease, StoredTimer, bucket_of, instant_at
-from sweephand.runs.job_walk import BEGINNING, JobProgress
 from sweephand.runtime.app import App
 from sweephand.runtime.app_repair import RepairUseCases
 

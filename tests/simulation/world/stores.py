@@ -7,15 +7,15 @@ from typing import Any, TypeAlias, TypeVar
 
 from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
 from tests.fakes.memory import (
-    MemoryAudits,
     MemoryChanges,
     MemoryJobs,
     MemoryLeases,
     MemoryLines,
     MemoryRuns,
-    MemoryTimers,
 )
+from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
+from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.ports import MISSING, FakePorts
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.delivery_queues import DeliveryQueues

@@ -14,7 +14,7 @@ from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.dynamodb_expressions import Attributes
 from tests.fakes.dynamodb_tables import Tables, place_of
-from tests.fakes.memory import MemoryAudits
+from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.sqs_client import DEAD_LETTERS_URL, FakeSqs, Inbox, sqs_queue
 from tests.fakes.wire_trouble import Fate, Trouble, failing
 from tests.simulation.traces.chronicle import Chronicle

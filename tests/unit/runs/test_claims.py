@@ -5,15 +5,13 @@ from collections.abc import Callable
 import pytest
 from tests.contract.builders import trigger_message
 from tests.fakes.acceptance import RUN
-from tests.fakes.deliveries import FAILED, answers, run_of
+from tests.fakes.deliveries import FAILED, answers, crash_until, run_of
 from tests.fakes.doubles import CountingIds, HandClock
-from tests.fakes.faults import crashing, working
 from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.claims import Claims
 
 MINUTE = 60_000
@@ -35,18 +33,6 @@ def while_connecting(world: World, attempt: int, action: Callable[[], object]) -
 
 def runs_of(world: World) -> list[Run]:
     return list(world.runs.page(key_of(), None, "", 10).items)
-
-
-def crash_until(world: World, end: int) -> None:
-    """The function that delivers dies over the request; the queue shows its message again."""
-    world.announce = crashing
-    with pytest.raises(KeyboardInterrupt):
-        world.run_until(end)
-    working(world)
-    (message,) = world.queue.in_flight.values()
-    assert isinstance(message, TriggerMessage)
-    world.queue.in_flight.clear()
-    world.queue.send([(message._replace(crashes=1), 60_000)])
 
 
 @pytest.mark.parametrize(("attempt", "due"), [(1, "150s"), (2, "10s")])

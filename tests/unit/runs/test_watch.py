@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.faults import kill_everywhere
-from tests.fakes.memory import MemoryTimers
+from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.world import NOON, World, key_of, quiet
 
 from sweephand.base.instants import SECOND_MS, rfc3339

@@ -1,11 +1,11 @@
-"""When tick takes a step of the audit."""
+"""When tick takes a step of each audit."""
 
 import pytest
 from tests.fakes.doubles import NOON, HandClock
 from tests.fakes.world import World
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
-from sweephand.base.timing import AUDIT_MINUTE
+from sweephand.base.timing import AUDIT_MINUTE, AUDIT_ROUND_MS, JOB_AUDIT_MINUTE
 from sweephand.jobs.payload_audit import Audited
 from sweephand.runtime import wheel
 
@@ -25,3 +25,32 @@ def test_tick_takes_one_step_of_the_audit_in_each_hour(clock: HandClock) -> None
         if (audited := wheel.audit()) is not None:
             steps.append((minute, audited))
     assert steps == [(AUDIT_MINUTE, Audited(0, 0)), (60 + AUDIT_MINUTE, Audited(0, 0))]
+
+
+def minutes_of_job_audits(clock: HandClock, begin: int, remaining_ms: int = 55_000) -> list[int]:
+    """The minutes of two hours in which tick takes a step of the audit of jobs."""
+    steps = []
+    for minute in range(2 * HOUR_MS // MINUTE_MS):
+        clock.time = begin + minute * MINUTE_MS + 20_000
+        if wheel.audit_jobs(remaining_ms) is not None:
+            steps.append(minute)
+    return steps
+
+
+def test_tick_takes_steps_of_the_audit_of_jobs_once_an_hour_until_the_round_is_over(clock: HandClock) -> None:
+    assert minutes_of_job_audits(clock, NOON) == [JOB_AUDIT_MINUTE]
+    assert minutes_of_job_audits(clock, NOON + HOUR_MS) == []
+    assert minutes_of_job_audits(clock, NOON + AUDIT_ROUND_MS) == [JOB_AUDIT_MINUTE]
+
+
+def test_tick_takes_no_step_without_time_for_it(clock: HandClock) -> None:
+    assert minutes_of_job_audits(clock, NOON, remaining_ms=19_999) == []
+    assert minutes_of_job_audits(clock, NOON, remaining_ms=20_000) == [JOB_AUDIT_MINUTE]
+
+
+def test_tick_takes_no_step_while_the_stack_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, world = HandClock(), World()
+    world.is_enabled = False
+    app = world.app(clock)
+    monkeypatch.setattr(wheel, "app", lambda: app)
+    assert minutes_of_job_audits(clock, NOON) == []

@@ -8,11 +8,13 @@ from tests.fakes.faults import calls_of, failing
 from tests.fakes.functions import forget_the_environment, function
 from tests.fakes.metrics import printed
 from tests.fakes.shards import sent, written
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
-from sweephand.base.timing import AUDIT_MINUTE
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import AUDIT_MINUTE, JOB_AUDIT_MINUTE
 from sweephand.model.timer import UnreadTimer, position_key
+from sweephand.ports import Answer
 from sweephand.runtime import wheel
 
 NOW = NOON + AUDIT_MINUTE * 60_000
@@ -107,3 +109,31 @@ def test_a_function_that_cannot_read_the_leases_writes_a_line_before_it_fails(
     with caplog.at_level("INFO"), pytest.raises(StoreError):
         function(name).handler({"firstShard": 0}, Context())
     assert [each.message for each in caplog.records] == ["not begun"]
+
+
+def test_a_tick_logs_each_job_and_run_that_its_audit_has_mended(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = World(NOON)
+    app = world.app(world.clock)
+    monkeypatch.setattr(wheel, "app", lambda: app)
+    world.namespaces.enlist("ns")
+    world.consumers.answering = lambda _: Answer(succeeded=False, code=500)
+    world.put("retried", schedule="@every 1h", retry={"initialDelay": "20m"})
+    world.put("lost", schedule="@every 5h")
+    world.run_until(NOON + HOUR_MS + MINUTE_MS)
+    world.queue.waiting.clear()
+    world.timers.lose(key_of("lost"), NOON)
+    world.timers.lose(key_of("retried"), NOON + HOUR_MS + MINUTE_MS)
+    world.run_until(NOON + 3 * HOUR_MS)
+    world.clock.time = NOON + 3 * HOUR_MS + JOB_AUDIT_MINUTE * MINUTE_MS
+    with caplog.at_level("INFO"):
+        function("tick").handler({}, Context())
+    lines = [each for each in caplog.records if each.message in ("armed again", "sent again", "jobs audited")]
+    assert [(each.message, getattr(each, "job", "")) for each in lines] == [
+        ("armed again", "ns/lost"),
+        ("armed again", "ns/retried"),
+        ("sent again", "ns/retried"),
+        ("jobs audited", ""),
+    ]
+    assert vars(lines[-1]).items() >= {"jobs": 2, "late": 0, "timers": 2, "runs": 1, "failed": 0}.items()

@@ -193,9 +193,20 @@ OFF_WARNING_MS: Final = 10 * DAY_MS
 #: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS
 
-#: In this minute of each hour, tick runs one step of the payload audit. Most jobs are due at the full hour
-#: and its quarters, and this minute is far from both.
+#: In this minute of each hour, tick takes one step of the audit of payloads. Most jobs are due at the full
+#: hour and its quarters, and this minute is far from both.
 AUDIT_MINUTE: Final = 37
+
+#: In this minute of each hour, tick takes one step of the audit of jobs, while a round of it goes on.
+JOB_AUDIT_MINUTE: Final = 52
+
+#: A step of it is over so long after it began: a call's time limit, and as much for what it has in hand. Then
+#: another step may begin.
+AUDIT_STEP_MAX_MS: Final = MINUTE_MS
+
+#: A round of the audit of jobs begins so long after the round before has begun. What waits for longer than
+#: TIMER_RETENTION is lost, so a round must find it within half of that.
+AUDIT_ROUND_MS: Final = 7 * DAY_MS
 
 #: A process reads the signing secrets again after this long.
 SECRETS_AGE_MAX_MS: Final = MINUTE_MS

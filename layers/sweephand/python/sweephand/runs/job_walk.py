@@ -19,21 +19,6 @@ from sweephand.runs.follow_up import deadline_of
 PAGE_MAX: Final = 100
 
 
-class JobProgress(NamedTuple):
-    """How far a walk has come: the namespace, the job `name`, and the position `before` within its runs.
-
-    The timers of that job are done. `before` is empty if all of its runs were examined.
-    """
-
-    namespace: str = ""
-    name: str = ""
-    before: str = ""
-
-
-#: The progress of a walk that has not begun.
-BEGINNING: Final = JobProgress()
-
-
 class RunPage(NamedTuple):
     """Runs of one job, newest first. `before` is where the next page begins; None after the last one."""
 

@@ -8,14 +8,13 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.flow_ports import NamespaceStore
+from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.runs.job_walk import (
-    BEGINNING,
     PAGE_MAX,
-    JobProgress,
     awaited,
     namespaces_from,
     run_pages,

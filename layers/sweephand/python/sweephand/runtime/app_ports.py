@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         WorkQueue,
     )
     from sweephand.insight_ports import FlagStore, WheelHistory
+    from sweephand.runs.audit_rounds import AuditRoundStore
 
 
 class Ports(Protocol):
@@ -83,6 +84,9 @@ class Ports(Protocol):
 
     @property
     def audits(self) -> AuditStore: ...  # noqa: D102 - same
+
+    @property
+    def audit_rounds(self) -> "AuditRoundStore": ...  # noqa: D102 - same
 
     @property
     def secrets(self) -> "SecretStore": ...  # noqa: D102 - same

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sweephand.jobs.payload_audit import PayloadAudit
+    from sweephand.runs.audit import Auditor
+    from sweephand.runs.audit_rounds import AuditRounds
     from sweephand.runs.rebuild import Rebuilder
     from sweephand.runtime.app_ports import Ports
 
@@ -31,6 +33,30 @@ class RepairUseCases:
             queue=ports.queue,
             clock=ports.clock,
         )
+
+    @cached_property
+    def auditor(self) -> "Auditor":
+        """Finds timers and messages that were lost without a trace."""
+        from sweephand.runs.audit import Auditor
+
+        ports = self._ports
+        return Auditor(
+            jobs=ports.jobs,
+            runs=ports.runs,
+            timers=ports.timers,
+            leases=ports.leases,
+            namespaces=ports.namespaces,
+            queue=ports.queue,
+            clock=ports.clock,
+        )
+
+    @cached_property
+    def audit_rounds(self) -> "AuditRounds":
+        """Lets tick go through all jobs once a week."""
+        from sweephand.runs.audit_rounds import AuditRounds
+
+        ports = self._ports
+        return AuditRounds(auditor=self.auditor, rounds=ports.audit_rounds, clock=ports.clock, ids=ports.ids)
 
     @cached_property
     def payload_audit(self) -> "PayloadAudit":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
+    from sweephand.storage.audit_rounds import DynamoAuditRounds
     from sweephand.storage.batches import DynamoBatches
     from sweephand.storage.changes import DynamoChanges
     from sweephand.storage.flags import DynamoFlags
@@ -143,6 +144,13 @@ class AwsPorts:
         from sweephand.storage.payload_audits import DynamoAudits
 
         return DynamoAudits(tables.timers_table())
+
+    @cached_property
+    def audit_rounds(self) -> "DynamoAuditRounds":
+        """audit_rounds.AuditRoundStore."""
+        from sweephand.storage.audit_rounds import DynamoAuditRounds
+
+        return DynamoAuditRounds(tables.timers_table())
 
     @cached_property
     def secrets(self) -> "DynamoSecrets":

@@ -10,7 +10,7 @@ import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.timers  # noqa: F401
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.base.timing import AUDIT_MINUTE
+from sweephand.base.timing import AUDIT_MINUTE, BULK_TIME_LIMIT_MS, JOB_AUDIT_MINUTE
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.metrics import Values, write
 from sweephand.wheel.sweep import Swept
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from sweephand.jobs.payload_audit import Audited
+    from sweephand.runs.audit import Audited as JobsAudited
+
+#: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
+_AUDIT_RESERVE_MS = 2 * BULK_TIME_LIMIT_MS
 
 
 def tick(remaining_ms: int) -> Ticked:
@@ -36,6 +40,37 @@ def audit() -> "Audited | None":
     if app().ports.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
         return None
     return app().repair.payload_audit.step()
+
+
+def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
+    """Do one step of the audit of jobs in one minute of each hour; None in the other minutes.
+
+    While the stack is switched off, nothing can be told from what is late, so no step is done. It is also
+    None if too little of the function's time is left, or if no step is due. StoreError and UnavailableError:
+    the step failed, and a later hour repeats it.
+    """
+    is_minute = app().ports.clock.now() % HOUR_MS // MINUTE_MS == JOB_AUDIT_MINUTE
+    if not is_minute or not app().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
+        return None
+    return app().repair.audit_rounds.step()
+
+
+def report_audit(logger: "Logger", audited: "JobsAudited") -> None:
+    """Write the log line of a step of the audit of jobs, and one for each job or run that was mended."""
+    for lost in audited.timers:
+        logger.warning("armed again", extra={"job": str(lost.key), "due_at": lost.due_at})
+    for run in audited.runs:
+        logger.warning("sent again", extra={"job": str(run.key), "run": run.run_id, "due_at": run.due_at})
+    for failed in audited.failed:
+        logger.warning("not audited", extra={"job": str(failed.key), "reason": failed.reason})
+    fields = {
+        "jobs": audited.jobs,
+        "late": audited.late,
+        "timers": len(audited.timers),
+        "runs": len(audited.runs),
+        "failed": len(audited.failed),
+    }
+    logger.info("jobs audited", extra=fields)
 
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:

@@ -100,7 +100,7 @@ def _occurrence_timers(
     at: Instant,
     now: Instant,
 ) -> Iterator[OccurrenceTimer]:
-    first = _first_trigger(armed.series, revision, since)
+    first = first_trigger(armed.series, revision, since)
     if first is None or (until is not None and first.due_at > until):
         return
     catchup = armed.catchup
@@ -125,7 +125,7 @@ def _occurrence_timers(
         )
 
 
-def _first_trigger(series: Series, revision: Revision, since: Instant) -> Occurrence | None:
+def first_trigger(series: Series, revision: Revision, since: Instant) -> Occurrence | None:
     """The first trigger of a revision that is due at `since` or later.
 
     It may lie in the middle of a batch whose occurrence was due before.

@@ -10,7 +10,7 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.names import name_violations
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.runs.job_walk import BEGINNING, JobProgress
+from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
     Accepts,
