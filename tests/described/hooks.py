@@ -117,7 +117,7 @@ def calm(_: Any, case: Any) -> Any:
         if "id" in case.path_parameters and case.path_parameters["id"] not in MADE:
             case.path_parameters["id"] = "unknown"
     if isinstance(case.body, dict) and is_valid(case, "body"):
-        if case.path in ("/v1/keys", "/v1/rebuild"):
+        if case.path in ("/v1/keys", "/v1/rebuild", "/v1/audit"):
             case.body["namespace"] = NAMESPACE
         if case.body.get("defaultTarget") is not None:
             case.body["defaultTarget"] = {"type": "http", "url": NOWHERE}

@@ -361,24 +361,6 @@ class Health(TypedDict):
     offSince: NotRequired[str]
 
 
-class NotRebuilt(TypedDict):
-    """A job that could not be armed again."""
-
-    namespace: str
-    name: str
-    detail: str
-
-
-class Rebuilt(TypedDict):
-    """What one call of a rebuild has done."""
-
-    jobs: int
-    timers: int
-    runs: int
-    failed: list[NotRebuilt]
-    nextCursor: NotRequired[str]
-
-
 class BulkResult(TypedDict):
     """The result of one job of a bulk write: `rev` if the job was written, else `problem`."""
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self, cast
 
 from sweephand_client.api.access import Keys, Secrets, Signing
-from sweephand_client.api.answers import Health, Me, Occurrences, Rebuilt
+from sweephand_client.api.answers import Health, Me, Occurrences
 from sweephand_client.api.jobs import Jobs
 from sweephand_client.api.namespaces import Namespaces, Policies
+from sweephand_client.api.repairs import Audited, Rebuilt
 from sweephand_client.api.runs import Runs
 from sweephand_client.http.authorization import Authorization, Bearer
 from sweephand_client.http.repetition import Repetition
@@ -73,10 +74,29 @@ class Client:
         `since` is RFC 3339: an instant at which the stack still delivered. Each answer is about up to a
         thousand jobs. After an error, go on with the `nextCursor` of the last answer.
         """
-        body = {"since": since} if namespace is None else {"since": since, "namespace": namespace}
+        for part in self._walk("rebuild", {"since": since}, namespace, cursor):
+            yield cast("Rebuilt", part)
+
+    def audit(
+        self, *, namespace: str | None = None, dry_run: bool = False, cursor: str | None = None
+    ) -> Iterator[Audited]:
+        """Examine every job that the key opens, or those of one namespace, and mend what was lost.
+
+        With `dry_run`, the stack only reports. Each answer is about up to a thousand jobs. After an error, go
+        on with the `nextCursor` of the last answer.
+        """
+        for part in self._walk("audit", {"dryRun": dry_run}, namespace, cursor):
+            yield cast("Audited", part)
+
+    def _walk(
+        self, operation: str, body: Mapping[str, object], namespace: str | None, cursor: str | None
+    ) -> Iterator[Any]:
+        """The answers of an operation that goes through all jobs, from `cursor` on."""
+        given = {**body, **({} if namespace is None else {"namespace": namespace})}
         while True:
-            given = body if cursor is None else {**body, "cursor": cursor}
-            part = cast("Rebuilt", self._transport.call("rebuild", body=given).body)
+            part = self._transport.call(
+                operation, body=given if cursor is None else {**given, "cursor": cursor}
+            ).body
             yield part
             cursor = part.get("nextCursor")
             if cursor is None:

@@ -8,6 +8,7 @@ from sweephand_client import __version__
 from sweephand_client.commands import (
     access,
     apply,
+    audit,
     crontab,
     explain,
     flow,
@@ -47,6 +48,7 @@ command(app)(crontab.crontab)
 command(app)(transfer.export)
 command(app, "import")(transfer.import_)
 command(app)(rebuild.rebuild)
+command(app)(audit.audit)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position

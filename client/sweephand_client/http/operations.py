@@ -93,6 +93,7 @@ _ALL: Final = (
     Operation("rotateKey", "POST", "/v1/keys/{id}/rotate", "never"),
     Operation("revokeKey", "DELETE", "/v1/keys/{id}"),
     Operation("rebuild", "POST", "/v1/rebuild"),
+    Operation("audit", "POST", "/v1/audit"),
     Operation("showMe", "GET", "/v1/me"),
     Operation("showHealth", "GET", "/v1/health"),
     Operation("showLimits", "GET", "/v1/limits"),

@@ -231,6 +231,7 @@ class Batched:
         self._gate = gate
         self._timers = timers
         self.page = gated.page
+        self.missing = gated.missing
 
     def put(self, timers: Sequence[StoredTimer]) -> None:
         """Put timers as ports.TimerStore promises."""

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.http_events import document
 
 import sweephand_client.api
-from sweephand_client.api import answers
+from sweephand_client.api import answers, repairs
 from sweephand_client.http.operations import OPERATIONS
 
 #: The operations that the client leaves out, and why.
@@ -59,7 +59,17 @@ SCHEMAS: Final = {
     "Health": "HealthResponse",
     "NotRebuilt": "NotRebuiltResponse",
     "Rebuilt": "RebuildResponse",
+    "LostTimer": "LostTimerResponse",
+    "LostRun": "LostRunResponse",
+    "NotAudited": "NotAuditedResponse",
+    "Audited": "AuditResponse",
     "BulkResult": "BulkWriteResult",
+}
+
+
+#: The types of the client's answers by their names.
+ANSWERS: Final[dict[str, Any]] = {
+    name: kind for name, kind in {**vars(answers), **vars(repairs)}.items() if is_typeddict(kind)
 }
 
 
@@ -93,14 +103,14 @@ def test_a_method_of_the_client_calls_each_operation_of_the_table() -> None:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_type_of_an_answer_has_the_fields_of_its_schema(name: str) -> None:
     schema: dict[str, Any] = document()["components"]["schemas"][SCHEMAS[name]]
-    kind = getattr(answers, name)
+    kind = ANSWERS[name]
 
     assert set(get_type_hints(kind)) == set(schema["properties"])
     assert set(kind.__required_keys__) == set(schema["required"])
 
 
 def test_every_type_is_compared_with_a_schema() -> None:
-    assert {name for name, kind in vars(answers).items() if is_typeddict(kind)} == set(SCHEMAS)
+    assert set(ANSWERS) == set(SCHEMAS)
 
 
 def test_only_requests_that_make_something_new_each_time_are_never_repeated() -> None:

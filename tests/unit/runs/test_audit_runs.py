@@ -1,6 +1,7 @@
 """An audit finds runs whose message was lost, and sends it again. A second copy does no harm."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED
@@ -25,7 +26,7 @@ def lost(world: World) -> None:
     world.timers.clear()
 
 
-def retrying(world: World, **written: object) -> None:
+def retrying(world: World, **written: Any) -> None:
     world.consumers.answering = lambda _: FAILED
     world.put(dueTime="1m", retry=RETRY, **written)
     world.run_until(NOON + 2 * MINUTE)

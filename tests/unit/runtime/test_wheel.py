@@ -1,5 +1,7 @@
 """When tick takes a step of each audit."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.fakes.doubles import NOON, HandClock
 from tests.fakes.world import World
@@ -8,6 +10,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE, AUDIT_ROUND_MS, JOB_AUDIT_MINUTE
 from sweephand.jobs.payload_audit import Audited
 from sweephand.runtime import wheel
+from sweephand.runtime.app_repair import RepairUseCases
 
 
 @pytest.fixture
@@ -37,10 +40,18 @@ def minutes_of_job_audits(clock: HandClock, begin: int, remaining_ms: int = 55_0
     return steps
 
 
-def test_tick_takes_steps_of_the_audit_of_jobs_once_an_hour_until_the_round_is_over(clock: HandClock) -> None:
+def test_tick_takes_steps_of_the_audit_of_jobs_until_the_round_is_over(clock: HandClock) -> None:
     assert minutes_of_job_audits(clock, NOON) == [JOB_AUDIT_MINUTE]
     assert minutes_of_job_audits(clock, NOON + HOUR_MS) == []
     assert minutes_of_job_audits(clock, NOON + AUDIT_ROUND_MS) == [JOB_AUDIT_MINUTE]
+
+
+def test_tick_takes_a_step_in_every_fifth_minute_while_a_round_goes_on(
+    clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = SimpleNamespace(step=object)
+    monkeypatch.setattr(RepairUseCases, "audit_rounds", endless)
+    assert minutes_of_job_audits(clock, NOON) == list(range(JOB_AUDIT_MINUTE, 120, 5))
 
 
 def test_tick_takes_no_step_without_time_for_it(clock: HandClock) -> None:

@@ -80,6 +80,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/keys", None, (403, 403, 200)),
     ("POST", "/v1/keys/k1/rotate", {"overlap": "0s"}, (403, 403, 201)),
     ("DELETE", "/v1/keys/k1", None, (403, 403, 204)),
+    ("POST", "/v1/audit", {}, (403, 403, 200)),
     ("POST", "/v1/rebuild", {"since": "2026-11-21T11:00:00Z"}, (403, 403, 200)),
     ("GET", "/v1/me", None, (200, 200, 200)),
     ("GET", "/v1/health", None, (503, 503, 503)),

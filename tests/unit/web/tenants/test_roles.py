@@ -63,7 +63,7 @@ def _refused(call: Call, holder: Holder) -> int | None:
 
 
 #: What an admin gets for a key or the jobs of another namespace. The paths of these calls name no namespace.
-_OF_ANOTHER: Final = {"makeKey": 403, "rotateKey": 404, "revokeKey": 404, "rebuild": 403}
+_OF_ANOTHER: Final = {"makeKey": 403, "rotateKey": 404, "revokeKey": 404, "rebuild": 403, "audit": 403}
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda each: each.name)

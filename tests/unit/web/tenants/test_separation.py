@@ -29,6 +29,7 @@ BULK: Final[Mapping[str, str]] = {
     "resumeJobs": "resume",
     "redriveRuns": "redrive",
     "rebuild": "rebuild",
+    "audit": "audit",
 }
 
 
@@ -68,7 +69,7 @@ def variants(sent: Sent, etag: str, cursors: Mapping[str, str]) -> Iterator[Sent
         position = names.jobs["steady"]
         if call.name == "redriveRuns":
             position = f"{position}#"
-        elif call.name == "rebuild":
+        elif call.name in ("rebuild", "audit"):
             position = f"{names.namespace}#{position}#"
         yield replace(sent, body={**call.body(names), "cursor": cursor.encode(BULK[call.name], position)})
     for tag in (etag, "*", "nonsense"):

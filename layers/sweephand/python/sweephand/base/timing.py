@@ -197,8 +197,10 @@ SHARDS_AGE_MAX_MS: Final = MINUTE_MS
 #: hour and its quarters, and this minute is far from both.
 AUDIT_MINUTE: Final = 37
 
-#: In this minute of each hour, tick takes one step of the audit of jobs, while a round of it goes on.
-JOB_AUDIT_MINUTE: Final = 52
+#: While a round of the audit of jobs goes on, tick takes one step of it in the fourth of every five minutes.
+#: A step examines a thousand jobs, so the steps of a week examine two million.
+JOB_AUDIT_MINUTES: Final = 5
+JOB_AUDIT_MINUTE: Final = 3
 
 #: A step of it is over so long after it began: a call's time limit, and as much for what it has in hand. Then
 #: another step may begin.

@@ -148,7 +148,7 @@ class Auditor:
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
-            if self._clock.now() >= until:
+            if self._clock.now() >= until or done.is_full:
                 done.reached = progress
             else:
                 self._audit(progress, part, lambda: self._clock.now() >= until)

@@ -96,6 +96,7 @@ class App:
             callbacks=self.callbacks,
             redriver=self.redriver,
             rebuilder=self.repair.rebuilder,
+            auditor=self.repair.auditor,
             policy_writer=self.policies.policy_writer,
             policy_reader=self.policies.policy_reader,
             policy_changes=self.policies.policy_changes,

@@ -10,7 +10,7 @@ import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.timers  # noqa: F401
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.base.timing import AUDIT_MINUTE, BULK_TIME_LIMIT_MS, JOB_AUDIT_MINUTE
+from sweephand.base.timing import AUDIT_MINUTE, BULK_TIME_LIMIT_MS, JOB_AUDIT_MINUTE, JOB_AUDIT_MINUTES
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.metrics import Values, write
 from sweephand.wheel.sweep import Swept
@@ -43,13 +43,13 @@ def audit() -> "Audited | None":
 
 
 def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
-    """Do one step of the audit of jobs in one minute of each hour; None in the other minutes.
+    """Do one step of the audit of jobs in one of five minutes; None in the other minutes.
 
     While the stack is switched off, nothing can be told from what is late, so no step is done. It is also
     None if too little of the function's time is left, or if no step is due. StoreError and UnavailableError:
-    the step failed, and a later hour repeats it.
+    the step failed, and a later one repeats it.
     """
-    is_minute = app().ports.clock.now() % HOUR_MS // MINUTE_MS == JOB_AUDIT_MINUTE
+    is_minute = app().ports.clock.now() // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
     if not is_minute or not app().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
         return None
     return app().repair.audit_rounds.step()

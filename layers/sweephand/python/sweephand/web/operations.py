@@ -15,6 +15,7 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.routes import (
+    audit,
     batches,
     bulk_verbs,
     bulk_write,
@@ -81,6 +82,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *secrets.OPERATIONS,
     *keys.OPERATIONS,
     *rebuild.OPERATIONS,
+    *audit.OPERATIONS,
     *service.OPERATIONS,
     *console.OPERATIONS,
     Operation(

@@ -26,6 +26,7 @@ from sweephand.ports import (
     LineStore,
     RunStore,
 )
+from sweephand.runs.audit import Auditor
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.explain.explainer import Explainer
@@ -58,6 +59,7 @@ class Services:
     lines: LineStore
     redriver: Redriver
     rebuilder: Rebuilder
+    auditor: Auditor
     callbacks: Callbacks
     policy_writer: PolicyWriter
     policy_reader: PolicyReader

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sweephand.base.errors import ForbiddenError, InvalidError, Violation
+from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.names import name_violations
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
-from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
@@ -21,15 +20,17 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
+from sweephand.web.routes.job_walks import cursor_of, namespace_for, progress_from
 from sweephand.web.routes.occurrences import read_instant
 from sweephand.web.schemas.rebuild_bodies import (
-    SEPARATOR,
     RebuildRequest,
     RebuildResponse,
     rebuild_response,
 )
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
+
+_CURSOR: Final = "rebuild"
 
 _SINCE_RULE: Final = "Give an instant that is past, and at most 14 days ago: no timer is kept for longer."
 
@@ -48,13 +49,11 @@ class WantedRebuild:
 
 def rebuild(services: Services, request: Request[NoQuery, WantedRebuild]) -> Reply:
     """Arm jobs again, as many as one call can."""
-    asked, own = request.body, request.caller.namespace
-    wanted = asked.namespace or (None if own == EVERY_NAMESPACE else own)
-    for namespace in (wanted, asked.begun.namespace):
-        if namespace and not request.caller.sees(namespace):
-            raise ForbiddenError(f"This key is for namespace {own}: it rebuilds that namespace only.")
-    done = services.rebuilder.rebuild(asked.since, namespace=wanted, begun=asked.begun)
-    return Reply(200, rebuild_response(done))
+    wanted = request.body
+    namespace = namespace_for(request.caller, wanted.namespace, wanted.begun)
+    done = services.rebuilder.rebuild(wanted.since, namespace=namespace, begun=wanted.begun)
+    following = None if done.reached is None else cursor_of(_CURSOR, done.reached)
+    return Reply(200, rebuild_response(done, following))
 
 
 def _read_rebuild(
@@ -72,21 +71,12 @@ def _read_rebuild(
         except InvalidError as error:
             violations += error.violations
         try:
-            begun = BEGINNING if asked.cursor is None else _progress(asked.cursor, asked.namespace)
+            begun = progress_from(_CURSOR, asked.cursor, asked.namespace)
         except ValueError:
             violations.append(Violation("/cursor", cursor.INVALID))
     if asked is None or violations:
         return ParsedBody(None, tuple(violations))
     return ParsedBody(WantedRebuild(since, asked.namespace, begun))
-
-
-def _progress(text: str, namespace: str | None) -> JobProgress:
-    """The progress in a cursor; ValueError if it is not one of this call, or is of another namespace."""
-    found, *rest = cursor.decode("rebuild", text).split(SEPARATOR, 2)
-    name, before = rest
-    if namespace is not None and found != namespace:
-        raise ValueError(cursor.INVALID)
-    return JobProgress(found, name, before)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -7,13 +7,9 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.names import NAME_RULE
 from sweephand.runs.rebuild import Rebuilt
-from sweephand.web.http import cursor
 from sweephand.web.schemas.formats import CursorText, InstantText, Name
 from sweephand.web.schemas.request_body import RequestBody
 from sweephand.web.schemas.run_responses import NextCursor
-
-#: Separates the parts of a position. No name contains it.
-SEPARATOR = "#"
 
 SINCE_MEANING = (
     "From when on the wheel may have lost something (RFC 3339 with an offset): an instant at which the stack "
@@ -64,8 +60,8 @@ class RebuildResponse(TypedDict):
     nextCursor: NotRequired[NextCursor]
 
 
-def rebuild_response(done: Rebuilt) -> RebuildResponse:
-    """The response that shows the result of a call."""
+def rebuild_response(done: Rebuilt, following: str | None) -> RebuildResponse:
+    """The response that shows the result of a call. `following` is the cursor of the next one, if any."""
     response: RebuildResponse = {
         "jobs": done.jobs,
         "timers": done.timers,
@@ -74,6 +70,6 @@ def rebuild_response(done: Rebuilt) -> RebuildResponse:
             {"namespace": key.namespace, "name": key.name, "detail": reason} for key, reason in done.failed
         ],
     }
-    if done.reached is not None:
-        response["nextCursor"] = cursor.encode("rebuild", SEPARATOR.join(done.reached))
+    if following is not None:
+        response["nextCursor"] = following
     return response

@@ -1,0 +1,102 @@
+"""Auditing the jobs of a stack, by the client and by the command."""
+
+import re
+from typing import Any
+
+import pytest
+from tests.fakes.http_server import Server
+from tests.fakes.world import NOON
+from tests.unit.client.conftest import CommandLine
+
+from sweephand.base.errors import ForbiddenError
+from sweephand.model.job import JobKey
+from sweephand.runs import audit as auditing
+from sweephand_client import Client
+
+JOB = {"dueTime": "1h", "target": {"type": "http", "url": "https://consumer.example/hook"}}
+
+
+@pytest.fixture
+def stack(client: Client, server: Server, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A stack with three jobs in two namespaces, of which two have lost their timers. A call examines one."""
+    monkeypatch.setattr(auditing, "BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr(auditing, "PAGE_MAX", 1)
+    for namespace, name in (("ns", "a"), ("ns", "b"), ("other", "c")):
+        client.jobs.put(namespace, name, JOB)
+    for key in (JobKey("ns", "b"), JobKey("other", "c")):
+        server.api.world.timers.lose(key, NOON)
+    return client
+
+
+def test_the_client_calls_until_every_job_is_examined(stack: Client) -> None:
+    parts = list(stack.audit())
+    assert len(parts) > 2
+    assert sum(each["jobs"] for each in parts) == 3
+    assert [lost["name"] for each in parts for lost in each["timers"]] == ["b", "c"]
+    assert [lost for each in stack.audit() for lost in each["timers"]] == []
+
+
+def test_the_command_tells_what_it_has_found_and_mended(stack: Client, sweephand: CommandLine) -> None:
+    assert stack.me()["namespace"] == "*"
+    ran = sweephand.run("audit", "--dry-run")
+    assert ran.code == 1
+    assert "ns/b" in ran.out
+    assert "3 jobs examined: 2 lost timers and 0 lost messages found, 0 written." in ran.out
+    ran = sweephand.ok("audit")
+    assert "other/c" in ran.out
+    assert "3 jobs examined: 2 lost timers and 0 lost messages found, 2 written." in ran.out
+    assert sweephand.ok("audit", "--dry-run").out == (
+        "3 jobs examined: 0 lost timers and 0 lost messages found, 0 written.\n"
+    )
+
+
+def test_the_command_prints_json_and_takes_one_namespace(stack: Client, sweephand: CommandLine) -> None:
+    del stack
+    one = sweephand.ok("audit", "--namespace", "other", "--json")
+    lost = [{"namespace": "other", "name": "c", "dueAt": "2026-11-21T13:00:00.000Z"}]
+    assert one.json == {"jobs": 1, "late": 0, "written": 1, "timers": lost, "runs": [], "failed": []}
+
+
+def test_an_interrupted_audit_says_how_to_go_on(
+    stack: Client, sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = next(stack.audit(dry_run=True))
+    whole = auditing.Auditor.audit
+    calls: list[Any] = []
+
+    def breaking(self: Any, **options: Any) -> Any:
+        calls.append(options)
+        if len(calls) == 2:
+            raise ForbiddenError("The key was revoked.")
+        return whole(self, **options)
+
+    monkeypatch.setattr(auditing.Auditor, "audit", breaking)
+    ran = sweephand.run("audit")
+    assert ran.code == 4
+    assert f"--cursor {first['nextCursor']}" in ran.err.replace("\n", "")
+    rest = sweephand.ok("audit", "--cursor", first["nextCursor"], "--json")
+    assert rest.json["jobs"] == 2
+
+
+def test_a_job_that_cannot_be_examined_is_named(
+    stack: Client, sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del stack
+
+    def failing(*_: Any) -> Any:
+        raise ValueError("There is no time zone Mars/Base.")
+
+    monkeypatch.setattr(auditing, "due_timer", failing)
+    ran = sweephand.run("audit")
+    assert ran.code == 1
+    assert "Not examined: ns/a: There is no time zone Mars/Base." in ran.err
+
+
+def test_jobs_with_which_the_sweepers_are_late_are_counted(
+    stack: Client, server: Server, sweephand: CommandLine
+) -> None:
+    del stack
+    server.api.world.clock.time += 2 * 3_600_000
+    ran = sweephand.run("audit")
+    assert ran.code == 1
+    assert re.search(r"Not judged: [1-3] jobs, with which the sweepers are late\.", ran.err)
