@@ -38,6 +38,7 @@ verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, every mu
 	@$(MAKE) --no-print-directory sim FIRST=3400000 SEEDS=$(or $(SEEDS),20000)
 	@$(MAKE) --no-print-directory sim FIRST=3500000 SEEDS=$(or $(SEEDS),20000)
 	@$(MAKE) --no-print-directory sim FIRST=3600000 SEEDS=$(or $(SEEDS),20000)
+	@$(MAKE) --no-print-directory sim FIRST=3700000 SEEDS=$(or $(SEEDS),20000)
 	$(IN_VENV)/python -m pytest tests/simulation/mutations
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py
 	@$(MAKE) --no-print-directory upgrade

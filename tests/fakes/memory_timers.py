@@ -73,7 +73,7 @@ class MemoryTimers:
                 if left is None:
                     del self._timers[place]
                     self._keys[place[0]].remove(place[1])
-                else:
+                elif left != stored:
                     self._timers[place] = left
 
     def everything(self) -> list[StoredTimer]:

@@ -12,6 +12,7 @@ from tests.simulation.oracle.oracle import judge
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Event, Mishap, Requested
+from tests.simulation.workload.audits import Audits
 from tests.simulation.workload.backlogs import Backlog, Slowdowns, slow_spell
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
@@ -26,6 +27,7 @@ from tests.simulation.workload.quotas import Quotas
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.weeks import WINDING_DOWN_MS
+from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues
@@ -111,7 +113,9 @@ def run(
     with bounds_of(seed, mask), (mutation or nullcontext)():
         is_on_wire = seed % _WIRE_EVERY == _WIRE_EVERY - 1 or BulkWrites.of(seed).are_on_wire
         # Settings have to be there before the world begins, which takes a store in memory.
-        is_on_wire = is_on_wire and not Quotas.of(seed).are_on and Drill.of(seed) is None
+        is_on_wire = (
+            is_on_wire and not Quotas.of(seed).are_on and Drill.of(seed) is None and Audits.of(seed) is None
+        )
         chosen = stores or (wire if is_on_wire else memory)
         simulation = Simulation(seed, mask, chosen, is_telling=is_telling)
         with in_strands(simulation.scheduler), simulation.stumbling():
@@ -248,6 +252,18 @@ class Simulation:
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
         if self._operator is not None:
             self._operator.plan()
+        audits = Audits.of(self._seed)
+        if audits is not None:
+            written_at: dict[str, list[Instant]] = {}
+            for step in steps:
+                written_at.setdefault(step.name, []).append(step.at)
+            Auditing(
+                audits=audits,
+                scheduler=scheduler,
+                chronicle=self._chronicle,
+                functions=self._functions,
+                written_at=written_at,
+            ).plan()
         Switching.of(self._seed).plan(scheduler, self._calm_at, self._functions.switch_off)
         while scheduler.now < self._calm_at and not self._is_endless:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))

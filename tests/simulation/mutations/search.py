@@ -11,6 +11,7 @@ from typing import Final
 from tests.simulation.mutations import (
     adapters,
     arming,
+    auditing,
     batching,
     bulk,
     bulk_writes,
@@ -56,6 +57,7 @@ __all__ = [
     "Cost",
     "adapters",
     "arming",
+    "auditing",
     "batching",
     "bulk",
     "bulk_writes",

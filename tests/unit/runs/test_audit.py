@@ -216,6 +216,26 @@ def test_the_job_and_its_timer_are_read_again_before_it_is_armed(change: str) ->
     assert calls == [change]
 
 
+def test_a_timer_that_appears_while_the_audit_looks_for_the_first_lost_one_is_not_lost() -> None:
+    world = World()
+    world.put(schedule="0 */10 * * * *")
+    world.run_until(LOST_AT)
+    world.timers.lose(key_of(), world.clock.time + 2 * MINUTE)
+    lost, looks = world.timers.missing([due_of(world)]), [0]
+    assert len(lost) == 1
+
+    def appearing(call: str) -> None:
+        looks[0] += call == "before timers.missing"
+        if looks[0] == 3:
+            world.announce = lambda _: None
+            world.timers.put(lost)
+
+    world.announce = appearing
+    done = audited(world)
+    assert looks == [3]
+    assert (done.timers, done.written) == ([], 0)
+
+
 def due_of(world: World) -> OccurrenceTimer:
     """The timer that the job should have."""
     timer = due_timer(world.stored(), world.clock.time + MINUTE, world.clock.time)

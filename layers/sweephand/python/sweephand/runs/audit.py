@@ -188,11 +188,12 @@ class Auditor:
         made_at = self._clock.now()
         for job, timer in suspects:
             since = self._lost_since(job, timer)
-            first = timer_from(job, since)
-            assert first is not None, "the lost timer has a trigger, and it is due later"
+            first = None if since is None else timer_from(job, since)
+            if since is None or first is None:
+                continue
             part.done.timers.append(LostTimer(job.key, first.first.at))
             timers += rebuilt_timers(job, NO_PAST, since=since, now=made_at)
-        if part.mends:
+        if part.mends and timers:
             # A shard without a lease is never swept.
             self._leases.raise_shards(1 + max(each.job.shard for each in suspects))
             write_in_time(self._timers, timers, made_at, self._clock)
@@ -241,8 +242,8 @@ class Auditor:
         trigger = message_of(timer, timer.first, job.cut).trigger
         return not job.definition.records_successes or self._runs.of(trigger) is not None
 
-    def _lost_since(self, job: Job, timer: OccurrenceTimer) -> Instant:
-        """The first instant from which on no timer promises the triggers of a job.
+    def _lost_since(self, job: Job, timer: OccurrenceTimer) -> Instant | None:
+        """The first instant from which on no timer promises the triggers of a job; None if one does by now.
 
         Timers that were passed are still there. So the first lost one is found by halving. `timer` is a
         missing one.
@@ -257,6 +258,9 @@ class Auditor:
                 high = middle
             else:
                 low = bucket_of(found.first.at) + BUCKET_MS
+        if low > high:
+            # A sweeper has written the timer meanwhile.
+            return None
         return armed_from(job) if low == timed_from(job) else low
 
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:

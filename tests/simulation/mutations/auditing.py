@@ -1,0 +1,120 @@
+"""Errors of the audit of jobs: which jobs it takes for unarmed, and from when on it arms them."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import everywhere, mutation
+from tests.simulation.workload.audits import FIRST_WITH_AUDITS
+
+from sweephand.base.timing import BUCKET_MS
+from sweephand.model.audit_round import BEGINNING
+from sweephand.model.timer import bucket_of
+from sweephand.runs import audit as auditing
+from sweephand.runs.audit import Auditor
+from sweephand.runs.audit_rounds import AuditRounds
+from sweephand.wheel import audit
+
+_UNIT: Final = "tests/unit/runs/test_audit.py::"
+
+
+@mutation("An audit skips the jobs whose timers are lost", first=FIRST_WITH_AUDITS)
+def skips_jobs() -> Iterator[None]:
+    with patch.object(Auditor, "_suspects", lambda *_: ()):
+        yield
+
+
+@mutation("An audit arms a job from the present instant on", first=FIRST_WITH_AUDITS)
+def arms_lost_jobs_from_now() -> Iterator[None]:
+    with patch.object(Auditor, "_lost_since", lambda _, __, timer: timer.first.at + 1):
+        yield
+
+
+@mutation(
+    "An audit judges a job by triggers that went to the queue when it was armed", first=FIRST_WITH_AUDITS
+)
+def judges_what_went_to_the_queue() -> Iterator[None]:
+    with (
+        everywhere("timed_from", lambda job: bucket_of(job.cut)),
+        everywhere("armed_from", lambda job: job.cut),
+    ):
+        yield
+
+
+@mutation(
+    "An audit judges the jobs of a shard with which sweepers are late",
+    first=FIRST_WITH_AUDITS,
+    shown_by=_UNIT + "test_jobs_of_a_shard_that_is_not_swept_are_not_judged",
+)
+def judges_late_shards() -> Iterator[None]:
+    with patch.object(auditing._Part, "is_late", lambda *_: False):
+        yield
+
+
+@mutation(
+    "An audit does not read again before it arms a job",
+    first=FIRST_WITH_AUDITS,
+    shown_by=_UNIT + "test_the_job_and_its_timer_are_read_again_before_it_is_armed",
+)
+def does_not_read_again() -> Iterator[None]:
+    with patch.object(Auditor, "_certain", lambda _, suspects, __: suspects):
+        yield
+
+
+@mutation(
+    "An audit takes a timer that was put off for lost",
+    first=FIRST_WITH_AUDITS,
+    shown_by=_UNIT + "test_a_timer_that_was_put_off_is_not_lost",
+)
+def takes_put_off_timers_for_lost() -> Iterator[None]:
+    with patch.object(auditing._Part, "may_be_put_off", lambda *_: False):
+        yield
+
+
+@mutation(
+    "An audit looks one bucket too late for a timer",
+    first=FIRST_WITH_AUDITS,
+    shown_by=_UNIT + "test_an_audit_finds_nothing_after_an_audit",
+)
+def looks_one_bucket_too_late() -> Iterator[None]:
+    whole: Any = audit.timer_from
+
+    def later(job: Any, at: int) -> Any:
+        found = whole(job, at)
+        return (
+            None
+            if found is None
+            else found._replace(first=found.first._replace(due_at=found.first.at + BUCKET_MS))
+        )
+
+    with patch.object(audit, "timer_from", later):
+        yield
+
+
+@mutation(
+    "The audit of jobs forgets how far it has come",
+    first=FIRST_WITH_AUDITS,
+    shown_by="tests/unit/runs/test_audit_rounds.py::"
+    "test_a_round_goes_through_all_jobs_and_the_next_one_begins_a_week_later",
+)
+def forgets_its_position() -> Iterator[None]:
+    step: Any = AuditRounds.step
+
+    def forgetting(self: Any) -> Any:
+        stored = self._rounds.get()
+        if stored is not None and stored.progress is not None:
+            self._rounds.put(stored._replace(progress=BEGINNING), stored.version)
+        return step(self)
+
+    with patch.object(AuditRounds, "step", forgetting):
+        yield
+
+
+@mutation(
+    "An audit does not end the runs whose messages were lost",
+    first=FIRST_WITH_AUDITS,
+    shown_by="tests/unit/runs/test_audit_runs.py::test_a_run_whose_message_was_lost_comes_to_its_end",
+)
+def leaves_lost_runs() -> Iterator[None]:
+    with patch.object(auditing, "_lost_message", lambda *_: None):
+        yield

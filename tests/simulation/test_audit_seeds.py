@@ -1,0 +1,24 @@
+"""Worlds whose jobs are audited again and again, and some of whose timers are lost, keep every promise."""
+
+import pytest
+from tests.simulation.simulation import run
+from tests.simulation.workload.audits import FIRST_WITH_AUDITS, Audits
+
+#: A few in which a timer is lost, and a few in which none is. `python -m tests.simulation --first 3700000`
+#: runs more.
+LOSING = (0, 39, 53)
+OTHERS = (1, 2)
+
+
+@pytest.mark.parametrize("number", [*LOSING, *OTHERS])
+def test_an_audit_finds_what_was_lost_and_repeats_nothing_else(number: int) -> None:
+    result = run(FIRST_WITH_AUDITS + number)
+    assert not result.complaints, result.complaints[:3]
+    assert result.figures["audited jobs"]
+    assert bool(result.figures.get("timers lost")) == (number in LOSING)
+    assert result.figures.get("timers found lost", 0) == (number in LOSING)
+
+
+def test_other_seeds_are_not_audited() -> None:
+    assert Audits.of(FIRST_WITH_AUDITS) is not None
+    assert not any(Audits.of(seed) for seed in (0, 2_500, FIRST_WITH_AUDITS - 1, FIRST_WITH_AUDITS + 100_000))
