@@ -147,3 +147,16 @@ def test_the_triggers_of_the_first_entries_are_counted_up_to_a_time(
     assert lines.count(place, NOON + 9_001, 4) == LineCount(128, NOON + 1_000, is_all=True)
     assert lines.count(place, NOON + 9_000, 2) == LineCount(101, NOON + 1_000, is_all=False)
     assert lines.count(place, NOON + 1_000, 2) == LineCount(0, None, is_all=True)
+
+
+def test_entries_are_kept_longer_that_have_waited_and_no_others(lines: PolicyLines) -> None:
+    for second in (0, 5, 9):
+        lines.put(PLACE, entry(second))
+    assert lines.claim(PLACE, None, ME, UNTIL) is not None
+    assert lines.extend(PLACE, NOON + 9_000, NOON + 1_000_000) == 2
+    assert lines.extend(PLACE, NOON, NOON + 1_000_000) == 0
+    assert lines.extend(ODD, NOON + 9_000, NOON + 1_000_000) == 0
+    # Nothing else about them has changed.
+    assert lines.top(PLACE, NOON + 60_000, 10).entries == (entry(0), entry(5), entry(9))
+    assert lines.delete(PLACE, entry(5))
+    assert lines.extend(PLACE, NOON + 9_000, NOON + 1_000_000) == 1

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import LINE_RETENTION_MS
 from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
@@ -149,7 +150,21 @@ class MemoryPolicyLines:
     def __init__(self) -> None:
         self._entries: dict[LinePlace, dict[str, LineEntry]] = {}
         self._claims: dict[LinePlace, LineClaim] = {}
+        self._kept_until: dict[tuple[LinePlace, str], Instant] = {}
         self._lock = threading.Lock()
+
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for place, entries in self._entries.items():
+                for key in [each for each in entries if self._kept_until[place, each] <= now]:
+                    del entries[key]
+
+    def extend(self, place: LinePlace, before: Instant, until: Instant) -> int:
+        with self._lock:
+            keys = [key for key in self._entries.get(place, {}) if key < entry_key(before, "")]
+            self._kept_until.update({(place, key): until for key in keys})
+            return len(keys)
 
     def clear(self) -> None:
         """Lose everything."""
@@ -160,6 +175,7 @@ class MemoryPolicyLines:
     def put(self, place: LinePlace, entry: LineEntry) -> None:
         with self._lock:
             self._entries.setdefault(place, {})[entry.sort_key] = entry
+            self._kept_until[place, entry.sort_key] = entry.at + LINE_RETENTION_MS
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
         with self._lock:

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from tests.simulation.oracle.lives import Life, lives_of
 from tests.simulation.traces.batch_events import BatchEnded, Marked
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
-from tests.simulation.traces.losses import TimersLost
+from tests.simulation.traces.losses import TimerLost, TimersLost
 from tests.simulation.traces.trace import (
     Buried,
     Concluded,
@@ -213,8 +213,16 @@ class Tale:
 
     @cached_property
     def timers(self) -> list[TimerStored]:
-        """All timers that were written, without those that a loss of the Timers table has undone."""
-        return [each for each in self.of(TimerStored) if not self._is_lost(each.at)]
+        """All timers that were written, without those that were lost."""
+        lost = self.of(TimerLost)
+        return [
+            each
+            for each in self.of(TimerStored)
+            if not self._is_lost(each.at)
+            and not any(
+                each.name == loss.name and each.at <= loss.at and each.due_at >= loss.since for loss in lost
+            )
+        ]
 
     @cached_property
     def deadlines_of(self) -> dict[str, list[TimerStored]]:

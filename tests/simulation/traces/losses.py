@@ -1,4 +1,4 @@
-"""The event of a loss of the Timers table, apart from the other events."""
+"""The events of losses in the Timers table, apart from the other events."""
 
 from dataclasses import dataclass
 
@@ -14,3 +14,12 @@ class TimersLost:
 
     at: Instant
     back_to: Instant = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimerLost:
+    """The timers of a job that are due at `since` or later are gone from now on, without a trace."""
+
+    at: Instant
+    name: str
+    since: Instant

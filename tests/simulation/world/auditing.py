@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.fakes.world import key_of
 from tests.simulation.traces.chronicle import Chronicle
+from tests.simulation.traces.losses import TimerLost
 from tests.simulation.workload.audits import Audits
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.processes import Scheduler
@@ -113,7 +114,9 @@ class Auditing:
                 job = readable.jobs.get(timer.key)
                 if job is None or timer.key in kept or not self._may_be_lost(timer, job, now):
                     continue
-                timers.lose(timer.key, bucket_of(timer.due_at))
+                since = bucket_of(timer.due_at)
+                timers.lose(timer.key, since)
+                chronicle.add(TimerLost(now, timer.key.name, since))
                 self._lost.add(timer.key)
                 self._lost_at = now
                 chronicle.figures["timers lost"] += 1

@@ -121,6 +121,13 @@ class PolicyLines(Protocol):
         """How many triggers the first entries with a time before `before` hold, up to `limit` entries."""
         ...
 
+    def extend(self, place: LinePlace, before: Instant, until: Instant) -> int:
+        """Keep the entries with a time before `before` until that instant; return how many there are.
+
+        An entry that is deleted or replaced meanwhile stays so.
+        """
+        ...
+
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
         """The entry at that place, or None."""
         ...

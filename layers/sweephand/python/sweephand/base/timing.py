@@ -143,6 +143,10 @@ FAN_OUT_MS: Final = 300
 #: What waits in a line is kept for as long as a timer after its time.
 LINE_RETENTION_MS: Final = 14 * DAY_MS
 
+#: An audit keeps an entry of a line for LINE_RETENTION more when the entry has waited for so long. A round of
+#: audits takes a week, so it meets each entry before it expires.
+LINE_EXTENDED_AFTER_MS: Final = 5 * DAY_MS
+
 #: A process reads the settings of a namespace again after this long, so that a change is in force by then.
 NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
 

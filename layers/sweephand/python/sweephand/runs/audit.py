@@ -12,10 +12,15 @@ from sweephand.base.timing import (
     BUCKET_MS,
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
+    LINE_EXTENDED_AFTER_MS,
+    LINE_RETENTION_MS,
 )
-from sweephand.flow_ports import NamespaceStore
+from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import PARTITIONS_MAX
+from sweephand.model.policy_line import LinePlace
+from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import (
     Cursor,
@@ -82,8 +87,8 @@ class Audited:
     """The result of a part of an audit: how many jobs were examined, and what was found.
 
     `late` counts jobs that were not judged, because the sweepers are late with their shard. `written` is how
-    many timers and messages were written: none if the audit only reports. `reached` is None if everything was
-    examined.
+    many timers and messages were written, and `kept` how many entries of lines would have expired: none if
+    the audit only reports. `reached` is None if everything was examined.
     """
 
     jobs: int = 0
@@ -92,6 +97,7 @@ class Audited:
     runs: list[LostRun] = field(default_factory=list)
     failed: list[NotAudited] = field(default_factory=list)
     written: int = 0
+    kept: int = 0
     reached: JobProgress | None = None
 
     @property
@@ -124,6 +130,8 @@ class Auditor:
         leases: LeaseStore,
         namespaces: NamespaceStore,
         queue: Queue,
+        policies: PolicyStore,
+        lines: PolicyLines,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -131,6 +139,8 @@ class Auditor:
         self._timers = timers
         self._leases = leases
         self._namespaces = namespaces
+        self._policies = policies
+        self._lines = lines
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
 
@@ -173,6 +183,9 @@ class Auditor:
             for job in page.items:
                 done.jobs += 1
                 if job in judged and self._end_runs(job, "", part, is_over):
+                    return
+                if self._keep_line(job, part) and is_over():
+                    done.reached = JobProgress(namespace, job.key.name)
                     return
             if page.next is not None and (is_over() or done.is_full):
                 done.reached = JobProgress(namespace, page.next)
@@ -263,6 +276,24 @@ class Auditor:
             return None
         return armed_from(job) if low == timed_from(job) else low
 
+    def _keep_line(self, job: Job, part: "_Part") -> bool:
+        """Keep what waits in the line of a job's policy; False if that was done, or there is no policy.
+
+        A line waits for as long as its policy is missing, but DynamoDB removes an entry after 14 days.
+        """
+        name = job.definition.policy
+        if name is None or not part.mends or (key := PolicyKey(job.key.namespace, name)) in part.policies:
+            return False
+        part.policies.add(key)
+        policy = self._policies.get(key)
+        # The record of a policy that was deleted long ago is gone.
+        partitions = PARTITIONS_MAX if policy is None else policy.partitions
+        before, until = part.now - LINE_EXTENDED_AFTER_MS, part.now + LINE_RETENTION_MS
+        for priority in PRIORITIES:
+            for partition in range(partitions):
+                part.done.kept += self._lines.extend(LinePlace(key, priority, partition), before, until)
+        return True
+
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
         definition, late_at = job.definition, part.now - ATTEMPT_DELAY_MAX_MS
@@ -293,6 +324,8 @@ class _Part:
         self._put_off: dict[int, Collection[tuple[JobKey, str]] | None] = {}
         self.now = now
         self.mends = mends
+        #: The policies whose lines this call has kept.
+        self.policies: set[PolicyKey] = set()
         self.done = Audited()
 
     def swept_to(self, shard: int) -> Instant:

@@ -47,6 +47,8 @@ class RepairUseCases:
             leases=ports.leases,
             namespaces=ports.namespaces,
             queue=ports.queue,
+            policies=ports.policies,
+            lines=ports.policy_lines,
             clock=ports.clock,
         )
 

@@ -68,6 +68,7 @@ def report_audit(logger: "Logger", audited: "JobsAudited") -> None:
         "late": audited.late,
         "timers": len(audited.timers),
         "runs": len(audited.runs),
+        "kept": audited.kept,
         "failed": len(audited.failed),
     }
     logger.info("jobs audited", extra=fields)
