@@ -87,7 +87,7 @@ BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility 
 RIGHTS = {
     "Api": granted(
         JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem UpdateItem",
-        TimersTable_Arn="GetItem Query PutItem BatchWriteItem",
+        TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",
         LowQueue_Arn="SendMessage*",
@@ -102,8 +102,8 @@ RIGHTS = {
         FORMER_SECRETS: {"secretsmanager:GetSecretValue"},
     },
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem GetItem PutItem",
-        TimersTable_Arn="GetItem Query PutItem UpdateItem BatchWriteItem",
+        JobsTable_Arn="BatchGetItem GetItem Query PutItem",
+        TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",
         LowQueue_Arn="SendMessage*",
@@ -264,23 +264,36 @@ def test_only_deliveries_and_what_fires_triggers_are_denied_anything(stack: Stac
 
 
 def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
-    """An explanation asks whether a sweeper has passed a trigger. That reads one timer of a shard."""
+    """An explanation asks whether a sweeper has passed a trigger. That reads one timer of a shard.
+
+    An audit looks for timers, and keeps what waits in lines.
+    """
     assert stack.partitions("ApiRole", "TimersTable.Arn") == {
         "dynamodb:GetItem": {leases._PARTITION},
         "dynamodb:Query": {leases._PARTITION, "line#*", "shard#*"},
         "dynamodb:PutItem": {leases._PARTITION},
+        "dynamodb:BatchGetItem": {"shard#*"},
+        "dynamodb:UpdateItem": {"line#*"},
         "dynamodb:BatchWriteItem": None,
     }
 
 
-def test_the_api_counts_the_jobs_of_namespaces_and_changes_no_other_item_in_place(stack: Stack) -> None:
+def test_tick_reads_jobs_runs_and_the_list_of_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
+    read = stack.partitions("TickRole", "JobsTable.Arn")
+    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "namespaces"}
+    assert read["dynamodb:GetItem"] == {"jobs#*", "runs#*", "policies#*"}
+
+
+def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_else(
+    stack: Stack,
+) -> None:
     (policy,) = stack.properties("ApiRole")["Policies"]
     keys = [
         each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
         for each in policy["PolicyDocument"]["Statement"]
         if "dynamodb:UpdateItem" in each["Action"]
     ]
-    assert sorted(keys) == [["marks#*"], ["namespace#*"], ["permits#*"]]
+    assert sorted(keys) == [["line#*"], ["marks#*"], ["namespace#*"], ["permits#*"]]
 
 
 def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:

@@ -55,4 +55,5 @@ class Audited(TypedDict):
     runs: list[LostRun]
     failed: list[NotAudited]
     written: int
+    kept: int
     nextCursor: NotRequired[str]

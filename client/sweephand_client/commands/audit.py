@@ -8,7 +8,7 @@ import typer
 from sweephand_client.commands.session import DIFFERS, Session
 from sweephand_client.http.errors import SweephandError
 
-_COUNTS: Final = ("jobs", "late", "written")
+_COUNTS: Final = ("jobs", "late", "written", "kept")
 _FOUND: Final = ("timers", "runs", "failed")
 
 

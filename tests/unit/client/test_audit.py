@@ -54,7 +54,15 @@ def test_the_command_prints_json_and_takes_one_namespace(stack: Client, sweephan
     del stack
     one = sweephand.ok("audit", "--namespace", "other", "--json")
     lost = [{"namespace": "other", "name": "c", "dueAt": "2026-11-21T13:00:00.000Z"}]
-    assert one.json == {"jobs": 1, "late": 0, "written": 1, "timers": lost, "runs": [], "failed": []}
+    assert one.json == {
+        "jobs": 1,
+        "late": 0,
+        "written": 1,
+        "kept": 0,
+        "timers": lost,
+        "runs": [],
+        "failed": [],
+    }
 
 
 def test_an_interrupted_audit_says_how_to_go_on(

@@ -74,6 +74,13 @@ class AuditResponse(TypedDict):
     written: Annotated[
         int, Field(description="How many timers and messages were written for all of these. 0 if `dryRun`.")
     ]
+    kept: Annotated[
+        int,
+        Field(
+            description="How many entries of the lines of policies would have expired within nine days, and "
+            "are kept for 14 days more. 0 if `dryRun`."
+        ),
+    ]
     nextCursor: NotRequired[NextCursor]
 
 
@@ -99,6 +106,7 @@ def audit_response(done: Audited, following: str | None) -> AuditResponse:
             {"namespace": key.namespace, "name": key.name, "detail": reason} for key, reason in done.failed
         ],
         "written": done.written,
+        "kept": done.kept,
     }
     if following is not None:
         response["nextCursor"] = following
