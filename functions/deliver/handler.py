@@ -9,7 +9,7 @@ with starting():
 
     from sweephand.runs.received import unfinished
     from sweephand.runtime.aws_ports import make_clients
-    from sweephand.runtime.delivery import deliver, report, wake_up
+    from sweephand.runtime.delivery import count, deliver, report, wake_up
 
     if TYPE_CHECKING:
         from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -29,4 +29,5 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, list[d
         return {"batchItemFailures": []}
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())
     report(logger, handled, context.aws_request_id)
+    count(logger, handled, context.aws_request_id, context.get_remaining_time_in_millis())
     return {"batchItemFailures": [{"itemIdentifier": each.id} for each in unfinished(handled)]}

@@ -9,7 +9,7 @@ with starting():
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from sweephand.runtime.aws_ports import make_clients
-    from sweephand.runtime.flow import report, work
+    from sweephand.runtime.flow import count, report, work
 
     logger = Logger()
     make_clients()
@@ -24,6 +24,7 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, list[dic
     for record in event["Records"]:
         worked = work(record, context.get_remaining_time_in_millis())
         report(logger, worked, context.aws_request_id)
+        count(logger, worked, context.aws_request_id, context.get_remaining_time_in_millis())
         if not worked.is_done:
             failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}

@@ -45,6 +45,7 @@ from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 from sweephand.storage.wheel_history import DynamoWheelHistory
@@ -128,6 +129,7 @@ class _Ports:
     changes: DynamoChanges
     runs: DynamoRuns
     flags: DynamoFlags
+    stats: DynamoStats
     wheel_history: DynamoWheelHistory
     batches: DynamoBatches
     lines: DynamoLines
@@ -199,6 +201,7 @@ class Wheelhouse:
                 changes=DynamoChanges(self._jobs_table),
                 runs=DynamoRuns(self._jobs_table),
                 flags=DynamoFlags(self._jobs_table),
+                stats=DynamoStats(self._jobs_table),
                 wheel_history=DynamoWheelHistory(self._jobs_table),
                 batches=DynamoBatches(self._jobs_table),
                 lines=DynamoLines(self._jobs_table),

@@ -100,12 +100,18 @@ class FakeDynamoDB:
         return self._asked("PutItem", act)
 
     def update_item(
-        self, *, TableName: str, Key: Attributes, UpdateExpression: str, ReturnValues: str, **said: Any
+        self,
+        *,
+        TableName: str,
+        Key: Attributes,
+        UpdateExpression: str,
+        ReturnValues: str = "NONE",
+        **said: Any,
     ) -> Answer:
         """Change an item, if the condition holds. A missing item counts as one with only its key."""
 
         def act(_: Fate) -> Answer:
-            assert ReturnValues == "ALL_NEW", "storage.table asks for the item after the update"
+            assert ReturnValues in ("NONE", "ALL_NEW"), "storage.table asks for the item after the update"
             words = Words.of({**said, "UpdateExpression": UpdateExpression})
             stored = self.tables.get(TableName, place_of(Key))
             item = copied(stored or Key)
@@ -113,7 +119,7 @@ class FakeDynamoDB:
             _meet("UpdateItem", words, said, stored)
             assert checked(item) == place_of(Key), "ValidationException: an update must not change the key"
             self.tables.put(TableName, item)
-            return {"Attributes": item}
+            return {"Attributes": item} if ReturnValues == "ALL_NEW" else {}
 
         return self._asked("UpdateItem", act)
 

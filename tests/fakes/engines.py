@@ -31,14 +31,14 @@ from tests.fakes.memory import (
 )
 from tests.fakes.memory_access import MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
-from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
+from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
 from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
-from sweephand.insight_ports import FlagStore, WheelHistory
+from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.ports import (
     ChangeStore,
     JobStore,
@@ -62,6 +62,7 @@ from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 from sweephand.storage.wheel_history import DynamoWheelHistory
@@ -83,6 +84,7 @@ class Stores:
     leases: LeaseStore
     runs: RunStore
     flags: FlagStore
+    stats: StatsStore
     wheel_history: WheelHistory
     changes: ChangeStore
     lines: LineStore
@@ -117,6 +119,7 @@ class Dynamo:
             DynamoLeases(timers),
             DynamoRuns(jobs),
             DynamoFlags(jobs),
+            DynamoStats(jobs),
             DynamoWheelHistory(jobs),
             DynamoChanges(jobs),
             DynamoLines(jobs),
@@ -140,6 +143,7 @@ def in_memory() -> Stores:
         MemoryLeases(),
         MemoryRuns(),
         MemoryFlags(),
+        MemoryStats(),
         MemoryWheelHistory(),
         MemoryChanges(),
         MemoryLines(),

@@ -126,6 +126,7 @@ class Client:
                 flow_functions_max=self.world.flow_functions_max,
                 limits_namespaces=self.world.limits_namespaces,
                 auth=auth,
+                counts_deliveries=self.world.counts_deliveries,
             ),
             shard_count=lambda: self.world.shards,
             write_concurrently=write_concurrently,

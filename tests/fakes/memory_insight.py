@@ -1,11 +1,14 @@
 """The ports of lists and explanations in memory."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.flag import Flag
 from sweephand.model.run_id import run_position
+from sweephand.model.stats import Stats, no_stats
 from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 from sweephand.ports import Page
 
@@ -33,6 +36,32 @@ def _newest_first(flag: Flag) -> str:
     """A position that sorts flags by due time, the newest first."""
     place = run_position(flag.run, flag.uid)
     return f"{10**15 - flag.run.due_at:015d}#{place}"
+
+
+class MemoryStats:
+    """insight_ports.StatsStore."""
+
+    def __init__(self) -> None:
+        self._minutes: dict[tuple[str, Instant], Stats] = {}
+        self._lock = threading.Lock()
+
+    def add(
+        self, minute: Instant, part: int, counted: Mapping[str, Stats], in_time: Callable[[], bool]
+    ) -> None:
+        del part
+        if not in_time():
+            raise StoreError("too late")
+        with self._lock:
+            for namespace, stats in counted.items():
+                self._minutes.setdefault((namespace, minute), no_stats()).update(stats)
+
+    def minutes(self, namespace: str, since: Instant, until: Instant) -> Mapping[Instant, Stats]:
+        with self._lock:
+            return {
+                minute: deepcopy(stats)
+                for (of, minute), stats in self._minutes.items()
+                if of == namespace and since <= minute < until
+            }
 
 
 class MemoryWheelHistory:

@@ -14,7 +14,7 @@ from sweephand.flow_ports import (
     PolicyStore,
     WorkQueue,
 )
-from sweephand.insight_ports import FlagStore, WheelHistory
+from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports import (
     ChangeStore,
@@ -55,6 +55,7 @@ class FakePorts:
     changes: ChangeStore = MISSING
     runs: RunStore = MISSING
     flags: FlagStore = MISSING
+    stats: StatsStore = MISSING
     wheel_history: WheelHistory = MISSING
     batches: BatchStore = MISSING
     lines: LineStore = MISSING

@@ -35,7 +35,7 @@ from tests.fakes.memory import (
 from tests.fakes.memory_access import MemoryNamedSecrets
 from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
-from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
+from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.ports import FakePorts
 
@@ -94,6 +94,8 @@ class World:
         self.leases = MemoryLeases()
         self.runs = MemoryRuns()
         self.flags = MemoryFlags()
+        self.stats = MemoryStats()
+        self.counts_deliveries = False
         self.wheel_history = MemoryWheelHistory()
         self.batches = MemoryBatches()
         self.lines = MemoryLines()
@@ -145,6 +147,7 @@ class World:
                 limits_namespaces=self.limits_namespaces,
                 is_enabled=self.is_enabled,
                 triggers_per_minute_max=self.triggers_per_minute_max,
+                counts_deliveries=self.counts_deliveries,
             ),
             signing=OneSecret(),
             shard_count=lambda: self.shards,
@@ -165,6 +168,7 @@ class World:
             changes=self._port(self.changes, "changes"),
             runs=self._port(self.runs, "runs"),
             flags=self._port(self.flags, "flags"),
+            stats=self._port(self.stats, "stats"),
             wheel_history=self._port(self.wheel_history, "wheel_history"),
             batches=self._port(self.batches, "batches"),
             lines=self._port(self.lines, "lines"),
@@ -346,15 +350,21 @@ class World:
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand received messages to the delivery function. Acknowledge those that it reports as done."""
-        handled = self.intake().handle(batch, deadline=self.delivery_clock.now() + 90_000)
+        app, deadline = self.app(self.delivery_clock), self.delivery_clock.now() + 90_000
+        handled = app.intake.handle(batch, deadline=deadline)
+        if (stats := app.insight.delivery_stats) is not None:
+            stats.count(handled, batch[0].id, deadline)
         self.queue.acknowledge([each.receipt for each in finished(handled)])
         return handled
 
     def work_off(self, message: WorkMessage | NewerMessage, receives: int = 1) -> Worked:
         """Hand a work message to the flow function."""
         received = Received("work", "work", receives, encode_work(message))
-        work_intake = self.app(self.delivery_clock).flow.work_intake
-        return work_intake.handle(received, deadline=self.delivery_clock.now() + 90_000)
+        app, deadline = self.app(self.delivery_clock), self.delivery_clock.now() + 90_000
+        worked = app.flow.work_intake.handle(received, deadline=deadline)
+        if (stats := app.insight.delivery_stats) is not None:
+            stats.count_of_line(worked.namespace, worked.triggers, received.id, deadline)
+        return worked
 
     def run_until(self, end: Instant, *, ticking: bool = True) -> None:
         """Let time pass until `end`.

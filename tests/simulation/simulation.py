@@ -7,6 +7,7 @@ from functools import partial
 from random import Random
 from typing import Final
 
+from tests.simulation.oracle.counts import counts_are_what_consumers_saw
 from tests.simulation.oracle.explain import explanations_are_true, runs_that_need_a_look_are_listed
 from tests.simulation.oracle.oracle import judge
 from tests.simulation.oracle.tale import Tale
@@ -31,7 +32,7 @@ from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues
-from tests.simulation.world.explanations import explanations, flagged
+from tests.simulation.world.explanations import counted, explanations, flagged
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
@@ -294,6 +295,9 @@ class Simulation:
         chronicle = self._chronicle
         tale = Tale(chronicle.events, through, self._calm_at)
         yield from runs_that_need_a_look_are_listed(tale, flagged(chronicle))
+        yield from counts_are_what_consumers_saw(
+            tale, counted(chronicle), chronicle.figures["uncounted calls"]
+        )
         if chronicle.readable is not None:
             said = list(explanations(chronicle, chronicle.readable, self._seed, self.scheduler.now))
             chronicle.figures["explained"] = len(said)

@@ -19,6 +19,7 @@ TABLE_ACTIONS: Final[Mapping[str, str]] = {
     "put": "PutItem",
     "swap": "PutItem",
     "put_together": "PutItem",  # a transaction needs the rights of what it does
+    "add": "UpdateItem",
     "update": "UpdateItem",
     "delete": "DeleteItem",
     "query": "Query",
@@ -75,6 +76,7 @@ PARTITIONS: Final = frozenset(
         "runs#",
         "secrets#",
         "shard#",
+        "stats#",
         "wheel",
     }
 )

@@ -223,6 +223,43 @@ Forecast = TypedDict(
 Forecast.__doc__ = """How many triggers fall due in each bucket. Buckets without any are left out."""
 
 
+class LatenessClass(TypedDict):
+    """How many first attempts began at most so many milliseconds late, and later than the class below."""
+
+    atMostMs: int
+    attempts: int
+
+
+class StatsStep(TypedDict):
+    """What deliveries counted in one step. The times in milliseconds are bounds of classes of lateness."""
+
+    at: str
+    succeeded: int
+    running: int
+    retrying: int
+    failed: int
+    skipped: int
+    faults: int
+    p50Ms: int | None
+    p99Ms: int | None
+    maxMs: int | None
+    lateness: list[LatenessClass]
+
+
+# A class cannot have a field `from`.
+Stats = TypedDict(
+    "Stats",
+    {
+        "from": str,
+        "to": str,
+        "stepSeconds": int,
+        "steps": list[StatsStep],
+        "nextCursor": NotRequired[str],
+    },
+)
+Stats.__doc__ = """What deliveries counted. Steps in which they counted nothing are left out."""
+
+
 class FieldChange(TypedDict):
     """A top-level field of a job that was changed."""
 
@@ -349,6 +386,7 @@ class Me(TypedDict):
     namespace: str
     role: str
     expiresAt: str | None
+    stats: bool
 
 
 class Health(TypedDict):

@@ -4,7 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from sweephand_client.api.answers import Change, Forecast, Namespace, NamespaceSettings, Policy, WholePolicy
+from sweephand_client.api.answers import (
+    Change,
+    Forecast,
+    Namespace,
+    NamespaceSettings,
+    Policy,
+    Stats,
+    WholePolicy,
+)
 from sweephand_client.api.paging import items, label_query
 from sweephand_client.api.preconditions import preconditions
 from sweephand_client.http.transport import Query, Transport
@@ -76,6 +84,26 @@ class Namespaces:
             whole["jobs"] += part["jobs"]
             whole["paused"] += part["paused"]
         whole["buckets"] = [{"at": at, "triggers": triggers[at]} for at in sorted(triggers)]
+        whole.pop("nextCursor", None)
+        return whole
+
+    def stats(
+        self, namespace: str, *, since: str | None = None, to: str | None = None, step: str | None = None
+    ) -> Stats:
+        """What deliveries counted in each step: in the last hour, from `since` on, or until `to`.
+
+        Times are RFC 3339, and `step` is a duration of whole minutes. This makes as many calls as the span
+        needs. ConflictError: the stack does not count, since its parameter Stats is off.
+        """
+        path = {"namespace": namespace}
+        query: Query = {"from": since, "to": to, "step": step}
+        whole = cast("Stats", self._transport.call("stats", path, query=query).body)
+        part = whole
+        while "nextCursor" in part:
+            # The first call has chosen the span. By now another one would be chosen.
+            again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
+            part = cast("Stats", self._transport.call("stats", path, query=again).body)
+            whole["steps"] += part["steps"]
         whole.pop("nextCursor", None)
         return whole
 

@@ -16,6 +16,7 @@ from sweephand_client.commands import (
     job,
     rebuild,
     run,
+    stats,
     tail,
     transfer,
     zones,
@@ -41,6 +42,7 @@ app.add_typer(access.profiles, name="profile")
 command(app)(access.status)
 command(app)(tail.tail)
 command(app)(forecast.forecast)
+command(app)(stats.stats)
 command(app)(zones.zones)
 command(app)(explain.why)
 command(app)(apply.apply)

@@ -64,6 +64,7 @@ _ALL: Final = (
     Operation("listOccurrences", "GET", _JOB + "/occurrences"),
     Operation("previewOccurrences", "POST", "/v1/occurrences"),
     Operation("forecast", "GET", _NAMESPACE + "/forecast"),
+    Operation("stats", "GET", _NAMESPACE + "/stats"),
     Operation("listRuns", "GET", _JOB + "/runs"),
     Operation("listNamespaceRuns", "GET", _NAMESPACE + "/runs"),
     Operation("getRun", "GET", _RUN),

@@ -1,4 +1,4 @@
-"""Errors of what is said about runs: of flags, and of explanations."""
+"""Errors of what is said about runs: of flags, of explanations, and of counts."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -7,6 +7,8 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.model.run import Run
+from sweephand.runs import delivery_stats
+from sweephand.runs.delivery_stats import DeliveryStats
 from sweephand.runs.explain import of_job, of_run, verdict
 from sweephand.runs.explain.lives import Lives, Pause
 from sweephand.runs.flagged import FlaggedRuns
@@ -54,4 +56,21 @@ def explains_by_the_present_schedule() -> Iterator[None]:
 def explains_without_records() -> Iterator[None]:
     checks = tuple(each for each in _CHECKS if each is not of_run.recorded)
     with patch.object(verdict, "_CHECKS", checks):
+        yield
+
+
+@mutation("An attempt that will be retried is counted as delivered")
+def counts_retries_as_deliveries() -> Iterator[None]:
+    with patch.dict(delivery_stats._COUNTED, {"retrying": "succeeded"}):
+        yield
+
+
+@mutation("A call counts one trigger of each message, and not all triggers of a bundle")
+def counts_messages() -> Iterator[None]:
+    count: Any = DeliveryStats.count
+
+    def counted(self: Any, handled: Any, call: str, deadline: int) -> Any:
+        return count(self, {each.received: each for each in handled}.values(), call, deadline)
+
+    with patch.object(DeliveryStats, "count", counted):
         yield

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
-from tests.fakes.memory_insight import MemoryFlags, MemoryWheelHistory
+from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
 from tests.simulation.world.bucket import Bucket
@@ -63,6 +63,8 @@ class Chronicle(Recorder):
         self.flow = FlowStores(PermitWatch(scheduler))
         #: Flags of runs. A process dies at the gates of other stores, before or after it writes one.
         self.flags = MemoryFlags()
+        #: What deliveries counted. It has no gate either, so that counting draws no lots and takes no time.
+        self.stats = MemoryStats()
         self.wheel_history = MemoryWheelHistory()
         #: The stores without a gate, for those who look at a world that has ended; None on the adapters.
         self.readable: FakePorts | None = None

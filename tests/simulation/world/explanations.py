@@ -1,4 +1,4 @@
-"""What the API says of a world that has come to rest: explanations of a sample of instants, and all flags."""
+"""What the API says of a world that has come to rest: explanations of some instants, flags, and counts."""
 
 from collections.abc import Iterator
 from random import Random
@@ -15,6 +15,7 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
+from sweephand.model.stats import Stats, no_stats
 from sweephand.runtime.app_insight import InsightUseCases
 
 #: How many triggers, and how many other instants, a world is asked about.
@@ -47,6 +48,14 @@ def _sample(chronicle: Chronicle, random: Random) -> list[tuple[JobKey, Instant]
     triggers = random.sample(sorted(known), min(_TRIGGERS, len(known)))
     others = [(name, at + random.randrange(1, 10 * MINUTE_MS)) for name, at in triggers[:_OTHERS]]
     return [(JobKey("ns", name), at) for name, at in (*triggers, *others)]
+
+
+def counted(chronicle: Chronicle) -> Stats:
+    """What deliveries counted, of all minutes and namespaces together."""
+    found = no_stats()
+    for stats in chronicle.stats._minutes.values():
+        found.update(stats)
+    return found
 
 
 def flagged(chronicle: Chronicle) -> set[tuple[str, str]]:

@@ -65,6 +65,7 @@ class FlowFunctions:
         make_process: Callable[..., Process],
         begin: Callable[[Process, Callable[[], object]], None],
         complain: Callable[[Process, BaseException], None],
+        note_uncounted: Callable[[StoreError | None], None],
     ) -> None:
         self._scheduler = scheduler
         self._gate = gate
@@ -76,6 +77,7 @@ class FlowFunctions:
         self._make_process = make_process
         self._begin = begin
         self._complain = complain
+        self._note_uncounted = note_uncounted
         self._working = 0
         self._changes = 0
         self._poll_at: Instant = NEVER
@@ -124,7 +126,13 @@ class FlowFunctions:
         app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
 
         def body() -> None:
-            worked = app.flow.work_intake.handle(received, deadline=clock.now() + LIMITS_MS["deliver"])
+            deadline = clock.now() + LIMITS_MS["deliver"]
+            worked = app.flow.work_intake.handle(received, deadline=deadline)
+            stats = app.insight.delivery_stats
+            assert stats is not None, "every simulated stack counts"
+            self._note_uncounted(
+                stats.count_of_line(worked.namespace, worked.triggers, process.name, deadline)
+            )
             for error in worked.errors:
                 self._complain(process, error)
             if worked.is_done:

@@ -31,6 +31,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.runs.delivery_stats import DeliveryStats
 from sweephand.runs.received import Received, finished
 from sweephand.runtime.app import App
 
@@ -58,6 +59,13 @@ def unexpected(error: BaseException) -> list[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         return [leaf for each in error.exceptions for leaf in unexpected(each)]
     return [] if isinstance(error, EXPECTED) else [error]
+
+
+def delivery_stats(app: App) -> DeliveryStats:
+    """Return what counts the deliveries of a function."""
+    stats = app.insight.delivery_stats
+    assert stats is not None, "every simulated stack counts"
+    return stats
 
 
 class Functions:
@@ -254,12 +262,14 @@ class Functions:
 
     def _deliver(self, batch: Sequence[Received], code: int, is_over: Callable[[], None]) -> None:
         process = self._process("deliver", lambda _: is_over(), code)
-        handler, clock = self._fleet.app(process.machine).intake, self._fleet.clock(process.machine)
+        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
 
         def body() -> None:
             if self._gate.is_telling:
                 self._gate.told(RECEIVES, tuple(self._queues.normal.readable(batch)), None)
-            handled = handler.handle(batch, deadline=clock.now() + LIMITS_MS["deliver"])
+            deadline = clock.now() + LIMITS_MS["deliver"]
+            handled = app.intake.handle(batch, deadline=deadline)
+            self._note_uncounted(delivery_stats(app).count(handled, process.name, deadline))
             for each in handled:
                 if each.error is not None:
                     self._complain(process, each.error)
@@ -268,6 +278,9 @@ class Functions:
             is_over()
 
         self._start(process, body)
+
+    def _note_uncounted(self, error: StoreError | None) -> None:
+        self._chronicle.figures["uncounted calls"] += error is not None
 
     def flow(self, sqs: Sqs, functions_max: int) -> FlowFunctions:
         """Return the flow functions, whose work messages come from that queue."""
@@ -281,6 +294,7 @@ class Functions:
             make_process=self._process,
             begin=self._start,
             complain=self._complain,
+            note_uncounted=self._note_uncounted,
         )
         self._pollers.append(flow)
         return flow

@@ -98,6 +98,7 @@ class Fleet:
             bundle_span_ms=Bundling.of(seed).span_ms,
             flow_functions_max=Policies.of(seed).functions_max,
             limits_namespaces=Quotas.of(seed).are_on,
+            counts_deliveries=True,
         )
         self._work = work
         self._scheduler = scheduler
@@ -186,6 +187,7 @@ class Fleet:
                 changes=ports.changes,
                 runs=ports.runs,
                 flags=ports.flags,
+                stats=ports.stats,
                 wheel_history=ports.wheel_history,
                 batches=ports.batches,
                 lines=ports.lines,

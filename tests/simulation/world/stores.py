@@ -27,7 +27,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
-from sweephand.insight_ports import FlagStore, WheelHistory
+from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
@@ -69,6 +69,7 @@ class Ports:
     leases: LeaseStore
     runs: RunStore
     flags: FlagStore
+    stats: StatsStore
     wheel_history: WheelHistory
     lines: LineStore
     batches: BatchStore
@@ -141,6 +142,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         leases=gate.wrapped(leases, "leases"),
         runs=gate.wrapped(runs, "runs"),
         flags=chronicle.flags,
+        stats=chronicle.stats,
         wheel_history=chronicle.wheel_history,
         lines=gate.wrapped(lines, "lines"),
         batches=gate.wrapped(batches, "batches"),

@@ -94,6 +94,7 @@ def wire(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         leases=_told(gate, leases.DynamoLeases(table("leases", "timers")), "leases"),
         runs=_told(gate, runs.DynamoRuns(table("runs", "jobs")), "runs"),
         flags=chronicle.flags,
+        stats=chronicle.stats,
         wheel_history=chronicle.wheel_history,
         lines=_told(gate, lines.DynamoLines(table("lines", "jobs")), "lines"),
         batches=_told(gate, batches.DynamoBatches(table("batches", "jobs")), "batches"),

@@ -25,6 +25,7 @@ def server() -> Iterator[Server]:
     world = World()
     world.flow_functions_max = 5
     world.limits_namespaces = True
+    world.counts_deliveries = True
     world.leases.beat(Heartbeat(world.clock.now()))
     with serving(Api(world)) as server:
         yield server

@@ -56,6 +56,7 @@ def test_the_api_accepts_every_request_of_a_page(page: Path) -> None:
     world = World()
     world.flow_functions_max = 5
     world.limits_namespaces = True
+    world.counts_deliveries = True
     client = Client(world, allow_insecure_targets=True)
     client.world.leases.beat(Heartbeat(client.world.clock.now()))
     for asked in requests(page):

@@ -34,6 +34,7 @@ LISTED: Final = {
 ANSWERS: Final = {
     "bucketSeconds": "ForecastResponse",
     "estimatedEndAt": "BatchResponse",
+    "stepSeconds": "StatsResponse",
     "verdict": "ExplainResponse",
 }
 

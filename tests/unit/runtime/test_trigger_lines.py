@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from aws_lambda_powertools import Logger
 from tests.fakes.deliveries import FAILED
 from tests.fakes.faults import failing
 from tests.fakes.functions import forget_the_environment, function
@@ -163,3 +164,31 @@ def test_the_flow_function_counts_permits_in_use_and_names_triggers(
         ("Failures", 2, 0),
         ("Failures", 2, 1),
     ]
+
+
+def test_a_call_that_cannot_be_counted_has_a_warning_and_succeeds(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world.counts_deliveries = True
+    counting = world.app(world.delivery_clock)
+    monkeypatch.setattr(delivery, "app", lambda: counting)
+    called("deliver", due(world, "one"), monkeypatch, capsys)
+    [(_, counted)] = world.stats.minutes("ns", NOON, NOON + 60_000).items()
+    assert counted.outcomes == Counter({"succeeded": 1})
+    world.clock.time = NOON
+    event = due(world, "two")
+    failing(world, "stats.add")
+    lines = called("deliver", event, monkeypatch, capsys)
+    (warning,) = (each for each in lines if each.get("message") == "uncounted")
+    assert (warning["level"], warning["request_id"]) == ("WARNING", "8f507cfc")
+    assert len(world.consumers.times) == 2
+
+
+def test_the_triggers_of_a_work_message_are_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.counts_deliveries = True
+    counting = world.app(world.delivery_clock)
+    monkeypatch.setattr(flow, "app", lambda: counting)
+    worked = Worked("walked", Counter[OutcomeName]({"succeeded": 3, "kept": 2}), namespace="ns")
+    flow.count(Logger(service=f"lines {next(NUMBERS)}"), worked, "8f507cfc", 90_000)
+    [(_, counted)] = world.stats.minutes("ns", NOON, NOON + 60_000).items()
+    assert (counted.outcomes, counted.lateness) == (Counter({"succeeded": 3}), Counter())

@@ -1,4 +1,4 @@
-"""The Protocols of what lists and explanations read besides jobs and runs: flags, and the wheel's history.
+"""The Protocols of what is read about the past besides jobs and runs: flags, stats, and the wheel's history.
 
 The promises of ports.py hold here too.
 """
@@ -10,9 +10,10 @@ from sweephand.model.page import Page
 
 if TYPE_CHECKING:
     # Only some functions store these values. The others start without them.
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sweephand.model.flag import Flag
+    from sweephand.model.stats import Stats
     from sweephand.model.wheel_event import WheelEvent
 
 
@@ -29,6 +30,28 @@ class FlagStore(Protocol):
         They come after the position `after` ("": from the newest). `next` is the position after which the
         next page begins, as long as there may be more. A flag may still be returned past its `expires_at`,
         which is rounded up to whole seconds.
+        """
+        ...
+
+
+class StatsStore(Protocol):
+    """What deliveries counted in each minute. Each minute is kept for 30 days."""
+
+    def add(
+        self, minute: Instant, part: int, counted: "Mapping[str, Stats]", in_time: "Callable[[], bool]"
+    ) -> None:
+        """Add the counts of some namespaces to those of the minute that begins at `minute`.
+
+        All are added or none. `part` is any number of zero or more. Additions with different ones seldom
+        meet in one partition. No try is sent unless `in_time()` is true. After a StoreError, the counts may
+        have been added, and so they may have been added twice if no error is raised.
+        """
+        ...
+
+    def minutes(self, namespace: str, since: Instant, until: Instant) -> "Mapping[Instant, Stats]":
+        """The counts of a namespace in the minutes that begin at `since` or later, and before `until`.
+
+        Minutes without any are left out.
         """
         ...
 

@@ -53,6 +53,7 @@ def test_a_signed_request_is_one_of_the_holder_of_the_key() -> None:
         "namespace": "ns",
         "role": "write",
         "expiresAt": None,
+        "stats": False,
     }
     assert client.send("GET", f"{JOB_URL}/changes", caller=SIGNED).json["items"][0]["who"] == key_id_of(ROLE)
     assert client.send("GET", "/v1/keys", caller=SIGNED).status == 403
@@ -89,6 +90,7 @@ def test_a_request_with_a_token_is_one_of_its_claims() -> None:
         "namespace": "ns",
         "role": "write",
         "expiresAt": "2026-11-21T12:00:01.000Z",
+        "stats": False,
     }
     assert client.send("GET", f"{JOB_URL}/changes", caller=TOKEN).json["items"][0]["who"] == "jwt:ann"
     assert client.send("GET", "/v1/keys", caller=TOKEN).status == 403

@@ -63,6 +63,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("DELETE", POLICY_URL, None, (403, 404, 404)),
     ("GET", "/v1/namespaces/ns/runs", None, (200, 200, 200)),
     ("GET", "/v1/namespaces/ns/forecast", None, (200, 200, 200)),
+    ("GET", "/v1/namespaces/ns/stats", None, (409, 409, 409)),
     ("GET", "/v1/namespaces/ns/policies", None, (200, 200, 200)),
     ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
     ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),

@@ -169,6 +169,7 @@ def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
     me = Caller(made["id"], "ns", role)
     shown = client.send("GET", "/v1/me", caller=me)
     expected = {"id": made["id"], "namespace": "ns", "role": role, "expiresAt": made["expiresAt"]}
+    expected |= {"stats": False}
     assert (shown.json, shown.headers["cache-control"]) == (expected, "no-store")
     client.send("DELETE", f"/v1/keys/{made['id']}")
     assert client.send("GET", "/v1/me", caller=me).json == {**expected, "expiresAt": None}

@@ -108,6 +108,7 @@ def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[A
     for example in examples:
         world = World()
         world.flow_functions_max = 5
+        world.counts_deliveries = True
         client = Client(world)
         client.send("PUT", "/v1/namespaces/demo/policies/mailer", {"maxConcurrent": 3})
         client.send("PUT", "/v1/namespaces/demo/secrets/api-token", {"value": "x"})

@@ -14,7 +14,7 @@ from tests.fakes.http_events import TARGET, Answered
 from tests.unit.web.tenants.calls import Call, Names, calls
 from tests.unit.web.tenants.town import NOBODYS, OURS, THEIRS, Tenant, Town, absent, town_for
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.api_key import ROLES
 from sweephand.web.http import cursor
 
@@ -86,6 +86,9 @@ def cursors_of(town: Town) -> dict[str, str]:
     for call in CALLS:
         if call.name == "forecast":  # it looks at a thousand jobs in a call
             found[call.name] = cursor.encode("forecast", town.theirs.names.jobs["steady"])
+        elif call.name == "stats":  # it has no limit, and its positions are minutes
+            now = town.client.world.clock.time
+            found[call.name] = cursor.encode("stats", str(now - now % MINUTE_MS - 30 * MINUTE_MS))
         elif call.has_cursor and call.method == "GET":
             keys = town.everything_key if call.name == "listNamespaces" else town.theirs.keys
             page = town.send(keys["admin"], "GET", call.url(town.theirs.names, "limit=1"))

@@ -72,6 +72,7 @@ class Town:
         world = World()
         world.ids = self.ids
         world.flow_functions_max = 5
+        world.counts_deliveries = True
         world.consumers.answering = self._answer
         self._tokens: dict[str, str] = {}
         self.client = Client(world)

@@ -109,6 +109,11 @@ FORECAST_BUCKET_S_MIN: Final = 60
 #: A schedule that is rarer than this needs no forecast.
 FORECAST_DAYS_MAX: Final = 400
 
+#: The steps of one call for stats: the minutes of a day.
+STATS_STEPS_MAX: Final = 1_440
+STATS_STEP_S_MIN: Final = 60
+STATS_STEP_DAYS_MAX: Final = 1
+
 
 def table() -> dict[str, int]:
     """Each limit by its name in the API: camelCase, with the unit in the name."""
@@ -174,4 +179,7 @@ def table() -> dict[str, int]:
         "forecastBucketsMax": FORECAST_BUCKETS_MAX,
         "forecastBucketSecondsMin": FORECAST_BUCKET_S_MIN,
         "forecastDaysMax": FORECAST_DAYS_MAX,
+        "statsStepsMax": STATS_STEPS_MAX,
+        "statsStepSecondsMin": STATS_STEP_S_MIN,
+        "statsStepDaysMax": STATS_STEP_DAYS_MAX,
     }

@@ -98,6 +98,13 @@ PENDING_MAX_MS: Final = 60 * MINUTE_MS
 #: while. A job is kept for this long after its last expected attempt.
 ATTEMPT_DELAY_MAX_MS: Final = 60 * MINUTE_MS
 
+#: What deliveries counted is kept for this long.
+STATS_RETENTION_MS: Final = 30 * DAY_MS
+
+#: A function counts only if so much of its time is left. A try of the write ends within 6 s. A function that
+#: is ended before it has answered gets all of its messages again.
+STATS_RESERVE_MS: Final = 10 * SECOND_MS
+
 #: A change of a job is kept for this long, even if the job is deleted.
 CHANGE_RETENTION_MS: Final = 90 * DAY_MS
 

@@ -91,6 +91,7 @@ class App:
             runs=ports.runs,
             flagged=self.insight.flagged_list,
             explainer=self.insight.explainer(self.policies.policy_check),
+            stats=self.insight.stats_reader,
             batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
             callbacks=self.callbacks,
@@ -193,7 +194,7 @@ class App:
         """Says what has happened and what will happen."""
         from sweephand.runtime.app_insight import InsightUseCases
 
-        return InsightUseCases(self.ports)
+        return InsightUseCases(self.ports, counts_deliveries=self.options.counts_deliveries)
 
     @cached_property
     def namespaces(self) -> "NamespaceUseCases":

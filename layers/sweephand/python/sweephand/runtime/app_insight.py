@@ -8,16 +8,19 @@ if TYPE_CHECKING:
     from sweephand.jobs.forecast import Forecaster
     from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.ports import RunStore
+    from sweephand.runs.delivery_stats import DeliveryStats
     from sweephand.runs.explain.explainer import Explainer
     from sweephand.runs.flagged_list import FlaggedList
+    from sweephand.runs.stats_reader import StatsReader
     from sweephand.runtime.app_ports import Ports
 
 
 class InsightUseCases:
     """The use cases over one set of ports. Each is made when it is first asked for."""
 
-    def __init__(self, ports: "Ports") -> None:
+    def __init__(self, ports: "Ports", *, counts_deliveries: bool = False) -> None:
         self._ports = ports
+        self._counts_deliveries = counts_deliveries
 
     @cached_property
     def change_history(self) -> "ChangeHistory":
@@ -66,3 +69,21 @@ class InsightUseCases:
 
         ports = self._ports
         return FlaggedList(flags=ports.flags, runs=ports.runs, jobs=ports.jobs)
+
+    @cached_property
+    def delivery_stats(self) -> "DeliveryStats | None":
+        """Counts what deliveries did; None in a stack that does not count."""
+        if not self._counts_deliveries:
+            return None
+        from sweephand.runs.delivery_stats import DeliveryStats
+
+        return DeliveryStats(stats=lambda: self._ports.stats, clock=self._ports.clock)
+
+    @cached_property
+    def stats_reader(self) -> "StatsReader":
+        """Shows what deliveries counted."""
+        from sweephand.runs.stats_reader import StatsReader
+
+        return StatsReader(
+            stats=self._ports.stats if self._counts_deliveries else None, clock=self._ports.clock
+        )

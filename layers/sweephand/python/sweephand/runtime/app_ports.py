@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         PolicyStore,
         WorkQueue,
     )
-    from sweephand.insight_ports import FlagStore, WheelHistory
+    from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
     from sweephand.runs.audit_rounds import AuditRoundStore
 
 
@@ -61,6 +61,9 @@ class Ports(Protocol):
 
     @property
     def flags(self) -> "FlagStore": ...  # noqa: D102 - same
+
+    @property
+    def stats(self) -> "StatsStore": ...  # noqa: D102 - same
 
     @property
     def batches(self) -> "BatchStore": ...  # noqa: D102 - same

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sweephand.storage.policy_lines import DynamoPolicyLines
     from sweephand.storage.runs import DynamoRuns
     from sweephand.storage.signing_secrets import DynamoSecrets
+    from sweephand.storage.stats import DynamoStats
     from sweephand.storage.timers import DynamoTimers
     from sweephand.storage.wheel_history import DynamoWheelHistory
 
@@ -77,6 +78,13 @@ class AwsPorts:
         from sweephand.storage.flags import DynamoFlags
 
         return DynamoFlags(tables.jobs_table())
+
+    @cached_property
+    def stats(self) -> "DynamoStats":
+        """insight_ports.StatsStore."""
+        from sweephand.storage.stats import DynamoStats
+
+        return DynamoStats(tables.jobs_table())
 
     @cached_property
     def batches(self) -> "DynamoBatches":
@@ -315,5 +323,6 @@ def app() -> App:
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
         limits_namespaces=True,
         auth=settings.auth,
+        counts_deliveries=settings.counts_deliveries,
     )
     return App(ports(), options)

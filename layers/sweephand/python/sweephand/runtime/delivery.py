@@ -60,6 +60,19 @@ def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence
     return app().intake.handle(received, deadline=app().ports.clock.now() + remaining_ms)
 
 
+def count(logger: "Logger", handled: Sequence[Handled], request_id: str | None, remaining_ms: int) -> None:
+    """Count what became of the messages of a call, if the stack counts. A failure is only logged."""
+    if (stats := app().insight.delivery_stats) is not None:
+        deadline = app().ports.clock.now() + remaining_ms
+        log_uncounted(logger, stats.count(handled, request_id or "", deadline), request_id)
+
+
+def log_uncounted(logger: "Logger", error: Exception | None, request_id: str | None) -> None:
+    """Write a log line if a call could not be counted."""
+    if error is not None:
+        logger.warning("uncounted", extra={"request_id": request_id}, exc_info=error)
+
+
 def report(logger: "Logger", handled: Sequence[Handled], request_id: str | None) -> None:
     """Write the log lines of a call, with its metrics: one for each noteworthy trigger, and one for all."""
     log_triggers(logger, handled, request_id)

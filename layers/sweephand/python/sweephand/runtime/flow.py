@@ -23,7 +23,7 @@ import sweephand.storage.runs
 import sweephand.storage.signing_secrets  # noqa: F401
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runtime.aws_ports import app
-from sweephand.runtime.delivery import counted, failures, log_triggers, received_of
+from sweephand.runtime.delivery import counted, failures, log_triggers, log_uncounted, received_of
 from sweephand.runtime.metrics import Values, write
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ def work(record: Mapping[str, Any], remaining_ms: int) -> Worked:
     """Handle the record of an SQS event, within the function's remaining time in milliseconds."""
     deadline = app().ports.clock.now() + remaining_ms
     return app().flow.work_intake.handle(received_of(record), deadline=deadline)
+
+
+def count(logger: "Logger", worked: Worked, request_id: str | None, remaining_ms: int) -> None:
+    """Count what became of the triggers of a work message, if the stack counts. A failure is only logged."""
+    if (stats := app().insight.delivery_stats) is not None:
+        deadline = app().ports.clock.now() + remaining_ms
+        error = stats.count_of_line(worked.namespace, worked.triggers, request_id or "", deadline)
+        log_uncounted(logger, error, request_id)
 
 
 def report(logger: "Logger", worked: Worked, request_id: str | None) -> None:

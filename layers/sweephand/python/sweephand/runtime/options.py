@@ -19,7 +19,7 @@ class Options(NamedTuple):
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
     without flow policies. If it `limits_namespaces`, the limits in the settings of namespaces are obeyed.
     `triggers_per_minute_max` is the stack's valve; 0 stands for none. `auth` is how callers prove who they
-    are; None stands for keys.
+    are; None stands for keys. If the stack `counts_deliveries`, functions count what they delivered.
     """
 
     shards: int = 1
@@ -33,3 +33,4 @@ class Options(NamedTuple):
     limits_namespaces: bool = False
     triggers_per_minute_max: int = 0
     auth: "Auth | None" = None
+    counts_deliveries: bool = False

@@ -57,6 +57,7 @@ class Settings(NamedTuple):
     stack_name: str
     has_all_metrics: bool
     has_namespace_metrics: bool
+    counts_deliveries: bool
 
     @property
     def queues(self) -> JobQueues:
@@ -116,6 +117,7 @@ class Settings(NamedTuple):
             stack_name=environment.get("STACK_NAME", "sweephand"),
             has_all_metrics=_has_all_metrics(environment),
             has_namespace_metrics=_switch(environment, "NAMESPACE_METRICS"),
+            counts_deliveries=_switch(environment, "STATS"),
         )
 
 

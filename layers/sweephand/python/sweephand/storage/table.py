@@ -126,6 +126,12 @@ class Table:
             raise StoreError(f"TransactWriteItems on table {self._name}: {error}") from error
         return True
 
+    def add(self, key: ItemKey, actions: Sequence[Action]) -> None:
+        """Change an item whatever it is, or make it if there is none."""
+        request = {"TableName": self._name, "Key": _raw(key), **_expressions(None, actions)}
+        with self._store_errors("UpdateItem"):
+            self._client.update_item(**request)
+
     def update(self, key: ItemKey, actions: Sequence[Action], condition: Expression) -> RawItem | Refusal:
         """Change an item. Returns the item as changed, or the refusal."""
         request = {"TableName": self._name, "Key": _raw(key), **_expressions(condition, actions)}

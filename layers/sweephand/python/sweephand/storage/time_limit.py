@@ -14,8 +14,8 @@ from sweephand.base.errors import StoreError
 if TYPE_CHECKING:
     from botocore.hooks import BaseEventHooks
 
-#: The operations that write one item of a job.
-_BOUND_OPERATIONS: Final = ("PutItem", "DeleteItem")
+#: The operations that write one item.
+_BOUND_OPERATIONS: Final = ("PutItem", "DeleteItem", "UpdateItem")
 
 _in_time: Final[ContextVar[Callable[[], bool] | None]] = ContextVar("in_time", default=None)
 

@@ -39,6 +39,7 @@ from sweephand.web.routes import (
     secrets,
     service,
     signing_secrets,
+    stats,
 )
 from sweephand.web.services import Services
 
@@ -73,6 +74,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *forecast.OPERATIONS,
     *runs.OPERATIONS,
     *namespace_runs.OPERATIONS,
+    *stats.OPERATIONS,
     *batches.OPERATIONS,
     *redrive.OPERATIONS,
     *callbacks.OPERATIONS,

@@ -33,6 +33,7 @@ from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
+from sweephand.runs.stats_reader import StatsReader
 from sweephand.targets.queues import Reach
 
 
@@ -55,6 +56,7 @@ class Services:
     runs: RunStore
     flagged: FlaggedList
     explainer: Explainer
+    stats: StatsReader
     batches: BatchReader
     lines: LineStore
     redriver: Redriver

@@ -139,6 +139,7 @@ def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
         "namespace": caller.namespace,
         "role": caller.role,
         "expiresAt": time_or_none(expires_at),
+        "stats": services.stats.is_on,
     }
     return Reply(200, response, {"cache-control": "no-store"})
 
@@ -275,7 +276,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="any",
         summary="Show what the caller may do",
-        description="The namespace and the role of its key or token, and when that expires.",
+        description="The namespace and the role of its key or token, when that expires, and whether the "
+        "stack counts deliveries.",
         run=show_me,
         returns={200: Returns("The caller's key", MeResponse)},
     ),

@@ -17,6 +17,7 @@ from sweephand.base.limits import (
     OCCURRENCES_MAX,
     PAGE_ITEMS_DEFAULT,
     PAGE_ITEMS_MAX,
+    STATS_STEPS_MAX,
 )
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState
@@ -203,6 +204,25 @@ class ForecastQuery(QueryParameters):
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "forecast"))] = Field(
         "", description=_CURSOR
     )
+
+
+class StatsQuery(QueryParameters):
+    """Selects the span and the steps of what deliveries counted."""
+
+    since: InstantText | None = Field(
+        None,
+        alias="from",
+        description="The instant in whose minute the first step begins (RFC 3339 with an offset). By default "
+        "an hour before `to`.",
+    )
+    to: InstantText | None = Field(
+        None, description="The instant at which the last step ends. By default now."
+    )
+    step: DurationText = Field(
+        "1m",
+        description=f"The length of a step, in whole minutes, up to 24h. At most {STATS_STEPS_MAX} steps.",
+    )
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "stats"))] = Field("", description=_CURSOR)
 
 
 def labels_of(pairs: Collection[str]) -> Mapping[str, str]:

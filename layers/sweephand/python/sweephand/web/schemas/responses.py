@@ -57,6 +57,10 @@ class MeResponse(TypedDict):
         Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
     ]
     expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+    stats: Annotated[
+        bool,
+        Field(description="Whether the stack counts deliveries, by its parameter `Stats`, and so has stats."),
+    ]
 
 
 class NewKeyResponse(KeyResponse):

@@ -1,0 +1,170 @@
+"""Counting what deliveries did: by one write for each call, which may fail and disturbs nothing."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.contract.builders import policy
+from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.deliveries import FAILED
+from tests.fakes.faults import calls_of, failing
+from tests.fakes.world import NOON, World
+
+from sweephand.base.errors import ConflictError
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS, STATS_RESERVE_MS
+from sweephand.model.policy import PolicyKey
+from sweephand.model.stats import Stats
+from sweephand.ports import Answer
+from sweephand.runs.stats_reader import StatsSpan
+
+DONE = Answer(succeeded=True, code=204)
+
+
+def counting() -> World:
+    world = World()
+    world.counts_deliveries = True
+    return world
+
+
+def counted(world: World, namespace: str = "ns") -> dict[int, Stats]:
+    """The counts by the minute from noon on in which they were counted."""
+    found = world.stats.minutes(namespace, NOON - HOUR_MS, NOON + 48 * HOUR_MS)
+    return {(minute - NOON) // MINUTE_MS: stats for minute, stats in found.items()}
+
+
+def outcomes(world: World) -> Counter[Any]:
+    return sum((stats.outcomes for stats in counted(world).values()), Counter())
+
+
+def test_each_call_counts_once_in_the_minute_in_which_it_ends() -> None:
+    world = counting()
+    for name, due in (("a", "10s"), ("b", "10s"), ("c", "70s")):
+        world.put(name, dueTime=due)
+    world.run_until(NOON + 2 * MINUTE_MS)
+    first = Stats(Counter({"succeeded": 2}), Counter({10: 2}))
+    assert counted(world) == {0: first, 1: Stats(Counter({"succeeded": 1}), Counter({10: 1}))}
+
+
+def test_many_triggers_of_a_call_are_one_write() -> None:
+    world = counting()
+    for number in range(9):
+        world.put(f"job-{number}", dueTime="10s")
+    world.clock.time = NOON + 10_000
+    batch = world.queue.take()
+    assert len(batch) > 1
+    calls = calls_of(world, lambda: world.deliver(batch))
+    assert sum("stats.add" in each for each in calls) == 2, "announced before the call and after it"
+    assert counted(world)[0].outcomes["succeeded"] == len(batch)
+
+
+def test_retries_failures_and_skips_are_counted_as_what_they_are() -> None:
+    world = counting()
+    world.consumers.answering = lambda attempt: FAILED if attempt.number < 3 else DONE
+    world.put(dueTime="10s")
+    world.run_until(NOON + HOUR_MS)
+    assert outcomes(world) == Counter(retrying=2, succeeded=1)
+    # Only a first attempt has a lateness.
+    assert sum((stats.lateness for stats in counted(world).values()), Counter()) == Counter({10: 1})
+    world.consumers.answering = lambda _: FAILED._replace(is_final=True)
+    world.put("final", dueTime="10s")
+    world.run_until(NOON + 2 * HOUR_MS)
+    assert outcomes(world) == Counter(retrying=2, succeeded=1, failed=1)
+
+
+def test_a_skipped_trigger_and_an_accepted_one_are_counted() -> None:
+    world = counting()
+    world.consumers.answering = lambda _: ACCEPTED
+    world.put(schedule="@every 10s", overlap="skip", completion="async", repeats=3)
+    world.run_until(NOON + MINUTE_MS)
+    assert outcomes(world) == Counter(running=1, skipped=2)
+
+
+def test_lateness_is_counted_by_its_class() -> None:
+    world = counting()
+    world.put(dueTime="10s")
+    world.clock.time = NOON + 10_160
+    world.run_until(NOON + MINUTE_MS)
+    assert counted(world)[0].lateness == Counter({200: 1})
+
+
+def test_a_fault_of_sweephand_is_counted_as_a_fault() -> None:
+    world = counting()
+    world.put(dueTime="10s")
+    failing(world, "consumers.deliver", times=1)
+    world.clock.time = NOON + 10_000
+    world.deliver(world.queue.take())
+    assert outcomes(world) == Counter(faults=1)
+
+
+def test_triggers_under_a_policy_are_counted_without_their_lateness() -> None:
+    world = counting()
+    world.flow_functions_max = 4
+    assert world.policies.put(replace(policy(5), key=PolicyKey("ns", "mailer")), None)
+    for name in ("a", "b"):
+        world.put(name, dueTime="20s", policy="mailer")
+    world.run_until(NOON + 2 * MINUTE_MS)
+    assert outcomes(world) == Counter(succeeded=2)
+    assert not any(stats.lateness for stats in counted(world).values())
+
+
+def test_a_failing_write_disturbs_no_delivery() -> None:
+    world = counting()
+    world.put(schedule="@every 10s", repeats=5)
+    failing(world, "stats.add")
+    world.run_until(NOON + 2 * MINUTE_MS)
+    assert len(world.consumers.times) == 5
+    assert not world.queue.buried
+    assert counted(world) == {}
+
+
+def test_a_call_that_nearly_ran_out_of_time_counts_nothing() -> None:
+    world = counting()
+    world.put(dueTime="10s")
+    world.clock.time = NOON + 10_000
+    app = world.app(world.delivery_clock)
+    now = world.delivery_clock.now()
+    handled = app.intake.handle(world.queue.take(), deadline=now + 90_000)
+    stats = app.insight.delivery_stats
+    assert stats is not None
+    assert stats.count(handled, "call", now + STATS_RESERVE_MS) is not None
+    assert counted(world) == {}
+    assert stats.count(handled, "call", now + STATS_RESERVE_MS + 1) is None
+    assert outcomes(world) == Counter(succeeded=1)
+
+
+def test_a_stack_that_does_not_count_writes_nothing_and_has_nothing_to_read() -> None:
+    world = World()
+    world.put(dueTime="10s")
+    world.run_until(NOON + MINUTE_MS)
+    assert world.consumers.times
+    assert counted(world) == {}
+    reader = world.app(world.api_clock).insight.stats_reader
+    with pytest.raises(ConflictError, match="parameter Stats"):
+        reader.read("ns", StatsSpan(NOON, NOON + HOUR_MS, MINUTE_MS), NOON)
+
+
+def test_a_reading_that_takes_too_long_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = counting()
+    one = Stats(Counter({"succeeded": 1}), Counter())
+    for minute in range(0, 600, 10):
+        world.stats.add(NOON + minute * MINUTE_MS, 0, {"ns": one}, lambda: True)
+    reader = world.app(world.api_clock).insight.stats_reader
+    minutes = world.stats.minutes
+
+    def slow(*asked: Any) -> Any:
+        world.clock.time += BULK_TIME_LIMIT_MS // 2
+        return minutes(*asked)
+
+    span = StatsSpan(NOON, NOON + 10 * HOUR_MS, 30 * MINUTE_MS)
+    whole = reader.read("ns", span, span.since)
+    assert [stats.outcomes["succeeded"] for _, stats in whole.steps] == [3] * 20
+    monkeypatch.setattr(world.stats, "minutes", slow)
+    reached, found = span.since, list[tuple[int, Stats]]()
+    for _ in range(5):
+        part = reader.read("ns", span, reached)
+        found += part.steps
+        assert (part.reached is None) == (reached == NOON + 8 * HOUR_MS)
+        reached = part.reached or reached
+    assert found == whole.steps
