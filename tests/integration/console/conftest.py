@@ -89,6 +89,7 @@ def town() -> Iterator[Town]:
     world = World()
     world.flow_functions_max = 5
     world.limits_namespaces = True
+    world.counts_deliveries = True
     api = Api(world)
 
     def refusing(attempt: Attempt) -> Answer:

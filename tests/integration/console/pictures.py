@@ -71,6 +71,7 @@ def town() -> Api:
     """A stack that has run for some hours, with a few jobs and policies."""
     world = World()
     world.flow_functions_max = 5
+    world.counts_deliveries = True
     world.limits_namespaces = True
     world.consumers.answering = _answered
     api = Api(world)

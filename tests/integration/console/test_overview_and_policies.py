@@ -1,11 +1,16 @@
 """The overview of a namespace, and its flow policies."""
 
+import re
+from collections import Counter
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
+from tests.fakes.http_events import Client as Api
+from tests.fakes.http_server import serving
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
-from sweephand.base.instants import MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.model.stats import Stats
 from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
@@ -30,6 +35,45 @@ def test_the_overview_shows_what_failed_by_job(open_console: Open) -> None:
     expect(row.get_by_role("cell").nth(1)).to_have_text("3")
     failed.get_by_role("link", name="3 failed").click()
     page.wait_for_url("**#/ns/failures")
+
+
+def test_the_overview_shows_the_outcomes_and_the_lateness_of_the_last_hour(
+    open_console: Open, town: Town
+) -> None:
+    world = town.world
+    minute = world.clock.time - world.clock.time % MINUTE_MS - 30 * MINUTE_MS
+    counted = Stats(Counter({"succeeded": 1_200, "retrying": 3}), Counter({20: 1_000, 3_000: 200}))
+    world.stats.add(minute, 0, {"ns": counted, "elsewhere": counted}, lambda: True)
+    hour = open_console().show("ns/overview").get_by_role("region", name="The last hour")
+    outcomes = hour.get_by_role("img", name="Outcomes in each minute")
+    expect(outcomes).to_have_accessible_name(re.compile("1.200 delivered, 3 to be tried again, 1 failed"))
+    assert outcomes.locator("rect").count() == 3
+    lateness = hour.get_by_role("img", name="Lateness in each minute")
+    expect(lateness).to_have_accessible_name(re.compile("Half .* 20 ms late, 99 of a hundred at most 3.0 s"))
+    assert lateness.locator("rect.late").count() == 1
+    assert lateness.locator("rect.prompt").count() == 1
+
+
+def test_an_hour_without_deliveries_says_so(open_console: Open, town: Town) -> None:
+    town.world.clock.time += 2 * HOUR_MS
+    hour = open_console().show("ns/overview").get_by_role("region", name="The last hour")
+    expect(hour).to_contain_text("Nothing was delivered in the last hour.")
+
+
+def test_a_stack_that_does_not_count_says_how_to_turn_it_on(browser: Browser, town: Town) -> None:
+    town.world.counts_deliveries = False
+    with serving(Api(town.world)) as server:
+        page = browser.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.clock.set_fixed_time(town.world.clock.time / 1_000)
+        page.add_init_script("sessionStorage.setItem('sweephand-key', 'sh_admin')")
+        page.goto(f"{server.url}/console#/ns/overview")
+        hour = page.get_by_role("region", name="The last hour")
+        expect(hour).to_contain_text("Set its parameter Stats to on")
+        expect(hour).to_contain_text("the newest 3 began at most 0 ms late")
+        page.close()
+    assert not [url for url in asked if "/stats" in url]
 
 
 def test_a_stack_that_does_not_tick_is_told_above_all_else(open_console: Open, town: Town) -> None:

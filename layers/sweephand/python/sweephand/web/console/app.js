@@ -82,7 +82,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   if (screen === "jobs" && part === "runs" && id) {
     return html`<${Run} me=${me} namespace=${namespace} name=${name} id=${id} />`;
   }
-  if (screen === "overview") return html`<${Overview} namespace=${namespace} />`;
+  if (screen === "overview") return html`<${Overview} me=${me} namespace=${namespace} />`;
   if (screen === "failures") return html`<${Failures} me=${me} namespace=${namespace} />`;
   if (screen === "jobs" && part === "why") return html`<${Why} namespace=${namespace} name=${name} query=${query} />`;
   if (screen === "policies") return html`<${Policies} me=${me} namespace=${namespace} />`;

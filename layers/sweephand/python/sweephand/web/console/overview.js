@@ -1,8 +1,9 @@
-// The first screen: whether the stack ticks, what falls due in the next 24 hours, what fails, and what waits.
+// The first screen: whether the stack ticks, the last hour, the next 24 hours, what fails, and what waits.
 
 import { html } from "./vendor/preact.js";
 import { call, get, getAll, inNamespace, pathOf } from "./api.js";
 import { groupsOf, runsOf } from "./failures.js";
+import { Lately } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
 import { policyLimits, wholePolicies } from "./policies.js";
@@ -16,7 +17,7 @@ const HOURS = 24;
 /** A forecast looks at up to 1,000 jobs a call. Beyond so many calls it is shown as partial. */
 const FORECAST_CALLS_MAX = 10;
 
-export function Overview({ namespace }) {
+export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
   const forecast = useLive(() => nextDay(namespace), `forecast ${namespace}`);
   const paused = useLive(() => getAll(inNamespace(namespace, "jobs"), { state: "paused" }, 200), `paused ${namespace}`);
@@ -24,6 +25,7 @@ export function Overview({ namespace }) {
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   return html`<div class="head"><h1>Overview</h1></div>
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${Heartbeat} found=${found} />`} />
+    <${Lately} me=${me} namespace=${namespace} failing=${failing.value} />
     <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
       <${Loaded} live=${forecast} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
