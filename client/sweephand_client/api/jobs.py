@@ -77,11 +77,15 @@ class Jobs:
         namespace: str,
         *,
         prefix: str = "",
+        contains: str = "",
         state: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Iterator[Job]:
-        """The jobs in the order of their names, without their data. Reads pages as they are needed."""
-        query = {"prefix": prefix, "state": state, "label": label_query(labels)}
+        """The jobs in the order of their names, without their data. Reads pages as they are needed.
+
+        With `contains`, the jobs whose names contain that text. The stack reads all jobs with the prefix.
+        """
+        query = {"prefix": prefix, "contains": contains or None, "state": state, "label": label_query(labels)}
         return items(self._transport, "listJobs", {"namespace": namespace}, query)
 
     def put_many(self, namespace: str, jobs: Iterable[Mapping[str, Any]]) -> Iterator[BulkResult]:

@@ -83,13 +83,18 @@ def list_jobs(
     session: Session,
     *,
     prefix: _Prefix = None,
+    contains: Annotated[str, typer.Option(help="Only jobs whose names contain this text.")] = "",
     label: _Label = None,
     state: Annotated[str | None, typer.Option(help="Only jobs that are active, paused or completed.")] = None,
     limit: _Limit = 1000,
 ) -> None:
     """List jobs by name."""
     found = session.client.jobs.list(
-        session.namespace, prefix=prefix or "", state=state, labels=read_labels(label or ())
+        session.namespace,
+        prefix=prefix or "",
+        contains=contains,
+        state=state,
+        labels=read_labels(label or ()),
     )
     jobs = limited(session, found, limit)
     rows = [

@@ -38,6 +38,13 @@ def free_url() -> str:
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
 
 
+def test_jobs_are_listed_by_a_part_of_their_names(sweephand: CommandLine) -> None:
+    for name in ("eu-report", "us-report", "eu-mail"):
+        sweephand.ok("job", "schedule", name, "--due", "1h", "--url", "https://consumer.example/hook")
+    found = sweephand.ok("job", "list", "--contains", "report", "--json").json
+    assert [each["name"] for each in found] == ["eu-report", "us-report"]
+
+
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
     said = sweephand.ok(
         *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"

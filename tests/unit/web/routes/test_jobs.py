@@ -1,9 +1,15 @@
 """Writing, reading, listing and deleting jobs over HTTP."""
 
+from typing import Any
+
 import pytest
 from tests.fakes.http_events import JOB, READER, TARGET, Client
 
 from sweephand.base.errors import ParameterError, StoreError
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.jobs import examine
+from sweephand.model.job import Job
+from sweephand.ports import Page
 
 NAMES = ["a", "a.b", "~x", "a+b", "a=b", "a@b", "a:b", "a-b", "...", "A_0", "x" * 128, ".a", "=", "+", "@"]
 
@@ -163,6 +169,51 @@ def test_a_list_goes_on_from_page_to_page_without_data() -> None:
             break
         cursor = f"&cursor={page['nextCursor']}"
     assert names == [f"job-{number}" for number in range(5)]
+
+
+def listed(client: Client, query: str) -> list[list[str]]:
+    """The names on each page of a list of jobs."""
+    pages: list[list[str]] = []
+    cursor = ""
+    while True:
+        page = client.send("GET", f"/v1/namespaces/ns/jobs?{query}{cursor}").json
+        pages.append([each["name"] for each in page["items"]])
+        if "nextCursor" not in page:
+            return pages
+        cursor = f"&cursor={page['nextCursor']}"
+
+
+def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name() -> None:
+    client = Client()
+    for name in ("eu-report-1", "eu-mail", "us-report", "report", "Report"):
+        client.put(name)
+    assert listed(client, "contains=report") == [["eu-report-1", "report", "us-report"]]
+    assert listed(client, "contains=report&prefix=eu-") == [["eu-report-1"]]
+    assert listed(client, "contains=report&limit=1") == [["eu-report-1"], ["report"], ["us-report"]]
+    assert listed(client, "contains=report&limit=2") == [["eu-report-1", "report"], ["us-report"]]
+    assert listed(client, "contains=never") == [[]]
+    assert listed(client, "contains=") == [["Report", "eu-mail", "eu-report-1", "report", "us-report"]]
+    refused = client.send("GET", "/v1/namespaces/ns/jobs?contains=a%20b")
+    assert (refused.status, refused.pointers) == (422, ["/contains"])
+
+
+def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 3)
+    monkeypatch.setattr(examine, "_PAGE_MAX", 3)
+    client = Client()
+    for number in range(7):
+        client.put(f"job-{number}")
+    client.put("zebra")
+    assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
+    page = client.world.jobs.page
+
+    def slow(*asked: Any) -> Page[Job]:
+        client.world.clock.time += BULK_TIME_LIMIT_MS
+        return page(*asked)
+
+    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1_000)
+    monkeypatch.setattr(client.world.jobs, "page", slow)
+    assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
 
 
 def test_a_list_can_be_filtered_by_state_and_labels() -> None:

@@ -20,6 +20,7 @@ _CHARACTERS_SAID: Final = "A-Z a-z 0-9 . _ ~ : @ + = -"
 
 NAME_RULE: Final = f"Give 1 to {NAME_LENGTH_MAX} of {_CHARACTERS_SAID} and not only one or two dots."
 PREFIX_MEANING: Final = f"The beginning of the names, of {_CHARACTERS_SAID} only."
+CONTAINS_MEANING: Final = f"A text that the names contain somewhere, of {_CHARACTERS_SAID} only."
 
 
 def is_name(text: object) -> bool:

@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.ports import JobStore, Page, PayloadStore, RunStore
+from sweephand.ports import Clock, JobStore, Page, PayloadStore, RunStore
 
 JobState = Literal["active", "paused", "completed"]
 
@@ -36,9 +38,16 @@ class Reader:
     """Reads jobs."""
 
     def __init__(
-        self, *, jobs: JobStore, runs: RunStore, payloads: PayloadStore, policies: PolicyCheck
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        payloads: PayloadStore,
+        policies: PolicyCheck,
+        clock: Clock,
     ) -> None:
         self._policies = policies
+        self._clock = clock
         self._jobs = jobs
         self._runs = runs
         self._payloads = payloads
@@ -52,10 +61,33 @@ class Reader:
             policy_block=self._policies.block(key.namespace, job.definition),
         )
 
-    def page(self, namespace: str, *, prefix: str, after: str, limit: int, now: Instant) -> Page[View]:
-        """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs."""
-        page = self._jobs.page(namespace, prefix, after, limit)
+    def page(
+        self, namespace: str, *, prefix: str, contains: str = "", after: str, limit: int, now: Instant
+    ) -> Page[View]:
+        """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs.
+
+        With a text that the names have to contain, up to a thousand jobs are looked at within 10 s. The page
+        can then be short or empty, and `next` says where to go on.
+        """
+        if contains:
+            page = self._containing(Filter(namespace, prefix, after=after), contains, limit)
+        else:
+            page = self._jobs.page(namespace, prefix, after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
+
+    def _containing(self, job_filter: Filter, contains: str, limit: int) -> Page[Job]:
+        found: list[Job] = []
+        reached: str | None = job_filter.after
+        until = self._clock.now() + BULK_TIME_LIMIT_MS
+        for page in examined_pages(self._jobs, job_filter, self._clock, until):
+            for job in page.items:
+                if len(found) == limit:
+                    return Page(tuple(found), reached)
+                reached = job.key.name
+                if contains in reached:
+                    found.append(job)
+            reached = page.next
+        return Page(tuple(found), reached)
 
     def _last_run(self, job: Job) -> Run | None:
         """The job's run with the newest due time. Runs of an earlier job of this name do not count.

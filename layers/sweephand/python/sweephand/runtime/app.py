@@ -225,7 +225,11 @@ class App:
 
         ports = self.ports
         return Reader(
-            jobs=ports.jobs, runs=ports.runs, payloads=ports.payloads, policies=self.policies.policy_check
+            jobs=ports.jobs,
+            runs=ports.runs,
+            payloads=ports.payloads,
+            policies=self.policies.policy_check,
+            clock=ports.clock,
         )
 
     @cached_property

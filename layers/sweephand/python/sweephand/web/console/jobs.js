@@ -12,7 +12,7 @@ import { count, counted } from "./time.js";
 
 const ROWS = 100;
 
-/** The API looks at so many jobs a call. A filter by state can leave a page short, so several are read. */
+/** A call of the API can leave a page short if it filters by state, label or a part of the name, so several are made. */
 const CALLS_MAX = 10;
 
 /** What a job does next, in a few words. */
@@ -24,7 +24,7 @@ export function scheduleText(job) {
 }
 
 export function Jobs({ me, namespace, query }) {
-  const filter = { prefix: query.get("prefix") || "", state: query.get("state") || "", label: query.getAll("label") };
+  const filter = { prefix: query.get("prefix") || "", contains: query.get("contains") || "", state: query.get("state") || "", label: query.getAll("label") };
   const [cursors, setCursors] = useState([""]);
   const [chosen, setChosen] = useState(new Set());
   const [asked, setAsked] = useState(null);
@@ -41,7 +41,7 @@ export function Jobs({ me, namespace, query }) {
     live.reload();
   };
   const mayWrite = may(me, "write");
-  const isFiltered = filter.prefix || filter.state || filter.label.length > 0;
+  const isFiltered = filter.prefix || filter.contains || filter.state || filter.label.length > 0;
   const page = { number: cursors.length, more: (next) => setCursors([...cursors, next]), back: () => setCursors(cursors.slice(0, -1)) };
   return html`<div class="head"><h1>Jobs</h1>${mayWrite ? html`<div class="verbs"><a class="button main" href=${linkTo([namespace, "new"])}>New job</a></div>` : null}</div>
     <${FilterForm} namespace=${namespace} filter=${filter} key=${key} />
@@ -72,10 +72,11 @@ function FilterForm({ namespace, filter }) {
     event.preventDefault();
     const given = new FormData(event.target.form || event.target);
     const label = given.get("label").split(/[\s,]+/).filter(Boolean);
-    goTo(linkTo([namespace, "jobs"], { prefix: given.get("prefix").trim(), state: given.get("state"), label }));
+    goTo(linkTo([namespace, "jobs"], { prefix: given.get("prefix").trim(), contains: given.get("part").trim(), state: given.get("state"), label }));
   };
   return html`<form class="filter" role="search" onSubmit=${apply}>
     <label>Name begins with <input name="prefix" type="search" defaultValue=${filter.prefix} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
+    <label>and contains <input name="part" type="search" defaultValue=${filter.contains} autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
     <label>State <select name="state" onChange=${apply}>${["", "active", "paused", "completed"].map((each) => html`
       <option value=${each} selected=${each === filter.state}>${each || "any"}</option>`)}</select></label>
     <label>Labels <input name="label" defaultValue=${filter.label.join(" ")} placeholder="team:ops" autocomplete="off" spellcheck=${false} onChange=${apply} /></label>
@@ -88,7 +89,7 @@ function Selection({ namespace, filter, chosen, page, onAsk, onClear }) {
   const [counting, setCounting] = useState(null);
   const { problem, run } = useDeed();
   // The bulk calls of the API select by prefix and labels.
-  const mayTakeAll = (filter.prefix || filter.label.length) && !filter.state && page.nextCursor;
+  const mayTakeAll = (filter.prefix || filter.label.length) && !filter.state && !filter.contains && page.nextCursor;
   const takeAll = (verb) => run(async () => {
     try {
       setCounting(0);

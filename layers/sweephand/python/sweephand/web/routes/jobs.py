@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.read import View, view
 from sweephand.model.definition import Definition
 from sweephand.web.http import cursor
@@ -71,6 +72,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     page = services.reader.page(
         request.namespace,
         prefix=query.prefix,
+        contains=query.contains,
         after=query.cursor,
         limit=query.limit,
         now=request.requested_at,
@@ -200,8 +202,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Jobs",
         access="read",
         summary="List jobs by name",
-        description="The list shows jobs without their data. A page that is filtered by state or label "
-        "can be short or empty. Call again with the nextCursor of the answer, until an answer has none.",
+        description="The list shows jobs without their data. A filtered page can be short or empty. Call "
+        "again with the nextCursor of the answer, until an answer has none. With `contains` a call looks at "
+        f"up to {BULK_EXAMINED_MAX} jobs.",
         run=list_jobs,
         query=JobsQuery,
         returns={200: Returns("A page of jobs", JobPage)},

@@ -19,7 +19,7 @@ from sweephand.base.limits import (
     PAGE_ITEMS_MAX,
     STATS_STEPS_MAX,
 )
-from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
+from sweephand.base.names import CONTAINS_MEANING, PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.runs.flagged_list import ListedState
@@ -72,6 +72,9 @@ class JobsQuery(QueryParameters):
     """Selects the jobs to list."""
 
     prefix: _Prefix = ""
+    contains: Annotated[
+        str, Field(pattern=PREFIX_PATTERN, max_length=NAME_LENGTH_MAX, description=CONTAINS_MEANING)
+    ] = ""
     state: JobState | None = Field(None, description="Only jobs in this state. A page may be short or empty.")
     label: list[_Label] = Field([], description=_LABEL)
     limit: _Limit = PAGE_ITEMS_DEFAULT
