@@ -9,7 +9,7 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from sweephand.model.run import Run
 from sweephand.runs import delivery_stats
 from sweephand.runs.delivery_stats import DeliveryStats
-from sweephand.runs.explain import of_job, of_run, verdict
+from sweephand.runs.explain import explainer, of_job, of_run, reigns, verdict
 from sweephand.runs.explain.lives import Lives, Pause
 from sweephand.runs.flagged import FlaggedRuns
 
@@ -48,7 +48,17 @@ def explains_by_former_pauses() -> Iterator[None]:
 @mutation("The schedule of today explains what was due under another one")
 def explains_by_the_present_schedule() -> Iterator[None]:
     checks = tuple(each for each in _CHECKS if each not in (of_job.retimed, of_job.forgotten))
-    with patch.object(verdict, "_CHECKS", checks):
+    with patch.object(verdict, "_CHECKS", checks), patch.object(explainer, "former_at", _nothing):
+        yield
+
+
+def _nothing(*_: object) -> None:
+    """A former schedule that was not found."""
+
+
+@mutation("A former schedule alone explains what was due between the request of its update and the commit")
+def explains_by_one_of_two_schedules() -> Iterator[None]:
+    with patch.object(reigns, "_own_some", lambda *_: False):
         yield
 
 

@@ -1,6 +1,7 @@
 """The flow functions of a simulation, the queue of work messages, and writes of the policy."""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
 
@@ -148,7 +149,7 @@ class FlowFunctions:
         policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, size, PARTITIONS_MIN, now, now)
         assert self._stores.policies.put(policy, None)
 
-    def is_at_rest(self, through: Instant, gone: Set[str]) -> bool:
+    def is_at_rest(self, through: Instant, gone: AbstractSet[str]) -> bool:
         """Whether nothing that is due by then waits in the line, other than triggers of jobs that are `gone`.
 
         A sweeper that was killed left such an entry without a work message. The page of timers that is swept

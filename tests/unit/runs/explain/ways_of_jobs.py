@@ -254,7 +254,7 @@ def jitter_moves_the_job(world: World) -> Instant:
     return NOON + HOUR_MS
 
 
-@way("not-kept", "The job had no schedule before.")
+@way("on-demand", "An earlier definition applied then: it was changed at 2026-11-21T12:30:00Z")
 def the_job_had_no_schedule_then(world: World) -> Instant:
     world.put()
     world.clock.time = NOON + 30 * MINUTE_MS
@@ -262,15 +262,16 @@ def the_job_had_no_schedule_then(world: World) -> Instant:
     return DUE
 
 
-@way("not-kept", 'The schedule was {"hour": "3"} before.')
-def a_schedule_by_fields_applied_then(world: World) -> Instant:
-    world.put(schedule={"hour": "3"})
-    world.clock.time = NOON + 30 * MINUTE_MS
-    minutely(world)
+@way("not-kept", "and whether successes were recorded then was not kept")
+def an_earlier_definition_had_a_due_time_then(world: World) -> Instant:
+    minutely(world, history="failures")
+    world.run_until(NOON + 30 * MINUTE_MS)
+    world.put(schedule="30 2 * * *")
+    world.run_until(NOON + HOUR_MS)
     return DUE
 
 
-@way("not-kept", "Another definition applied then: it was changed at 2026-11-21T12:30:00Z")
+@way("not-scheduled", "An earlier definition applied then: it was changed at 2026-11-21T12:30:00Z")
 def another_schedule_applied_then(world: World) -> Instant:
     world.put(schedule="30 2 * * *")
     world.clock.time = NOON + 30 * MINUTE_MS

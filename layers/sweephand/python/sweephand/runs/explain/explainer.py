@@ -18,6 +18,7 @@ from sweephand.model.timer import WheelState, instant_at
 from sweephand.ports import JobStore, LeaseStore, LineStore, RunStore, TimerStore
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
 from sweephand.runs.explain.lives import Lives
+from sweephand.runs.explain.reigns import Former, former_at
 from sweephand.runs.explain.subject import Subject, subject_of, width_of
 from sweephand.runs.explain.verdict import explain
 
@@ -70,19 +71,19 @@ class Explainer:
         job = stores.jobs.get(key)
         at = _latest(job, now) if asked_at is None else asked_at
         lives = self._lives(key, at, now)
-        subject = None if job is None else subject_of(job.series, at)
+        subject, former = _subject(job, lives, at)
         run = self._run(key, job, subject, at)
-        if run is None and job is not None and _may_be_earlier(job, subject, lives, at):
+        if run is None and former is None and job is not None and _may_be_earlier(job, subject, lives, at):
             # An earlier definition may have had its trigger at the instant itself.
             run = self._run(key, job, None, at)
             subject = subject if run is None else None
         is_due = subject is None or subject.due_at is not None
         if run is not None and run.due_at < at and not is_due:
             # The record stands for a span of misfires. The schedule may have none at the instant itself.
-            run = None if Facts(key, at, now, job, lives, subject).is_ruled else run
+            run = None if Facts(key, at, now, job, lives, subject, former).is_ruled else run
         due_at = at if subject is None or subject.due_at is None else subject.due_at
         wheel = stores.leases.state()
-        facts = Facts(key, at, now, job, lives, subject, run, wheel=wheel)
+        facts = Facts(key, at, now, job, lives, subject, former, run, wheel=wheel)
         if job is None:
             return facts
         is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
@@ -94,6 +95,7 @@ class Explainer:
             job,
             lives,
             subject,
+            former,
             run,
             line=None if line is None or line.uid != job.uid else line.line,
             policy_block=stores.policies.block(key.namespace, job.definition) if run is None else None,
@@ -159,6 +161,21 @@ def _may_be_earlier(job: Job, subject: Subject | None, lives: Lives, at: Instant
     if subject is None or subject.due_at is None or job.current.owns(subject.due_at):
         return False
     return lives.retimed_after(at, job.series) is not None
+
+
+def _subject(job: Job | None, lives: Lives, at: Instant) -> tuple[Subject | None, Former | None]:
+    """What the schedule of that time says of the instant, and that schedule if a later one has replaced it.
+
+    If it was not kept, that of the job now says it, and the explanation does not rest on it.
+    """
+    if job is None:
+        return None, None
+    subject = subject_of(job.series, at)
+    due_at = at if subject.due_at is None else subject.due_at
+    if at < job.created_at or job.current.owns(due_at):
+        return subject, None
+    found = former_at(job, lives, at)
+    return (subject, None) if found is None else (found[1], found[0])
 
 
 def _latest(job: Job | None, now: Instant) -> Instant:

@@ -12,7 +12,9 @@ from sweephand.model.run import Run
 from sweephand.model.timer import WheelState
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.runs.explain.lives import Lives
+from sweephand.runs.explain.reigns import Former
 from sweephand.runs.explain.subject import Subject
+from sweephand.schedules import Series
 
 #: The verdicts in the order in which they are tried: the first true one is given.
 Verdict = Literal[
@@ -71,11 +73,12 @@ class Limit(NamedTuple):
 class Facts:
     """What is known about a job and an instant, each value as it was just read.
 
-    `job` is None if there is none; it may have expired. `subject` is what its series says of the instant, and
-    None without a job. `run` is the record of the trigger in question, or that of the misfires among which it
-    was skipped. `events` are those that tick found after the due time, oldest first. `limit` is one for which
-    triggers wait now. `unswept_at` is the bucket of the first
-    timer that was due by then and that no sweep has passed; None if there is none.
+    `job` is None if there is none; it may have expired. `former` is the schedule that applied at the instant,
+    if it is not that of the job now and was kept. `subject` is what the schedule of that time says of the
+    instant, and None without a job. `run` is the record of the trigger in question, or that of the misfires
+    among which it was skipped. `events` are those that tick found after the due time, oldest first. `limit`
+    is one for which triggers wait now. `unswept_at` is the bucket of the first timer that was due by then and
+    that no sweep has passed; None if there is none.
     """
 
     key: JobKey
@@ -84,6 +87,7 @@ class Facts:
     job: Job | None
     lives: Lives
     subject: Subject | None = None
+    former: Former | None = None
     run: Run | None = None
     line: Line | None = None
     policy_block: PolicyBlock | None = None
@@ -91,6 +95,13 @@ class Facts:
     events: tuple[WheelEvent, ...] = ()
     limit: Limit | None = None
     unswept_at: Instant | None = None
+
+    @property
+    def series(self) -> Series | None:
+        """The series of that time, as far as it is known; None without a job."""
+        if self.former is not None:
+            return self.former.series
+        return None if self.job is None else self.job.series
 
     @property
     def trigger_due_at(self) -> Instant | None:
@@ -116,10 +127,12 @@ class Facts:
 
     @property
     def is_ruled(self) -> bool:
-        """Whether the schedule of today ruled at the due time, so that it says whether a trigger was due."""
+        """Whether the schedule that ruled at the due time is known, so that it says what was due."""
         job = self.job
         if job is None or not self.is_there:
             return False
+        if self.former is not None:
+            return True
         is_kept = self.lives.is_complete and self.lives.retimed_after(self.due_at, job.series) is None
         return job.current.owns(self.due_at) or is_kept
 

@@ -4,6 +4,7 @@ import json
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.model.change import Change
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict
 from sweephand.runs.explain.subject import Subject
 from sweephand.runs.explain.wording import by, reason_of, span, time, wall
@@ -108,9 +109,13 @@ def held_by_pause(facts: Facts) -> Explanation | None:
 
 
 def retimed(facts: Facts) -> Explanation | None:
-    """Whether an earlier definition decided, whose schedule was not kept."""
+    """Whether an earlier definition decided, whose schedule was not kept, or which may have fired then."""
     job = facts.job
-    if job is None or facts.run is not None or job.current.owns(facts.due_at):
+    if job is None or facts.run is not None:
+        return None
+    if facts.former is not None:
+        return _due_before(facts, facts.former.change)
+    if job.current.owns(facts.due_at):
         return None
     change = facts.lives.retimed_after(facts.due_at, job.series)
     if change is None and facts.lives.is_complete:
@@ -133,12 +138,31 @@ def _schedule_before(value: object) -> str:
     return f"The schedule was {json.dumps(value, ensure_ascii=False)} before."
 
 
+def _due_before(facts: Facts, change: Change) -> Explanation | None:
+    """Whether the earlier definition had a due time then. Whether it kept records is not known any more."""
+    if facts.trigger_due_at is None:
+        return None
+    said = (
+        f"{_applied(facts)}{moved_of(facts)}The trigger was due at {time(facts.due_at)}. There is no record "
+        "of a run, and whether successes were recorded then was not kept."
+    )
+    return Explanation("not-kept", said, change=change, is_kept=False)
+
+
+def _applied(facts: Facts) -> str:
+    """A sentence about the earlier definition that applied then; nothing if there was none."""
+    if facts.former is None:
+        return ""
+    change = facts.former.change
+    return f"An earlier definition applied then: it was changed at {time(change.at)}, {by(change)}. "
+
+
 def out_of_bounds(facts: Facts) -> Explanation | None:
     """Whether dueTime, ttl or repeats let nothing fire then."""
     job, subject = facts.job, facts.subject
     if job is None or subject is None or subject.due_at is not None or facts.run is not None:
         return None
-    series, at = job.series, facts.at
+    series, at = facts.series or job.series, facts.at
     found: tuple[Verdict, str] | None = None
     if series.is_on_demand:
         found = (
@@ -154,7 +178,8 @@ def out_of_bounds(facts: Facts) -> Explanation | None:
         found = "repeats-used", f"The job has used its {series.repeats} repeats{last}."
     if found is None:
         return None
-    return Explanation(*found, next_at=subject.after, next_step=_fires(series, subject))
+    verdict, said = found
+    return _of_schedule(facts, verdict, said, subject)
 
 
 def not_scheduled(facts: Facts) -> Explanation | None:
@@ -167,9 +192,17 @@ def not_scheduled(facts: Facts) -> Explanation | None:
         nearest.append(f"the last one before is {time(subject.before)}")
     if subject.after is not None:
         nearest.append(f"the next one after is {time(subject.after)}")
-    said = f"The schedule has no due time then: {' and '.join(nearest) or 'it has none at all'}."
-    step = _fires(job.series, subject)
-    return Explanation("not-scheduled", said, next_at=subject.after, next_step=step)
+    others = " and ".join(nearest) or ("it has none near" if facts.former else "it has none at all")
+    return _of_schedule(facts, "not-scheduled", f"The schedule has no due time then: {others}.", subject)
+
+
+def _of_schedule(facts: Facts, verdict: Verdict, said: str, subject: Subject) -> Explanation:
+    """A verdict that follows from the schedule of that time, with what happens next."""
+    if facts.former is not None:
+        # What the earlier definition would have done next has passed, or was changed.
+        return Explanation(verdict, f"{_applied(facts)}{said}", change=facts.former.change)
+    step = None if facts.series is None else _fires(facts.series, subject)
+    return Explanation(verdict, said, next_at=subject.after, next_step=step)
 
 
 def clock_change(facts: Facts) -> Explanation | None:
@@ -177,21 +210,21 @@ def clock_change(facts: Facts) -> Explanation | None:
     job, subject = facts.job, facts.subject
     if job is None or subject is None or subject.effect is None:
         return None
-    effect = subject.effect
+    series, effect = facts.series or job.series, subject.effect
     if subject.due_at is not None:
         if facts.run is None and subject.due_at <= facts.now:
             # The trigger is due and has no record: where it is decides.
             return None
         run = f" Its run is {facts.run.state}." if facts.run is not None else ""
-        return Explanation("clock-change", f"{_clock_moved(job.series, effect, subject.due_at)}{run}")
-    local, step = wall(effect.wall_s), _fires(job.series, subject)
+        return Explanation("clock-change", f"{_clock_moved(series, effect, subject.due_at)}{run}")
+    local = wall(effect.wall_s)
     if effect.cause == "gap":
-        rule = f"dst.gap is {job.series.dst.gap}, so nothing fires for it."
-        said = f"In {job.series.timezone} the local time {local} does not exist: the clock was set forward."
+        rule = f"dst.gap is {series.dst.gap}, so nothing fires for it."
+        said = f"In {series.timezone} the local time {local} does not exist: the clock was set forward."
     else:
-        rule = f"dst.overlap is {job.series.dst.overlap}, so the job does not fire at this one of the two."
-        said = f"In {job.series.timezone} the local time {local} comes twice: the clock was set back."
-    return Explanation("clock-change", f"{said} {rule}", next_at=subject.after, next_step=step)
+        rule = f"dst.overlap is {series.dst.overlap}, so the job does not fire at this one of the two."
+        said = f"In {series.timezone} the local time {local} comes twice: the clock was set back."
+    return _of_schedule(facts, "clock-change", f"{said} {rule}", subject)
 
 
 def _clock_moved(series: Series, effect: ClockEffect, due_at: Instant) -> str:
@@ -206,9 +239,10 @@ def moved_of(facts: Facts) -> str:
     job, subject = facts.job, facts.subject
     if job is None or subject is None or subject.moved_by is None or subject.due_at is None:
         return ""
+    series = facts.series or job.series
     if subject.effect is not None:
-        return f"{_clock_moved(job.series, subject.effect, subject.due_at)} "
-    return f"Jitter moves the job {span(job.series.jitter_ms)} later, to {time(subject.due_at)}. "
+        return f"{_clock_moved(series, subject.effect, subject.due_at)} "
+    return f"Jitter moves the job {span(series.jitter_ms)} later, to {time(subject.due_at)}. "
 
 
 def _are_used_up(series: Series, last_at: Instant | None) -> bool:

@@ -21,8 +21,7 @@ def explain_job(services: Services, request: Request[ExplainQuery, None]) -> Rep
         # An offset can lead out of the years that an answer can name. Nothing is due there.
         at = min(max(read_instant(request.query.at, "/at"), _EARLIEST), INSTANT_MAX)
     found, facts = services.explainer.explain(request.key, at, request.requested_at)
-    series = None if facts.job is None else facts.job.series
-    return Reply(200, explain_response(facts.at, found, series))
+    return Reply(200, explain_response(facts.at, found, facts.series))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -108,7 +108,7 @@ class ExplainResponse(TypedDict):
 
 
 def explain_response(at: Instant, found: Explanation, series: Series | None) -> ExplainResponse:
-    """An explanation as a response. `series` is that of the job; None if there is no job."""
+    """An explanation as a response. `series` is that of its time; None if there is no job."""
     response: ExplainResponse = {
         "at": rfc3339(at),
         "verdict": found.verdict,
