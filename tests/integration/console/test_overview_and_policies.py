@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from playwright.sync_api import Browser, expect
+import pytest
+from playwright.sync_api import Browser, Route, expect
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import serving
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.jobs import examine
 from sweephand.model.stats import Stats
 from sweephand.model.timer import Heartbeat
 
@@ -52,6 +54,47 @@ def test_the_overview_shows_the_outcomes_and_the_lateness_of_the_last_hour(
     expect(lateness).to_have_accessible_name(re.compile("Half .* 20 ms late, 99 of a hundred at most 3.0 s"))
     assert lateness.locator("rect.late").count() == 1
     assert lateness.locator("rect.prompt").count() == 1
+
+
+def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
+    open_console: Open, town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr(examine, "_PAGE_MAX", 1)
+    page = open_console().page
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if "cursor=" in route.request.url and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/forecast?**", answer)
+    page.goto(f"{town.server.url}/console#/ns/overview")
+    page.reload()
+    expect(
+        page.get_by_text("0 triggers of 0 jobs, and 1 paused. More jobs are being counted.")
+    ).to_be_visible()
+    held[0].continue_()
+    expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
+
+
+def test_a_slow_answer_is_waited_for_before_it_is_asked_for_again(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/policies")
+    held: list[Route] = []
+    page.route("**/forecast?**", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks it
+    page.clock.install(time=town.world.clock.time / 1_000)
+    page.reload()
+    page.goto(f"{town.server.url}/console#/ns/overview")
+    expect(page.get_by_role("region", name="Paused jobs")).to_contain_text("digest")
+    with page.expect_request("**/health"):
+        page.clock.fast_forward(16_000)
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
+    with page.expect_request("**/forecast?**"):
+        page.clock.fast_forward(16_000)
 
 
 def test_an_hour_without_deliveries_says_so(open_console: Open, town: Town) -> None:

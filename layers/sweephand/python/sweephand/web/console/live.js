@@ -6,28 +6,32 @@ const REFRESH_MS = 15_000;
 
 /**
  * What `load` returns. It is loaded again every 15 s while the tab is visible, when the tab is seen again, by
- * `reload`, and when `key` changes. If that fails the last value stays, beside the problem.
+ * `reload`, and when `key` changes. While it is being loaded, neither the time nor the tab begins another load:
+ * a slow stack would get more calls than it can answer. If loading fails the last value stays, beside the problem.
  */
 export function useLive(load, key) {
   const [state, setState] = useState({ key: null, value: null, problem: null });
   const turn = useRef(0);
+  const underWay = useRef(0);
   const latest = useRef(load);
   latest.current = load;
   const reload = useCallback(async () => {
     const mine = ++turn.current;
+    underWay.current = mine;
     let found;
     try {
       found = { key, value: await latest.current(), problem: null };
     } catch (problem) {
       found = { key, problem };
     }
+    if (mine === underWay.current) underWay.current = 0;
     if (mine === turn.current) {
       setState((old) => (found.problem && old.key === key ? { ...old, problem: found.problem } : { value: null, ...found }));
     }
   }, [key]);
   useEffect(() => {
     const seen = () => {
-      if (!document.hidden) reload();
+      if (!document.hidden && !underWay.current) reload();
     };
     reload();
     const timer = setInterval(seen, REFRESH_MS);

@@ -1,6 +1,6 @@
 // The first screen: whether the stack ticks, the last hour, the next 24 hours, what fails, and what waits.
 
-import { html } from "./vendor/preact.js";
+import { html, useState } from "./vendor/preact.js";
 import { call, get, getAll, inNamespace, pathOf } from "./api.js";
 import { groupsOf, runsOf } from "./failures.js";
 import { Lately } from "./lately.js";
@@ -19,7 +19,8 @@ const FORECAST_CALLS_MAX = 10;
 
 export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
-  const forecast = useLive(() => nextDay(namespace), `forecast ${namespace}`);
+  const [part, setPart] = useState(null);
+  const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`);
   const paused = useLive(() => getAll(inNamespace(namespace, "jobs"), { state: "paused" }, 200), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
@@ -27,7 +28,7 @@ export function Overview({ me, namespace }) {
     <${Loaded} live=${health} what="the heartbeat" show=${(found) => html`<${Heartbeat} found=${found} />`} />
     <${Lately} me=${me} namespace=${namespace} failing=${failing.value} />
     <section aria-labelledby="day-title"><h2 id="day-title">The next 24 hours</h2>
-      <${Loaded} live=${forecast} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
+      <${Loaded} live=${{ ...forecast, value: forecast.value ?? part }} what="the forecast" show=${(found) => html`<${Heat} found=${found} />`} /></section>
     <section aria-labelledby="failing-title"><h2 id="failing-title">What failed in the last 24 hours</h2>
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
     <div class="columns even">
@@ -58,8 +59,11 @@ function Heartbeat({ found }) {
   return html`<div class="beat is-good"><strong>The stack ticks.</strong> <span class="soft">Its last tick was ${counted(age, "second")} ago. It ticks once a minute.</span></div>`;
 }
 
-/** How many triggers fall due in each hour, from the beginning of this hour on. */
-async function nextDay(namespace) {
+/**
+ * How many triggers fall due in each hour, from the beginning of this hour on. Many jobs take several calls:
+ * `onPart` gets what the calls up to now have counted.
+ */
+async function nextDay(namespace, onPart) {
   const now = Date.now();
   const since = new Date(Math.ceil((now - HOUR_MS + 1) / HOUR_MS) * HOUR_MS);
   const query = { from: since.toISOString(), to: new Date(since.getTime() + HOURS * HOUR_MS).toISOString(), bucket: "1h" };
@@ -72,6 +76,7 @@ async function nextDay(namespace) {
     paused += found.paused;
     cursor = found.nextCursor;
     if (!cursor) break;
+    onPart({ hours: hours.map((each) => ({ ...each })), jobs, paused, isCounting: true });
   }
   return { hours, jobs, paused, isPartial: Boolean(cursor) };
 }
@@ -84,7 +89,7 @@ function Heat({ found }) {
   const heat = (triggers) => (triggers === 0 ? 0 : Math.max(1, Math.ceil((HEATS * Math.log1p(triggers)) / Math.log1p(most))));
   const clock = (at) => inZone(at, viewerZone()).split(" ").pop().slice(0, 5);
   const scope = `${counted(found.jobs, "job")}${found.paused ? `, and ${count(found.paused)} paused` : ""}`;
-  return html`<p>${counted(total, "trigger")} of ${scope}${found.isPartial ? ". There are more jobs than were counted." : ""}</p>
+  return html`<p>${counted(total, "trigger")} of ${scope}${found.isPartial ? ". There are more jobs than were counted." : found.isCounting ? ". More jobs are being counted." : ""}</p>
     <ol class="heat" aria-label="Triggers in each hour">${found.hours.map((each, at) => html`
       <li key=${each.at} title=${`${clock(each.at)}: ${counted(each.triggers, "trigger")}`}>
         <span class=${`cell heat-${heat(each.triggers)}`} aria-hidden="true"></span>
