@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from infra import dynamodb_local
 from infra.bench import (
+    console,
     cost,
     creation,
     deliveries,
@@ -52,6 +53,12 @@ def main() -> int:
         default=flow.EVENTS,
         help=f"of the part `flow`, at the rate of the aim; fewer for a trial (default {flow.EVENTS})",
     )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=console.JOBS,
+        help=f"of the part `console`; fewer for a trial (default {console.JOBS})",
+    )
     parser.add_argument("--port", type=int, default=_PORT, help=f"for a local AWS (default {_PORT})")
     arguments = parser.parse_args()
     unknown = set(arguments.parts) - set(_PARTS)
@@ -87,6 +94,10 @@ def _start(arguments: argparse.Namespace) -> Report | str:
 def _lateness(arguments: argparse.Namespace) -> Report | str:
     # Checking the rights of roles takes a third of the local AWS's time. On AWS that costs Sweephand nothing.
     return lateness.measure(Place(arguments.port, enforces_roles=False), arguments.triggers)
+
+
+def _console(arguments: argparse.Namespace) -> Report | str:
+    return console.measure(Place(arguments.port, enforces_roles=False), arguments.jobs)
 
 
 def _idle(arguments: argparse.Namespace) -> Report | str:
@@ -138,6 +149,7 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report | str]]] = {
     "deliveries": _deliveries,
     "slow": _slow,
     "lateness": _lateness,
+    "console": _console,
     "idle": _idle,
     "flow": _flow,
     "flow-units": _flow_units,
