@@ -254,6 +254,15 @@ def jitter_moves_the_job(world: World) -> Instant:
     return NOON + HOUR_MS
 
 
+@way("not-kept", "The one before had a due time then. It may have fired before the new one was stored.")
+def a_new_definition_dropped_a_due_time_just_after_it_was_asked_for(world: World) -> Instant:
+    world.put(schedule="* * * * *")
+    world.run_until(DUE - 1_000)
+    world.put(schedule="@hourly")
+    world.run_until(DUE + MINUTE_MS)
+    return DUE
+
+
 @way("on-demand", "An earlier definition applied then: it was changed at 2026-11-21T12:30:00Z")
 def the_job_had_no_schedule_then(world: World) -> Instant:
     world.put()

@@ -5,11 +5,17 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change
+from sweephand.runs.explain.subject import subject_of
 from sweephand.schedules import Series
 
 #: The fields that decide when a job fires.
 _TIMING: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats", "dst", "jitter", "batch"})
+
+
+#: After this, what a change of that date wrote is stored by every clock, or its writer has failed.
+_STORED_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
 
 
 class Pause(NamedTuple):
@@ -81,6 +87,21 @@ class Lives(NamedTuple):
             if change.former is not None and _uncounted(change.former.series) != _uncounted(series):
                 return change
         return None
+
+    def overtaking(self, at: Instant) -> Change | None:
+        """The first change that may have been stored after an instant at which the definition before was due.
+
+        A change is dated by the clock of its writer before it is stored.
+        """
+        recent = (each for each in self.changes if each.at + _STORED_MS > at)
+        return next(
+            (
+                each
+                for each in recent
+                if each.former is not None and subject_of(each.former.series, at).due_at is not None
+            ),
+            None,
+        )
 
 
 def _uncounted(series: Series) -> Series:

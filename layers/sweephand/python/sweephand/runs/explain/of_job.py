@@ -131,6 +131,25 @@ def retimed(facts: Facts) -> Explanation | None:
     return Explanation("not-kept", said, change=change, is_kept=False)
 
 
+def overtaken(facts: Facts) -> Explanation | None:
+    """Whether the definition before may have fired then, although the new one applied already.
+
+    A definition applies from the request for it. Until it is stored, the one before sends what falls due, by
+    another clock.
+    """
+    subject = facts.subject
+    if subject is None or subject.due_at is not None or facts.run is not None:
+        return None
+    change = facts.lives.overtaking(facts.at)
+    if change is None:
+        return None
+    said = (
+        f"The definition was changed at about that time, at {time(change.at)}, {by(change)}. The one before "
+        "had a due time then. It may have fired before the new one was stored. There is no record of a run."
+    )
+    return Explanation("not-kept", said, change=change, is_kept=False)
+
+
 def _schedule_before(value: object) -> str:
     """A sentence about the schedule before a change, as it was written; None if there was none."""
     if value is None:

@@ -13,6 +13,7 @@ from sweephand.runs.explain.of_job import (
     held_by_pause,
     not_scheduled,
     out_of_bounds,
+    overtaken,
     paused,
     retimed,
 )
@@ -34,6 +35,7 @@ _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
     forgotten,
     held_by_pause,
     retimed,
+    overtaken,
     out_of_bounds,
     clock_change,
     not_scheduled,
