@@ -340,7 +340,7 @@ class World:
         self.policy_lines.clear()
 
     def redriver(self) -> Redriver:
-        return self.app(self.api_clock).redriver
+        return self.app(self.api_clock).repair.redriver
 
     def callbacks(self) -> Callbacks:
         return self.app(self.api_clock).callbacks

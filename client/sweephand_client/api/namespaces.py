@@ -6,13 +6,12 @@ from typing import Any, cast
 
 from sweephand_client.api.answers import (
     Change,
-    Forecast,
     Namespace,
     NamespaceSettings,
     Policy,
-    Stats,
     WholePolicy,
 )
+from sweephand_client.api.figures import Forecast, Stats
 from sweephand_client.api.paging import items, label_query
 from sweephand_client.api.preconditions import preconditions
 from sweephand_client.http.transport import Query, Transport

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from sweephand_client.api.answers import StatsStep
+from sweephand_client.api.figures import StatsStep
 from sweephand_client.commands.session import Session
 
 #: The width of the longest bar, in characters.

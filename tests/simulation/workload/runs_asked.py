@@ -40,7 +40,7 @@ def redrive(request: "Request") -> None:
     run = _chosen(request, ("failed",))
     if run is not None:
         asked = _asked(request, "redrive", run)
-        request.chronicle.of_run(asked, lambda: request.app.redriver.redrive(request.key, run.run_id))
+        request.chronicle.of_run(asked, lambda: request.app.repair.redriver.redrive(request.key, run.run_id))
 
 
 def redrive_many(request: "Request") -> None:
@@ -49,7 +49,7 @@ def redrive_many(request: "Request") -> None:
     def ask() -> None:
         since = Progress()
         while True:
-            redriven = request.app.redriver.redrive_many(
+            redriven = request.app.repair.redriver.redrive_many(
                 request.key.namespace, prefix=request.key.name, labels={}, since=since
             )
             if redriven.reached is None:

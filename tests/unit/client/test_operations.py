@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.http_events import document
 
 import sweephand_client.api
-from sweephand_client.api import answers, repairs
+from sweephand_client.api import answers, figures, repairs
 from sweephand_client.http.operations import OPERATIONS
 
 #: The operations that the client leaves out, and why.
@@ -72,7 +72,9 @@ SCHEMAS: Final = {
 
 #: The types of the client's answers by their names.
 ANSWERS: Final[dict[str, Any]] = {
-    name: kind for name, kind in {**vars(answers), **vars(repairs)}.items() if is_typeddict(kind)
+    name: kind
+    for name, kind in {**vars(answers), **vars(figures), **vars(repairs)}.items()
+    if is_typeddict(kind)
 }
 
 

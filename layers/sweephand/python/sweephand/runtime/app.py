@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from sweephand.runs.callbacks import Callbacks
     from sweephand.runs.handlers import Handlers
     from sweephand.runs.intake import Decoder, Intake
-    from sweephand.runs.redrive import Redriver
     from sweephand.runtime.app_flow import FlowUseCases
     from sweephand.runtime.app_insight import InsightUseCases
     from sweephand.runtime.app_namespaces import NamespaceUseCases
@@ -95,7 +94,7 @@ class App:
             batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
             lines=ports.lines,
             callbacks=self.callbacks,
-            redriver=self.redriver,
+            redriver=self.repair.redriver,
             rebuilder=self.repair.rebuilder,
             auditor=self.repair.auditor,
             policy_writer=self.policies.policy_writer,
@@ -259,14 +258,6 @@ class App:
             clock=ports.clock,
             ids=ports.ids,
         )
-
-    @cached_property
-    def redriver(self) -> "Redriver":
-        """Redrives failed runs."""
-        from sweephand.runs.redrive import Redriver
-
-        ports = self.ports
-        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
 
     @cached_property
     def handlers(self) -> "Handlers":

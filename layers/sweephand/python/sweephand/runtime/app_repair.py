@@ -1,4 +1,4 @@
-"""The use cases about what a stack has lost or left over, made like those of an App, which has these."""
+"""The use cases about what has failed or was lost, made like those of an App, which has these."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sweephand.runs.audit import Auditor
     from sweephand.runs.audit_rounds import AuditRounds
     from sweephand.runs.rebuild import Rebuilder
+    from sweephand.runs.redrive import Redriver
     from sweephand.runtime.app_ports import Ports
 
 
@@ -69,3 +70,11 @@ class RepairUseCases:
         return PayloadAudit(
             jobs=ports.jobs, places=ports.payload_places, audits=ports.audits, clock=ports.clock
         )
+
+    @cached_property
+    def redriver(self) -> "Redriver":
+        """Redrives failed runs."""
+        from sweephand.runs.redrive import Redriver
+
+        ports = self._ports
+        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
