@@ -26,6 +26,9 @@ _VISITS: Final = 3
 
 _WAIT_MS: Final = 60_000
 
+#: What is painted in so much time after the first rows can be the largest element.
+_AFTER_MS: Final = 1_000
+
 
 class Screen(NamedTuple):
     """A screen, and what it shows first of the jobs: that appears with an answer of the API."""
@@ -111,7 +114,7 @@ def visit(chromium: Browser, described: Mapping[str, Any], screen: Screen) -> Sh
 
 
 def _read(page: Page) -> Shown:
-    page.wait_for_selector(".loading", state="detached")
+    page.wait_for_timeout(_AFTER_MS)
     seen = page.evaluate(_READ)
     # Rows that are in the page before anything is painted show with the first paint.
     rows_ms = max(seen["rows"], seen["paint"])
