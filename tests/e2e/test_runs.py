@@ -48,6 +48,14 @@ def test_a_failed_run_is_listed_explained_and_redriven_by_its_own_call_and_by_a_
     assert schedule.client.ask("GET", failed)["items"] == []
     assert len({each.trigger_id for each in receiver.deliveries("/ill")}) == 1
     assert schedule.client.call("POST", path).status == 409
+    # Each attempt was counted, by the function that made it.
+    stats = f"/v1/namespaces/{schedule.namespace}/stats"
+    found = eventually(
+        lambda: [schedule.client.ask("GET", stats)["steps"]],
+        lambda steps: sum(each["failed"] + each["succeeded"] for each in steps) >= 3,
+    )
+    assert [sum(each[outcome] for each in found) for outcome in ("failed", "succeeded")] == [2, 1]
+    assert sum(each["attempts"] for step in found for each in step["lateness"]) == 1
 
 
 def test_a_run_token_is_good_for_reports_on_its_own_run_and_for_nothing_else(

@@ -13,7 +13,7 @@ from tests.e2e.schedule import eventually
 from tests.e2e.test_credentials import Keys
 from tests.unit.web.tenants.calls import Call, Names, calls
 
-from sweephand.base.instants import DAY_MS, Instant, rfc3339
+from sweephand.base.instants import DAY_MS, HOUR_MS, Instant, rfc3339
 
 CLOSED: Final = [each for each in calls() if each.access != "open"]
 
@@ -59,10 +59,12 @@ def test_every_call_about_another_namespace_is_answered_as_if_it_did_not_exist(
         missing = dict.fromkeys(JOBS, "missing")
         absent = replace(theirs, jobs=missing, policy="missing", secret="missing", key_id="missing")
         nobodys = replace(theirs, namespace=f"{namespace}-nobodys")
-        # Without a span, a forecast is of the day that begins now, and an explanation of the latest due time.
+        # Without a span, a forecast is of the day that begins now, and stats are of the last hour. An
+        # explanation is of the latest due time.
         spans = {
             "forecast": f"from={rfc3339(now())}&to={rfc3339(now() + DAY_MS)}",
             "explainJob": "at=2026-01-01T00:00:00Z",
+            "stats": f"from={rfc3339(now() - 2 * HOUR_MS)}&to={rfc3339(now() - HOUR_MS)}",
         }
         paths = {
             each: each.url(theirs, spans.get(each.name, ""))
