@@ -9,6 +9,7 @@ from typing import Final
 
 from tests.simulation.oracle.counts import counts_are_what_consumers_saw
 from tests.simulation.oracle.explain import explanations_are_true, runs_that_need_a_look_are_listed
+from tests.simulation.oracle.forecast import forecast_is_what_jobs_owe
 from tests.simulation.oracle.oracle import judge
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
@@ -32,7 +33,7 @@ from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues
-from tests.simulation.world.explanations import counted, explanations, flagged
+from tests.simulation.world.explanations import counted, explanations, flagged, forecasted
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
@@ -302,6 +303,8 @@ class Simulation:
             said = list(explanations(chronicle, chronicle.readable, self._seed, self.scheduler.now))
             chronicle.figures["explained"] = len(said)
             yield from explanations_are_true(tale, said)
+            forecast = forecasted(chronicle.readable, self.scheduler.now)
+            yield from forecast_is_what_jobs_owe(tale, forecast)
 
     def _miss_until(self, until: Instant) -> None:
         self._missing_until = until

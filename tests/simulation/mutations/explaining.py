@@ -1,19 +1,25 @@
-"""Errors of what is said about runs: of flags, of explanations, and of counts."""
+"""Errors of what is said about jobs and runs: of flags, of explanations, of forecasts, and of counts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
 
+from sweephand.jobs.forecast import Forecaster
+from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.runs import delivery_stats
 from sweephand.runs.delivery_stats import DeliveryStats
 from sweephand.runs.explain import explainer, of_job, of_run, reigns, verdict
 from sweephand.runs.explain.lives import Lives, Pause
 from sweephand.runs.flagged import FlaggedRuns
+from sweephand.schedules.forecast import Span, due_counts
 
 _CHECKS: Final[Any] = verdict._CHECKS
+
+#: Without the check whether the definition before may have fired.
+_SURE: Final = tuple(each for each in _CHECKS if each is not of_job.overtaken)
 
 
 @mutation("A flag is written after the record of its run")
@@ -58,7 +64,13 @@ def _nothing(*_: object) -> None:
 
 @mutation("A former schedule alone explains what was due between the request of its update and the commit")
 def explains_by_one_of_two_schedules() -> Iterator[None]:
-    with patch.object(reigns, "_own_some", lambda *_: False):
+    with patch.object(reigns, "_own_some", lambda *_: False), patch.object(verdict, "_CHECKS", _SURE):
+        yield
+
+
+@mutation("A definition alone explains what the one before may have fired, by a clock that was ahead")
+def explains_by_the_later_of_two_schedules() -> Iterator[None]:
+    with patch.object(verdict, "_CHECKS", _SURE):
         yield
 
 
@@ -66,6 +78,15 @@ def explains_by_one_of_two_schedules() -> Iterator[None]:
 def explains_without_records() -> Iterator[None]:
     checks = tuple(each for each in _CHECKS if each is not of_run.recorded)
     with patch.object(verdict, "_CHECKS", checks):
+        yield
+
+
+@mutation("A forecast counts what paused jobs would do")
+def forecasts_paused_jobs() -> Iterator[None]:
+    def due(_: Forecaster, job: Job, span: Span) -> Mapping[int, int]:
+        return dict(due_counts(job.series, span))
+
+    with patch.object(Forecaster, "_due", due):
         yield
 
 

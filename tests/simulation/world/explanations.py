@@ -1,26 +1,36 @@
-"""What the API says of a world that has come to rest: explanations of some instants, flags, and counts."""
+"""What the API says of a world that has come to rest: explanations, a forecast, flags, and counts."""
 
+from collections import Counter
 from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from tests.fakes.doubles import HandClock
 from tests.fakes.ports import FakePorts
 from tests.simulation.oracle.explain import Explained
+from tests.simulation.oracle.forecast import Forecasted
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Requested, RunStored
 from tests.simulation.world.faults import stream
 
 from sweephand.base.errors import NotFoundError
-from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
+from sweephand.jobs.examine import Filter
+from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
 from sweephand.model.stats import Stats, no_stats
 from sweephand.runtime.app_insight import InsightUseCases
+from sweephand.schedules.forecast import Span
 
 #: How many triggers, and how many other instants, a world is asked about.
 _TRIGGERS: Final = 10
 _OTHERS: Final = 4
+
+#: A forecast is asked for this span, in buckets of that length.
+_FORECAST_MS: Final = 2 * HOUR_MS
+_BUCKET_MS: Final = 10 * MINUTE_MS
 
 
 def explanations(chronicle: Chronicle, ports: FakePorts, seed: int, now: Instant) -> Iterator[Explained]:
@@ -48,6 +58,20 @@ def _sample(chronicle: Chronicle, random: Random) -> list[tuple[JobKey, Instant]
     triggers = random.sample(sorted(known), min(_TRIGGERS, len(known)))
     others = [(name, at + random.randrange(1, 10 * MINUTE_MS)) for name, at in triggers[:_OTHERS]]
     return [(JobKey("ns", name), at) for name, at in (*triggers, *others)]
+
+
+def forecasted(ports: FakePorts, now: Instant) -> Forecasted:
+    """What all jobs will do in the next two hours, page by page."""
+    span = Span(now, now + _FORECAST_MS, _BUCKET_MS)
+    forecaster = Forecaster(jobs=ports.jobs, clock=HandClock(now))
+    triggers: Counter[int] = Counter()
+    jobs = paused = 0
+    after: str | None = ""
+    while after is not None:
+        found = forecaster.forecast(Filter("ns", after=after), span)
+        triggers.update(found.triggers)
+        jobs, paused, after = jobs + found.jobs, paused + found.paused, found.reached
+    return Forecasted(span.since, span.until, span.bucket_ms, triggers, jobs, paused)
 
 
 def counted(chronicle: Chronicle) -> Stats:
