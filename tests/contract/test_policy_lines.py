@@ -47,6 +47,7 @@ def entry(second: int = 0, name: str | None = None, count: int = 1) -> LineEntry
     [
         entry(),
         entry(name="pack", count=ENTRY_TRIGGERS_MAX),
+        entry(count=2)._replace(may_be_begun=True),
         entry_of(
             [RETRY, ON_DEMAND, trigger_message(key=JobKey(EVERY_CHARACTER, EVERY_CHARACTER))], NOON, "message"
         ),
@@ -110,7 +111,7 @@ def test_a_claim_that_is_repeated_succeeds_again(lines: PolicyLines) -> None:
     first = lines.claim(PLACE, None, ME, UNTIL)
     assert first == lines.claim(PLACE, None, ME, UNTIL) == LineClaim(ME, UNTIL, 1)
     second = lines.claim(PLACE, first, YOU, UNTIL + 5)
-    assert second == lines.claim(PLACE, first, YOU, UNTIL + 5) == LineClaim(YOU, UNTIL + 5, 2)
+    assert second == lines.claim(PLACE, first, YOU, UNTIL + 5) == LineClaim(YOU, UNTIL + 5, 2, UNTIL)
     assert lines.claim(PLACE, first, ME, UNTIL + 9) is None
 
 
@@ -124,7 +125,21 @@ def test_a_claim_is_renewed_and_released_only_with_its_fence(lines: PolicyLines)
     assert not lines.renew(PLACE, first, UNTIL + 50)
     assert not lines.renew(PLACE, first._replace(owner=None), 0)
     assert lines.renew(PLACE, second._replace(owner=None), 0)
-    assert lines.top(PLACE, NOON, 1).claim == LineClaim(None, 0, 2)
+    assert lines.top(PLACE, NOON, 1).claim == LineClaim(None, 0, 2, UNTIL)
+
+
+def test_a_partition_remembers_until_when_a_worker_that_crashed_had_claimed_it(lines: PolicyLines) -> None:
+    crashed = lines.claim(PLACE, None, ME, UNTIL)
+    second = lines.claim(PLACE, crashed, YOU, UNTIL + 9_000)
+    assert second == LineClaim(YOU, UNTIL + 9_000, 2, UNTIL)
+    assert lines.top(PLACE, NOON, 1).claim == second
+    assert lines.renew(PLACE, second, UNTIL + 20_000)
+    assert lines.top(PLACE, NOON, 1).claim == second._replace(until=UNTIL + 20_000)
+    assert lines.renew(PLACE, second._replace(owner=None), 0)
+    released = lines.top(PLACE, NOON, 1).claim
+    assert released == LineClaim(None, 0, 2, UNTIL)
+    third = lines.claim(PLACE, released, ME, UNTIL + 30_000)
+    assert third == lines.top(PLACE, NOON, 1).claim == LineClaim(ME, UNTIL + 30_000, 3, UNTIL)
 
 
 def test_the_claim_does_not_count_as_an_entry(lines: PolicyLines) -> None:

@@ -203,7 +203,7 @@ class MemoryPolicyLines:
 
     def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
         with self._lock:
-            claim = LineClaim(owner, until, 1 if seen is None else seen.fence + 1)
+            claim = LineClaim.after(seen, owner, until)
             stored = self._claims.get(place)
             if (stored.fence if stored else None) == (seen.fence if seen else None):
                 self._claims[place] = claim

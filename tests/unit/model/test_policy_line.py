@@ -1,7 +1,9 @@
 """Entries of a policy's line (model/policy_line.py)."""
 
+import pytest
 from tests.contract.builders import NOON, trigger_message
 
+from sweephand.base.timing import LINE_AHEAD_MS
 from sweephand.model.definition import Payload
 from sweephand.model.policy_line import (
     ENTRY_BYTES_MAX,
@@ -62,3 +64,33 @@ def test_a_claim_whose_owner_neither_renewed_nor_released_it_was_abandoned() -> 
     assert not claim.is_held(NOON)
     assert claim.was_abandoned(NOON)
     assert not claim._replace(owner=None).was_abandoned(NOON)
+
+
+def test_a_claim_remembers_the_end_of_the_latest_one_that_was_abandoned() -> None:
+    first = LineClaim.after(None, "first", NOON)
+    assert first == LineClaim("first", NOON, 1)
+    second = LineClaim.after(first, "second", NOON + 30_000)
+    assert second == LineClaim("second", NOON + 30_000, 2, NOON)
+    released = second._replace(owner=None, until=0)
+    assert LineClaim.after(released, "third", NOON + 50_000) == LineClaim("third", NOON + 50_000, 3, NOON)
+    assert LineClaim.after(second, "third", NOON + 50_000).crashed_until == NOON + 30_000
+    earlier = second._replace(until=NOON - 7)
+    assert LineClaim.after(earlier, "third", NOON + 50_000).crashed_until == NOON
+
+
+def test_a_crashed_worker_may_have_taken_up_what_was_due_a_second_after_its_claim() -> None:
+    claim = LineClaim("owner00000000001", NOON + 30_000, 2, NOON)
+    before, after = NOON + LINE_AHEAD_MS - 1, NOON + LINE_AHEAD_MS
+    assert claim.may_have_begun(entry_of([trigger_message(before)], before, "a"))
+    assert not claim.may_have_begun(entry_of([trigger_message(after)], after, "a"))
+    assert not claim._replace(crashed_until=0).may_have_begun(entry_of([trigger_message(NOON)], NOON, "a"))
+
+
+@pytest.mark.parametrize("may_be_begun", [False, True])
+def test_a_part_of_an_entry_says_whether_a_worker_may_have_begun_it(*, may_be_begun: bool) -> None:
+    messages = tuple(trigger_message(NOON + number) for number in range(3))
+    entry = entry_of(messages, NOON, "message")._replace(may_be_begun=may_be_begun)
+    part = entry.part(messages[1:])
+    assert part == entry_of(messages[1:], NOON + 1, entry.token)._replace(may_be_begun=may_be_begun)
+    begun = entry.begun(messages[:1], NOON + 9_000)
+    assert begun == entry_of(messages[:1], NOON + 9_000, entry.token)._replace(may_be_begun=True)

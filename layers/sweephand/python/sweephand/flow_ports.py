@@ -139,12 +139,15 @@ class PolicyLines(Protocol):
     def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
         """Claim the partition if its claim is still the one that was `seen`. None if another worker did.
 
-        The caller has found that `seen` is not held. The fence goes up by one.
+        The caller has found that `seen` is not held. The result is LineClaim.after() of it.
         """
         ...
 
     def renew(self, place: LinePlace, claim: LineClaim, until: Instant) -> bool:
-        """Extend a claim if its fence is unchanged. `owner` None releases it. Returns whether it did."""
+        """Extend a claim if its fence is unchanged. `owner` None releases it. Returns whether it did.
+
+        `crashed_until` stays what it is.
+        """
         ...
 
 

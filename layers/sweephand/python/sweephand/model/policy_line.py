@@ -39,25 +39,52 @@ class LineEntry(NamedTuple):
     `name` says which entry of that time this one replaces. `token` is a hash of what the entry holds and of
     where it comes from. A writer that repeats itself writes the same token. The same trigger that comes into
     the line once more, after it had to wait elsewhere, has another one.
+
+    A worker that has ended without settling its triggers may have begun some of them, if `may_be_begun`. The
+    token does not depend on that. See LineClaim.may_have_begun() for entries that were never written again.
     """
 
     at: Instant
     name: str
     messages: tuple[TriggerMessage, ...]
     token: str
+    may_be_begun: bool = False
 
     @property
     def sort_key(self) -> str:
         """The place of the entry in its partition: by time, then by name."""
         return entry_key(self.at, self.name)
 
+    def part(self, messages: Iterable[TriggerMessage]) -> "LineEntry":
+        """An entry of some of its triggers. A worker takes it up when the first of them is due."""
+        found = tuple(messages)
+        part = entry_of(found, min(each.not_before for each in found), self.token)
+        return part._replace(may_be_begun=self.may_be_begun)
+
+    def begun(self, messages: Iterable[TriggerMessage], at: Instant) -> "LineEntry":
+        """An entry of some of its triggers, which were begun. A worker takes it up at that instant."""
+        return entry_of(messages, at, self.token)._replace(may_be_begun=True)
+
 
 class LineClaim(NamedTuple):
-    """The claim of a partition: its owner, or None if it was released; `fence` goes up by one each time."""
+    """The claim of a partition: its owner, or None if it was released; `fence` goes up by one each time.
+
+    Before `crashed_until`, workers took up entries here that have ended without releasing the claim. It is 0
+    if there were none. An older version that claims the partition forgets it.
+    """
 
     owner: str | None
     until: Instant
     fence: int
+    crashed_until: Instant = 0
+
+    @classmethod
+    def after(cls, seen: "LineClaim | None", owner: str, until: Instant) -> "LineClaim":
+        """The claim that takes the place of one that was `seen` and is not held any more."""
+        if seen is None:
+            return cls(owner, until, 1)
+        abandoned_at = 0 if seen.owner is None else seen.until
+        return cls(owner, until, seen.fence + 1, max(seen.crashed_until, abandoned_at))
 
     def is_held(self, now: Instant) -> bool:
         """Whether a worker walks the partition."""
@@ -66,6 +93,10 @@ class LineClaim(NamedTuple):
     def was_abandoned(self, now: Instant) -> bool:
         """Whether the last worker neither released nor renewed it. It has probably crashed."""
         return self.owner is not None and self.until <= now
+
+    def may_have_begun(self, entry: LineEntry) -> bool:
+        """Whether a worker that crashed may have taken up that entry of the partition."""
+        return entry.at < self.crashed_until + LINE_AHEAD_MS
 
 
 class LineTop(NamedTuple):

@@ -28,14 +28,19 @@ class ClaimItem(Item):
     owner = UnicodeAttribute(null=True)
     until = IntegerAttribute(null=True)
     fence = IntegerAttribute()
+    crashed_until = IntegerAttribute(attr_name="crashed", null=True)
 
 
 class EntryItem(Item):
-    """An entry: its messages in the one wire form, as a deflated list of texts, and their number."""
+    """An entry: its messages in the one wire form, as a deflated list of texts, and their number.
+
+    `begun` is 1 if a worker that has ended may have begun some of them. An older version ignores it.
+    """
 
     messages = DeflatedAttribute(attr_name="z")
     token = UnicodeAttribute()
     size = IntegerAttribute(attr_name="n")
+    begun = IntegerAttribute(attr_name="b", null=True)
     version = IntegerAttribute(attr_name="v")
 
 
@@ -54,6 +59,7 @@ class DynamoPolicyLines:
                 messages=[encode(each) for each in entry.messages],
                 token=entry.token,
                 size=len(entry.messages),
+                begun=1 if entry.may_be_begun else None,
                 version=_VERSION,
                 expires_at=expiry(entry.at + LINE_RETENTION_MS),
             )
@@ -108,10 +114,10 @@ class DynamoPolicyLines:
 
     def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
         """Claim the partition if the fence is as it was seen, or if this owner has claimed it already."""
-        claim = LineClaim(owner, until, 1 if seen is None else seen.fence + 1)
+        claim = LineClaim.after(seen, owner, until)
         unclaimed = ClaimItem.fence.does_not_exist()
         unchanged = ClaimItem.fence == (0 if seen is None else seen.fence)
-        item = ClaimItem(*_claim_key(place), owner=owner, until=until, fence=claim.fence)
+        item = ClaimItem(*_claim_key(place), **claim._asdict())
         refusal = self._table.put(item, unclaimed if seen is None else unchanged)
         if refusal is None:
             return claim
@@ -138,7 +144,7 @@ def _claim_key(place: LinePlace) -> ItemKey:
 
 def _claim(raw: RawItem) -> LineClaim:
     item = ClaimItem.read(raw)
-    return LineClaim(item.owner, item.until or 0, item.fence)
+    return LineClaim(item.owner, item.until or 0, item.fence, item.crashed_until or 0)
 
 
 def _entry(raw: RawItem) -> LineEntry:
@@ -146,7 +152,7 @@ def _entry(raw: RawItem) -> LineEntry:
     if item.version > _VERSION:
         raise NewerError(f"This entry of a line has version {item.version}, and this code reads {_VERSION}.")
     at, name = item.sk.split("#", 1)
-    return LineEntry(int(at), name, tuple(map(_message, item.messages)), item.token)
+    return LineEntry(int(at), name, tuple(map(_message, item.messages)), item.token, bool(item.begun))
 
 
 def _message(text: str) -> TriggerMessage:
