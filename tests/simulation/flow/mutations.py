@@ -162,7 +162,7 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests
     ),
-    "work for a helper that is not written": lambda: patch.object(LineShare, "put", lambda *_: None),
+    "work for a helper that is not written": lambda: patch.object(LineShare, "put", lambda *_, **__: None),
     "a wake mark that is never cleared": lambda: patch.object(MemoryPermits, "clear_mark", lambda *_: None),
 }
 

@@ -8,6 +8,7 @@ from tests.fakes.doubles import CountingIds, HandClock
 from tests.fakes.flow_memory import MemoryPolicies, MemoryPolicyLines, WorkBox
 
 from sweephand.base.concurrency import one_by_one
+from sweephand.base.instants import Instant
 from sweephand.model.policy import Policy
 from sweephand.model.policy_line import LinePlace, LineTop, entry_of
 from sweephand.model.trigger import TriggerMessage
@@ -24,14 +25,19 @@ READ_FIRST = PLACE._replace(priority="high", partition=4)
 
 
 class Scene:
-    """One partition with work, and a worker that walks it."""
+    """One partition with work, and a worker that walks it. Its last worker may have crashed."""
 
-    def __init__(self, entries: Iterable[Sequence[TriggerMessage]], wanted: int) -> None:
+    def __init__(
+        self, entries: Iterable[Sequence[TriggerMessage]], wanted: int, crashed_until: Instant | None = None
+    ) -> None:
         self.lines = MemoryPolicyLines()
         for number, messages in enumerate(entries):
             self.lines.put(PLACE, entry_of(messages, messages[0].not_before, f"source{number}"))
         clock = HandClock()
         clock.time = NOON + 1_000
+        if crashed_until is not None:
+            assert self.lines.claim(PLACE, None, "crashed", crashed_until)
+            clock.time = crashed_until
         work = WorkBox()
         line_up = LineUp(policies=MemoryPolicies(), lines=self.lines, work=work, clock=clock)
         self.walk = LineWalk(

@@ -82,6 +82,18 @@ class Flow:
     def work(self, message: WorkMessage = WORK, receives: int = 1) -> WorkOutcome:
         return self.worker().work(message, receives, self.clock.time + LIMIT_MS, lambda: self.acknowledge(""))
 
+    def work_in_vain(self) -> None:
+        """Work while a store fails as soon as a trigger is to be delivered."""
+
+        def failing(call: str) -> None:
+            if call == "before consumer.deliver":
+                raise StoreError("the test asks")
+
+        self.announce = failing
+        with pytest.raises(StoreError):
+            self.work()
+        self.announce = lambda _: None
+
     def acknowledge(self, _: str) -> None:
         self.acknowledged += 1
 
@@ -282,16 +294,8 @@ def test_the_same_trigger_that_comes_into_the_line_once_more_is_not_deleted_with
 def test_a_trigger_that_the_store_refuses_to_settle_stays_in_the_line() -> None:
     scene = flow()
     scene.put(trigger_message(NOON))
-
-    def failing(call: str) -> None:
-        if call == "before consumer.deliver":
-            raise StoreError("the test asks")
-
-    scene.announce = failing
-    with pytest.raises(StoreError):
-        scene.work()
+    scene.work_in_vain()
     assert scene.waiting() == [trigger_message(NOON)]
-    scene.announce = lambda _: None
     scene.clock.time = NOON + HOLDER_MS + VISIBILITY_MS
     scene.work(receives=2)
     assert scene.delivered == [trigger_message(NOON)]

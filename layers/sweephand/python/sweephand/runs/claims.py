@@ -1,6 +1,7 @@
 """Claiming an attempt before it is made, and releasing the claim of an attempt that is not made."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sweephand.access.run_token import run_token
 from sweephand.base.instants import Instant
@@ -8,6 +9,10 @@ from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run, State
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids, RunStore
+
+if TYPE_CHECKING:
+    # Only triggers of jobs with a policy have permits.
+    from sweephand.runs.flow.permit import Permit
 
 
 class Claims:
@@ -67,6 +72,16 @@ class Claims:
         run = self._runs.of(message.trigger)
         is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
         return run.claimed_until if run is not None and is_claimed else None
+
+    def leaving(self, message: TriggerMessage, permit: "Permit | None") -> TriggerMessage:
+        """The message of a trigger that waits elsewhere than in its place in a line, or is dropped.
+
+        A worker of the line that crashed may have begun the attempt. Only the trigger's place shows that, and
+        its run, if it has one. In that case the message counts one crash, as it would in the delivery queue.
+        """
+        if permit is None or not permit.may_be_begun or _may_have_been_started(message):
+            return message
+        return message if self._runs.of(message.trigger) is None else message._replace(crashes=1)
 
     def run_in_batch(self, message: TriggerMessage) -> Run | None:
         """The stored run of a trigger of a batch; None for any other trigger."""

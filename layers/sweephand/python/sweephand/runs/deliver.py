@@ -107,17 +107,16 @@ class Deliverer:
         if self._flow.valve is not None:
             admitted = self._flow.valve.admit(message)
             if isinstance(admitted, Limited):
-                return self._limited(admitted, read.job)
+                return self._limited(admitted, read.job, permit)
             message = admitted
         policy = read.job.definition.policy
         if policy != (None if permit is None else permit.key.name):
-            return self._into_line(message, read.job, policy)
+            return self._into_line(self._claims.leaving(message, permit), read.job, policy)
         overlap_is_limited = read.job.definition.overlap.is_limited
         if message.is_owed and not overlap_is_limited:
             self._overlap_queue().remove(message.trigger)
-        outcome = (self._through_overlap_queue if overlap_is_limited else self._attempt)(
-            message, read, read.job, deadline, permit
-        )
+        through = self._through_overlap_queue if overlap_is_limited else self._attempt
+        outcome = through(message, read, read.job, deadline, permit)
         if outcome.name in EXPIRY_UNCHECKED:
             self._expiry.ended(read.job)
         return outcome
@@ -132,10 +131,11 @@ class Deliverer:
         key = PolicyKey(job.key.namespace, policy)
         return Outcome("in_line", into=LineWait(key, job.definition.priority, message))
 
-    def _limited(self, limited: Limited, job: Job) -> Outcome:
+    def _limited(self, limited: Limited, job: Job, permit: "Permit | None") -> Outcome:
         """Put back a trigger that waits for its slot in an allowance."""
         self._retention.keep_job(job, limited.slot_at + job.definition.run_time_max_ms)
-        return self._put_back(limited.message, limited.message.not_before, limited.outcome)
+        message = self._claims.leaving(limited.message, permit)
+        return self._put_back(message, message.not_before, limited.outcome)
 
     def _is_just_armed(self, message: TriggerMessage) -> bool:
         return self._clock.now() - message.trigger.armed_at < SECOND_MS
@@ -185,7 +185,7 @@ class Deliverer:
         return self._put_back(message, self._clock.now() + POSTPONED_MS, "postponed")
 
     def _not_alive(self, message: TriggerMessage, read: JobRead, permit: "Permit | None") -> Outcome:
-        message = self._job_reads.mark_owed(message, read)
+        message = self._job_reads.mark_owed(self._claims.leaving(message, permit), read)
         now, liveness = self._clock.now(), liveness_of(message, read)
         if liveness == "alive":
             # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
@@ -254,7 +254,8 @@ class Deliverer:
         admission = self._overlap_queue().arrive(message, job, lambda: self._job_reads.reread(job.key).job)
         if admission.outcome == "wait":
             self._retention.keep_job(job, admission.recheck_at + job.definition.run_time_max_ms)
-            return self._put_back(message.waiting(), admission.recheck_at, "waiting")
+            message = self._claims.leaving(message, permit).waiting()
+            return self._put_back(message, admission.recheck_at, "waiting")
         if admission.outcome != "go":
             stored = self._claims.run_in_batch(message)
             return Outcome(NOT_ADMITTED[admission.outcome], ended=mark_of(stored))
@@ -285,7 +286,7 @@ class Deliverer:
                 run = replace(run, permit=permit.name)
             run, refused_by = self._claims.claim(run, is_async=is_async)
             if refused_by is not None:
-                return self._refused(message, refused_by, job)
+                return self._refused(self._claims.leaving(message, permit), refused_by, job)
         attempted: AttemptMade | NotMade
         if run.permit is not None and permit is not None and not self._keep(permit, run, job):
             attempted = Postponed()
@@ -331,7 +332,7 @@ class Deliverer:
             return self._not_alive(message, attempted.read, permit)
         if permit is not None and permit.was_refused:
             return Outcome("kept")
-        return self._postponed(message)
+        return self._postponed(self._claims.leaving(message, permit))
 
     def _keep(self, permit: "Permit", run: Run, job: Job) -> bool:
         """Keep the permit of an asynchronous run until the run is over; return whether it is kept.
@@ -355,8 +356,7 @@ class Deliverer:
             return self._overtaken(message, stored)
         is_held = stored.state == "claimed" and stored.attempts == message.attempt
         if is_held and stored.claimed_until is not None:
-            # At least one second: SQS rounds a shorter delay down to zero and would deliver the message at
-            # once.
+            # At least one second: SQS rounds a shorter delay down to zero and would deliver it at once.
             ended_at = max(stored.claimed_until, self._clock.now() + SECOND_MS)
             self._retention.keep_job(job, ended_at + job.definition.run_time_max_ms)
             return self._put_back(message, ended_at, "claimed")

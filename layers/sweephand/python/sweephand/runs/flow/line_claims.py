@@ -8,7 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_AHEAD_MS, LINE_CLAIM_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
-from sweephand.model.policy_line import LineClaim, LinePlace, LineTop
+from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.pace import Pace
 
@@ -170,6 +170,13 @@ class LineClaims:
                 self._lines.renew(place, claim._replace(owner=None), 0)
                 if self.current == place:
                     self.current = None
+
+    def with_crashes(self, place: LinePlace, entries: Sequence[LineEntry]) -> Sequence[LineEntry]:
+        """Those entries of a partition. Each that a crashed worker may have begun says so."""
+        claim = self._claims.get(place)
+        if claim is None:
+            return entries
+        return [each._replace(may_be_begun=True) if claim.may_have_begun(each) else each for each in entries]
 
     def is_free(self, place: LinePlace, top: LineTop) -> bool:
         """Whether nobody walks a partition, by what was read of it: neither this worker nor another one."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.flow_ports import PolicyLines
-from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, entry_of
+from sweephand.model.policy_line import LineEntry, LinePlace, entries_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock
 from sweephand.runs.flow.line_claims import READS_AT_ONCE
@@ -53,16 +53,23 @@ class LineShare:
         # A part of a large pack stays too, if nothing else does.
         targets = helpers if stays else (*helpers, place)
         source = "+".join(each.token for each in given)
-        self.put({each: (messages[n :: len(targets)], source) for n, each in enumerate(targets)})
+        portions = {each: (messages[n :: len(targets)], source) for n, each in enumerate(targets)}
+        self.put(portions, may_be_begun=any(each.may_be_begun for each in given))
         self._all([partial(self._lines.delete, place, each) for each in given])
         return len(helpers)
 
-    def put(self, portions: Mapping[LinePlace, tuple[Sequence[TriggerMessage], str]]) -> None:
-        """Write triggers into each partition, with the token of the entry that they were part of."""
+    def put(
+        self, portions: Mapping[LinePlace, tuple[Sequence[TriggerMessage], str]], *, may_be_begun: bool
+    ) -> None:
+        """Write triggers into each partition, with the token of the entry that they were part of.
+
+        `may_be_begun` says whether a worker that has ended may have begun some of them. The claims of those
+        partitions do not show that.
+        """
         now = self._clock.now()
         self._all(
             [
-                partial(self._lines.put, place, entry)
+                partial(self._lines.put, place, entry._replace(may_be_begun=may_be_begun))
                 for place, (messages, source) in portions.items()
                 for entry in entries_of(messages, source, now)
             ]
@@ -71,8 +78,7 @@ class LineShare:
     def count_crash(self, place: LinePlace, entry: LineEntry) -> None:
         """The last worker crashed at about this entry: let each of its triggers stand alone, and count it."""
         for message in entry.messages:
-            alone = entry_of([message._replace(crashes=message.crashes + 1)], message.not_before, entry.token)
-            self._lines.put(place, alone)
+            self._lines.put(place, entry.part([message._replace(crashes=message.crashes + 1)]))
         self._lines.delete(place, entry)
 
     def _all(self, tasks: Sequence[Callable[[], object]]) -> None:

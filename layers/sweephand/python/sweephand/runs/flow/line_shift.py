@@ -116,7 +116,8 @@ class Shift:
             self._error = self._error or error
 
     def _deliver(self, taken: TakenTrigger, request: str) -> None:
-        permit, began_at = Permit(self._permits, request), max(self._worker.now(), taken.message.not_before)
+        permit = Permit(self._permits, request, may_be_begun=taken.taken.entry.may_be_begun)
+        began_at = max(self._worker.now(), taken.message.not_before)
         try:
             # While stores are slow, what follows the last request takes more than is kept for it.
             late_ms = max(0, _LAST_CALLS * self._pace.slowest_ms - RESERVE_MS)

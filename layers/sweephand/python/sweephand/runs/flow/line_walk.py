@@ -11,7 +11,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import FAN_OUT_MS, LINE_AHEAD_MS, LINE_LOOK_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
-from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
+from sweephand.model.policy_line import LineEntry, LinePlace
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
@@ -106,7 +106,7 @@ class LineWalk:
                 self._waiting.appendleft(trigger)
                 return
         message, entry = trigger.message, trigger.taken.entry
-        self._line_up.put_down(trigger.taken.place, entry_of([message], message.not_before, entry.token))
+        self._line_up.put_down(trigger.taken.place, entry.part([message]))
         self.settle(trigger)
 
     def settle(self, trigger: TakenTrigger, wait: LineWait | None = None) -> None:
@@ -217,7 +217,8 @@ class LineWalk:
         count = entries_to_share(self._spare, len(homes), policy.holder_size)
         taken = sum(each == place for each, _ in tuple(self._entries))
         top = self._lines.top(place, self._clock.now(), taken + count)
-        found = [each for each in top.entries if not self._is_known(place, each)][:count]
+        entries = self._claims.with_crashes(place, top.entries)
+        found = [each for each in entries if not self._is_known(place, each)][:count]
         self._spare = []
         return self._line_share.share(policy.holder_size, place, found, homes)
 
@@ -236,10 +237,11 @@ class LineWalk:
             self._waiting.clear()
             self._waiting.extend(kept)
         by_home = {home: moved[number :: len(homes)] for number, home in enumerate(homes)}
-        self._line_share.put({
+        portions = {
             home: ([each.message for each in given], given[0].taken.entry.token)
             for home, given in by_home.items()
-        })  # fmt: skip
+        }
+        self._line_share.put(portions, may_be_begun=any(each.taken.entry.may_be_begun for each in moved))
         for each in moved:
             self.settle(each)
         return len(homes)
@@ -283,14 +285,14 @@ class LineWalk:
         place, old = taken.place, taken.entry
         if rest:
             # If this worker crashes before it calls the next one, its own work message comes again.
-            self._lines.put(place, entry_of(rest, min(each.not_before for each in rest), old.token))
+            self._lines.put(place, old.part(rest))
         with self._lock:
             waits = tuple(taken.waits)
         self._write_waits(waits, old.token)
         with self._lock:
             # Not before, since nothing else keeps them if the write fails and the worker leaves once more.
             del taken.waits[: len(waits)]
-        opened = entry_of(still_open.values(), until, old.token) if still_open else None
+        opened = old.begun(still_open.values(), until) if still_open else None
         if opened is not None:
             self._lines.put(place, opened)
         self._before_delete()
@@ -338,7 +340,8 @@ class LineWalk:
             if (place, entry.sort_key, entry.token) in self._settled:
                 # It was read before it was deleted, or its writer has repeated itself.
                 self._lines.delete(place, entry)
-        fresh = [each for each in top.entries if not self._is_known(place, each)]
+        entries = self._claims.with_crashes(place, top.entries)
+        fresh = [each for each in entries if not self._is_known(place, each)]
         was_read = False
         for number, entry in enumerate(fresh):
             if self.waiting >= wanted:
@@ -365,9 +368,7 @@ class LineWalk:
         due = [each for each in entry.messages if each.not_before <= now + LINE_AHEAD_MS]
         later = [each for each in entry.messages if each.not_before > now + LINE_AHEAD_MS]
         if later:
-            self._line_up.put_down(
-                place, entry_of(later, min(each.not_before for each in later), entry.token)
-            )
+            self._line_up.put_down(place, entry.part(later))
         taken = TakenEntry(place, entry, due)
         with self._lock:
             self._entries[place, entry.sort_key] = taken

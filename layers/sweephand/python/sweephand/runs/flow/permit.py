@@ -6,11 +6,15 @@ from sweephand.runs.flow.permits import Permits
 
 
 class Permit:
-    """The right to make one request under a policy. One thread uses it."""
+    """The right to make one request under a policy. One thread uses it.
 
-    def __init__(self, permits: Permits, request: str) -> None:
+    `may_be_begun` says that a worker that has ended may have begun the same attempt.
+    """
+
+    def __init__(self, permits: Permits, request: str, *, may_be_begun: bool = False) -> None:
         self._permits = permits
         self._request = request
+        self.may_be_begun = may_be_begun
         #: Whether the request could not leave: its token's time had passed, or the holder had been released.
         self.was_refused = False
 
