@@ -9,6 +9,7 @@ from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 from tests.simulation.world.processes import LIMITS_MS
 
+from sweephand.model.policy_line import LineClaim
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs import intake
 from sweephand.runs.deliver import Deliverer
@@ -123,6 +124,16 @@ def holds_triggers_in_a_line_that_their_job_has_left() -> Iterator[None]:
         return not_alive(self, message, read, permit)
 
     with patch.object(Deliverer, "_not_alive", stays):
+        yield
+
+
+@mutation(
+    "A worker of a line forgets that an earlier one crashed after it had begun other entries",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/runs/flow/test_crashed_workers.py::test_the_run_that_a_crashed_worker_began_ends_after_its_job_was_deleted",
+)
+def forgets_crashed_workers() -> Iterator[None]:
+    with patch.object(LineClaim, "may_have_begun", lambda *_: False):
         yield
 
 
