@@ -82,8 +82,8 @@ def test_the_command_that_measures_the_first_rows_sees_them(browser: Browser, to
     """`python -m infra.bench console` measures them, with 10,000 jobs on a deployed stack."""
     described = {"apiUrl": town.server.url, "apiKey": "sh_admin"}
     with Client.of(described) as client:
-        fill(client, 300)
+        fill(client, "many", 300)
     for screen in MEASURED.values():
-        shown = visit(browser, described, screen)
+        shown = visit(browser, described, "many", screen)
         assert 0 < shown.paint_s <= shown.rows_s
         assert shown.largest_s > 0
