@@ -44,20 +44,24 @@ def merged(listings: Sequence[Listing[Value]], after: str, limit: int) -> tuple[
     """The first `limit` values of all listings together by name, and the last name if more may follow.
 
     Names are spread evenly over the partitions. So each listing is first asked for its share of the page and
-    two more. The few listings that hold more of this page are asked again when they run out.
+    two more. The few listings that hold more of this page are asked again when they run out, for their share
+    of what the page still lacks and two more.
     """
     assert limit > 0, "a page has at least one value"
-    share = limit // len(listings) + 2
-    first = ((listing.peek(after, share), index) for index, listing in enumerate(listings))
+
+    def share() -> int:
+        return (limit - len(values)) // len(listings) + 2
+
+    values: list[Value] = []
+    first = ((listing.peek(after, share()), index) for index, listing in enumerate(listings))
     heads = [(name, index) for name, index in first if name is not None]
     heapify(heads)
-    values: list[Value] = []
     while heads:
         name, index = heappop(heads)
         values.append(listings[index].pop())
         if len(values) == limit:
             return values, None if all(each.is_exhausted for each in listings) else name
-        following = listings[index].peek(name, share)
+        following = listings[index].peek(name, share())
         if following is not None:
             heappush(heads, (following, index))
     return values, None
