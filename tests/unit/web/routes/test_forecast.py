@@ -78,6 +78,21 @@ def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up() -> None:
     assert calls == 3
 
 
+def test_a_forecast_reads_all_jobs_of_a_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    client.put("a", JOB)
+    page = client.world.jobs.page
+    limits: list[int] = []
+
+    def counted(namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        limits.append(limit)
+        return page(namespace, prefix, after, limit)
+
+    monkeypatch.setattr(client.world.jobs, "page", counted)
+    assert forecast(client)["jobs"] == 1
+    assert limits == [BULK_EXAMINED_MAX]
+
+
 def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client()
     for name in ("a", "b", "c"):

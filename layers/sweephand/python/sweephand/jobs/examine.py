@@ -9,7 +9,8 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore, Page
 
-#: Jobs that are read at once. They are handled before the next ones are read.
+#: Jobs that are read at once by a call that may end before it has handled all of them. They are handled
+#: before the next ones are read.
 _PAGE_MAX: Final = 100
 
 
@@ -28,16 +29,20 @@ class Filter:
         return all(labels.get(name) == value for name, value in (self.labels or {}).items())
 
 
-def examined_pages(jobs: JobStore, job_filter: Filter, clock: Clock, until: Instant) -> Iterator[Page[Job]]:
+def examined_pages(
+    jobs: JobStore, job_filter: Filter, clock: Clock, until: Instant, page_max: int | None = None
+) -> Iterator[Page[Job]]:
     """The jobs with the filter's prefix, in pages sorted by name. The caller looks at their labels.
 
-    No page is read after `until`, or after a thousand jobs. The `next` of the last page is then the name up
-    to which jobs were read. There is at least one page, unless the caller comes after `until`.
+    A page has up to `page_max` jobs, or 100. Larger pages take fewer requests and units: a store asks 16
+    partitions for each page. No page is read after `until`, or after a thousand jobs. The `next` of the last
+    page is then the name up to which jobs were read. There is at least one page, unless the caller comes
+    after `until`.
     """
     examined = 0
     after: str | None = job_filter.after
     while after is not None and examined < BULK_EXAMINED_MAX and clock.now() < until:
-        page = jobs.page(job_filter.namespace, job_filter.prefix, after, _PAGE_MAX)
+        page = jobs.page(job_filter.namespace, job_filter.prefix, after, page_max or _PAGE_MAX)
         yield page
         examined += len(page.items)
         after = page.next

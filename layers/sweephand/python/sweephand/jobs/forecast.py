@@ -2,13 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
 from sweephand.schedules.forecast import Span, due_counts
+
+#: A forecast looks at all jobs of a call, and rarely takes long. So it reads them at once: 25 requests for a
+#: thousand jobs instead of 210. A thousand of the largest jobs take 40 MB of memory.
+_PAGE_MAX: Final = BULK_EXAMINED_MAX
 
 
 class Forecast(NamedTuple):
@@ -44,7 +49,7 @@ class Forecaster:
         triggers: Counter[int] = Counter()
         jobs = paused = 0
         reached: str | None = job_filter.after
-        for page in examined_pages(self._jobs, job_filter, self._clock, until):
+        for page in examined_pages(self._jobs, job_filter, self._clock, until, _PAGE_MAX):
             for job in page.items:
                 if job_filter.matches(job) and not job.is_gone(now):
                     paused += job.paused_at is not None
