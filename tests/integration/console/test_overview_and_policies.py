@@ -28,6 +28,31 @@ def test_the_overview_shows_the_heartbeat_the_next_day_and_what_is_paused(open_c
     expect(page.get_by_role("region", name="Paused jobs")).to_contain_text(SCRIPT)
 
 
+def test_the_overview_looks_for_paused_jobs_in_two_calls_and_says_that_there_may_be_more(
+    open_console: Open,
+) -> None:
+    console = open_console()
+    page = console.page
+    asked: list[str] = []
+    jobs: list[dict[str, str]] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(json={"items": jobs, "nextCursor": f"after-{len(asked)}"})
+
+    page.route("**/jobs?state=paused**", answer)
+    paused = console.show("ns/overview").get_by_role("region", name="Paused jobs")
+    expect(paused).to_contain_text("None of the first 400 jobs by name is paused.")
+    expect(paused).to_contain_text("Others may be.")
+    assert [url.partition("cursor=")[2] for url in asked] == ["", "after-1"]
+    jobs.append({"name": "digest", "pausedAt": "2026-11-23T08:00:00Z", "pauseReason": "holidays"})
+    page.reload()
+    expect(paused.get_by_role("row").filter(has_text="holidays")).to_have_count(2)
+    expect(paused).to_contain_text("These are among the first 400 jobs by name. Others may be paused too.")
+    paused.get_by_role("link", name="All paused jobs").click()
+    page.wait_for_url("**#/ns/jobs?state=paused")
+
+
 def test_the_overview_shows_what_failed_by_job(open_console: Open) -> None:
     page = open_console().show("ns/overview")
     failed = page.get_by_role("region", name="What failed")

@@ -4,6 +4,9 @@ import { readJson, writeJson } from "./exact.js";
 
 const STORED_KEY = "sweephand-key";
 
+/** The most items that the API shows on a page. A call that filters looks at so many. */
+export const PAGE_MAX = 200;
+
 /** Why a call failed, in words. `status` is 0 if no answer came. */
 export class Problem extends Error {
   constructor(status, detail, errors = []) {
@@ -72,11 +75,24 @@ export async function getAll(path, query, most = 1000) {
   const items = [];
   let cursor = "";
   do {
-    const page = await get(path, { ...query, limit: 200, cursor });
+    const page = await get(path, { ...query, limit: PAGE_MAX, cursor });
     items.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor && items.length < most);
   return items;
+}
+
+/** What the first `calls` pages of a list have, of up to 200 items each. It is partial if there may be more. */
+export async function getSome(path, query, calls) {
+  const items = [];
+  let cursor = "";
+  for (let made = 0; made < calls; made += 1) {
+    const page = await get(path, { ...query, limit: PAGE_MAX, cursor });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+    if (!cursor) break;
+  }
+  return { items, isPartial: Boolean(cursor) };
 }
 
 /** Run a task for each item, `width` of them at a time. Returns the problems, each with its item. */

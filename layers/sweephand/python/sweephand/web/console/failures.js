@@ -2,7 +2,7 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { call, forEachOf, get, inNamespace, Problem } from "./api.js";
+import { call, forEachOf, getSome, inNamespace, Problem } from "./api.js";
 import { useLive } from "./live.js";
 import { Ask, Empty, Loaded, StateMark, Table, When } from "./parts.js";
 import { linkTo } from "./route.js";
@@ -41,17 +41,9 @@ export function Failures({ me, namespace }) {
 }
 
 /** The runs in a state that were due in the last days, newest first. It is partial if there may be more. */
-export async function runsOf(namespace, state, days, most = CALLS) {
-  const query = { state, since: new Date(Date.now() - days * DAY_IN_MS).toISOString(), limit: 200 };
-  const items = [];
-  let cursor = "";
-  for (let calls = 0; calls < most; calls += 1) {
-    const page = await get(inNamespace(namespace, "runs"), { ...query, cursor });
-    items.push(...page.items);
-    cursor = page.nextCursor;
-    if (!cursor) break;
-  }
-  return { items, isPartial: Boolean(cursor) };
+export function runsOf(namespace, state, days, calls = CALLS) {
+  const since = new Date(Date.now() - days * DAY_IN_MS).toISOString();
+  return getSome(inNamespace(namespace, "runs"), { state, since }, calls);
 }
 
 /** Runs by what `titleOf` says of each, the largest group first. */

@@ -1,7 +1,7 @@
 // The first screen: whether the stack ticks, the last hour, the next 24 hours, what fails, and what waits.
 
 import { html, useState } from "./vendor/preact.js";
-import { call, get, getAll, inNamespace, pathOf } from "./api.js";
+import { call, get, getSome, inNamespace, PAGE_MAX, pathOf } from "./api.js";
 import { groupsOf, runsOf } from "./failures.js";
 import { Lately } from "./lately.js";
 import { useLive } from "./live.js";
@@ -17,11 +17,14 @@ const HOURS = 24;
 /** A forecast looks at up to 1,000 jobs a call. Beyond so many calls it is shown as partial. */
 const FORECAST_CALLS_MAX = 10;
 
+/** Calls that look for paused jobs. Each looks at 200 jobs. */
+const PAUSED_CALLS = 2;
+
 export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
   const [part, setPart] = useState(null);
   const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`);
-  const paused = useLive(() => getAll(inNamespace(namespace, "jobs"), { state: "paused" }, 200), `paused ${namespace}`);
+  const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, PAUSED_CALLS), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   return html`<div class="head"><h1>Overview</h1></div>
@@ -33,7 +36,7 @@ export function Overview({ me, namespace }) {
       <${Loaded} live=${failing} what="the failures" show=${(found) => html`<${Failing} namespace=${namespace} found=${found} />`} /></section>
     <div class="columns even">
       <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
-        <${Loaded} live=${paused} what="the paused jobs" show=${(jobs) => html`<${Paused} namespace=${namespace} jobs=${jobs} />`} /></section>
+        <${Loaded} live=${paused} what="the paused jobs" show=${(found) => html`<${Paused} namespace=${namespace} found=${found} />`} /></section>
       <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
         <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} policies=${found} />`} /></section>
     </div>`;
@@ -114,12 +117,15 @@ function Failing({ namespace, found: { failed, retrying } }) {
       <td><${When} at=${last.dueAt} /></td><td class="answer">${answerText(last)}</td></tr>`)}<//>` : null}`;
 }
 
-function Paused({ namespace, jobs }) {
-  if (!jobs.length) return html`<${Empty} title="No job is paused." />`;
+function Paused({ namespace, found: { items: jobs, isPartial } }) {
+  const all = html`<a href=${linkTo([namespace, "jobs"], { state: "paused" })}>All paused jobs</a>`;
+  const looked = `the first ${count(PAUSED_CALLS * PAGE_MAX)} jobs by name`;
+  if (!jobs.length && !isPartial) return html`<${Empty} title="No job is paused." />`;
+  if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
   return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>
       <td class="name"><a href=${linkTo([namespace, "jobs", job.name])}>${job.name}</a></td><td><${When} at=${job.pausedAt} /></td>
       <td class="answer">${job.pauseReason || html`<span class="soft">–</span>`}</td></tr>`)}<//>
-    ${jobs.length > 10 ? html`<p><a href=${linkTo([namespace, "jobs"], { state: "paused" })}>All paused jobs</a></p>` : null}`;
+    ${isPartial ? html`<p>These are among ${looked}. Others may be paused too. ${all}</p>` : jobs.length > 10 ? html`<p>${all}</p>` : null}`;
 }
 
 function Flow({ namespace, policies }) {
