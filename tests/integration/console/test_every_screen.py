@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from infra.bench.console import SCREENS as MEASURED
 from infra.bench.console import fill, visit
 from infra.local.client import Client
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from tests.integration.console.conftest import NARROW, SCREENSHOTS, WIDE, Console, Town
 
 Open = Callable[..., Console]
@@ -26,6 +26,15 @@ SCREENS: Final = {
     "settings": "ns/settings",
     "run": "ns/jobs/failing/runs/1795266000000-0",
 }
+
+#: Waits for the first paint of the page that has an element in it. The page's clock is not the browser's, so
+#: the page's `performance` has no entries.
+FIRST_PAINT: Final = """() => new Promise((seen) => {
+    new PerformanceObserver((list) => {
+        for (const { name } of list.getEntries()) if (name === "first-contentful-paint") seen(name);
+    }).observe({ type: "paint", buffered: true });
+    setTimeout(() => seen("nothing"), 10_000);
+})"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -76,6 +85,34 @@ def test_the_keyboard_alone_pauses_a_job(open_console: Open, town: Town) -> None
     page.keyboard.press("Enter")
     expect(page.locator(".note")).to_contain_text("by hand")
     assert town.world.stored("nightly-backup").paused_at is not None
+
+
+@pytest.mark.parametrize(("screen", "title"), [("overview", "Overview"), ("jobs", "Jobs")])
+def test_a_screen_is_painted_before_the_api_has_answered_any_call(
+    open_console: Open, town: Town, screen: str, title: str
+) -> None:
+    page = open_console(key=None).page
+    page.evaluate("sessionStorage.setItem('sweephand-key', 'sh_admin')")
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/v1/**", hold_the_first)
+    page.goto(f"{town.server.url}/console#/ns/{screen}")
+    page.reload()
+    expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.get_by_role("link", name="Failures")).to_be_visible()
+    expect(page.get_by_role("link", name="Keys")).to_have_count(0)
+    assert page.evaluate(FIRST_PAINT) == "first-contentful-paint"
+    assert [call for call in town.server.calls() if "/v1/" in call] == []
+    assert held[0].request.url == f"{town.server.url}/v1/me"
+    held[0].continue_()
+    expect(page.get_by_role("link", name="Keys")).to_be_visible()
+    expect(page.locator(".loading")).to_have_count(0)
 
 
 def test_the_command_that_measures_the_first_rows_sees_them(browser: Browser, town: Town) -> None:

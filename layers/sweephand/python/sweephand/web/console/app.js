@@ -40,9 +40,17 @@ function App() {
   useEffect(() => {
     if (!isReady) get(pathOf("me")).then(setMe).catch((problem) => setTold(problem.message)).finally(() => setReady(true));
   }, []);
-  if (!isReady) return html`<main><${Loading} what="your key" /></main>`;
+  if (!isReady) return html`<${Opening} onSignOut=${() => signOut()} />`;
   if (!me) return html`<${SignIn} told=${told} onSignedIn=${setMe} />`;
   return html`<${Signed} me=${me} onSignOut=${() => signOut()} />`;
+}
+
+/** What a tab with a key shows until the API has said whose key it is: the bar, a title, and grey lines. */
+function Opening({ onSignOut }) {
+  const [namespace, screen = OFFERED[0][0], name] = useRoute().parts;
+  const title = name || OFFERED.find(([each]) => each === screen)?.[1];
+  return html`<${Bar} me=${null} namespace=${namespace} screen=${screen} onSignOut=${onSignOut} />
+    <main>${title ? html`<div class="head"><h1>${title}</h1></div>` : null}<${Loading} what="your key" /></main>`;
 }
 
 function Signed({ me, onSignOut }) {
@@ -95,6 +103,7 @@ function Screen({ me, namespace, screen, rest, query }) {
   return html`<h1>No such screen</h1><p><a href=${linkTo([namespace, "jobs"])}>Show the jobs</a></p>`;
 }
 
+/** The bar above all screens. While `me` is null it offers the screens that every key may see. */
 function Bar({ me, namespace, namespaces, screen, onSignOut }) {
   const choose = (event) => {
     event.preventDefault();
@@ -103,15 +112,15 @@ function Bar({ me, namespace, namespaces, screen, onSignOut }) {
   };
   return html`<header class="bar">
     <a class="brand" href=${linkTo(namespace ? [namespace, OFFERED[0][0]] : [])}><span class="hand" aria-hidden="true"></span>Sweephand</a>
-    ${me.namespace === "*" ? html`<form class="namespace" onSubmit=${choose}>
+    ${me?.namespace === "*" ? html`<form class="namespace" onSubmit=${choose}>
       <label class="unseen" for="namespace">Namespace</label>
       <input id="namespace" name="namespace" list="namespaces" defaultValue=${namespace} key=${namespace} placeholder="namespace"
         autocomplete="off" spellcheck=${false} onChange=${(event) => event.target.form.requestSubmit()} />
       <datalist id="namespaces">${(namespaces || []).map((each) => html`<option value=${each}></option>`)}</datalist>
     </form>` : html`<span class="namespace fixed">${namespace}</span>`}
-    <nav aria-label="Screens">${namespace ? OFFERED.filter(([, , role]) => may(me, role)).map(([each, title]) => html`
+    <nav aria-label="Screens">${namespace ? OFFERED.filter(([, , role]) => may(me || { role: "read" }, role)).map(([each, title]) => html`
       <a href=${linkTo([namespace, each])} aria-current=${each === screen ? "page" : null}>${title}</a>`) : null}</nav>
-    <span class="who soft" title=${`Key ${me.id}`}>${me.role}</span>
+    ${me ? html`<span class="who soft" title=${`Key ${me.id}`}>${me.role}</span>` : null}
     <button type="button" class="plain" onClick=${onSignOut}>Sign out</button>
   </header>`;
 }
