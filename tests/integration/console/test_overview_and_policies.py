@@ -114,12 +114,30 @@ def test_a_slow_answer_is_waited_for_before_it_is_asked_for_again(open_console: 
     page.goto(f"{town.server.url}/console#/ns/overview")
     expect(page.get_by_role("region", name="Paused jobs")).to_contain_text("digest")
     with page.expect_request("**/health"):
-        page.clock.fast_forward(16_000)
+        page.clock.fast_forward(61_000)
     assert len(held) == 1
     held[0].continue_()
     expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
     with page.expect_request("**/forecast?**"):
-        page.clock.fast_forward(16_000)
+        page.clock.fast_forward(61_000)
+
+
+def test_the_forecast_is_asked_for_once_a_minute_and_the_rest_every_15_s(
+    open_console: Open, town: Town
+) -> None:
+    page = open_console().show("ns/policies")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.install(time=town.world.clock.time / 1_000)
+    page.reload()
+    page.goto(f"{town.server.url}/console#/ns/overview")
+    expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
+    for _ in range(3):
+        with page.expect_request("**/health"):
+            page.clock.fast_forward(15_000)
+    assert len([url for url in asked if "/forecast?" in url]) == 1
+    with page.expect_request("**/forecast?**"):
+        page.clock.fast_forward(15_000)
 
 
 def test_an_hour_without_deliveries_says_so(open_console: Open, town: Town) -> None:

@@ -5,11 +5,11 @@ import { useCallback, useEffect, useRef, useState } from "./vendor/preact.js";
 const REFRESH_MS = 15_000;
 
 /**
- * What `load` returns. It is loaded again every 15 s while the tab is visible, when the tab is seen again, by
- * `reload`, and when `key` changes. While it is being loaded, neither the time nor the tab begins another load:
+ * What `load` returns. It is loaded again every 15 s, or every `refreshMs`, while the tab is visible. It is also
+ * loaded again when the tab is seen again, by `reload`, and when `key` changes. While it is being loaded, neither the time nor the tab begins another load:
  * a slow stack would get more calls than it can answer. If loading fails the last value stays, beside the problem.
  */
-export function useLive(load, key) {
+export function useLive(load, key, refreshMs = REFRESH_MS) {
   const [state, setState] = useState({ key: null, value: null, problem: null });
   const turn = useRef(0);
   const underWay = useRef(0);
@@ -34,7 +34,7 @@ export function useLive(load, key) {
       if (!document.hidden && !underWay.current) reload();
     };
     reload();
-    const timer = setInterval(seen, REFRESH_MS);
+    const timer = setInterval(seen, refreshMs);
     document.addEventListener("visibilitychange", seen);
     return () => {
       turn.current += 1; // what is still under way is of a screen that has gone

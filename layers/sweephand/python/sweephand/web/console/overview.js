@@ -17,13 +17,16 @@ const HOURS = 24;
 /** A forecast looks at up to 1,000 jobs a call. Beyond so many calls it is shown as partial. */
 const FORECAST_CALLS_MAX = 10;
 
+/** A forecast reads all jobs, and what it says of the next day hardly changes in a minute. */
+const FORECAST_REFRESH_MS = 60_000;
+
 /** Calls that look for paused jobs. Each looks at 200 jobs. */
 const PAUSED_CALLS = 2;
 
 export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
   const [part, setPart] = useState(null);
-  const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`);
+  const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`, FORECAST_REFRESH_MS);
   const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, PAUSED_CALLS), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
