@@ -24,7 +24,7 @@ def counts_each_process_alone() -> Iterator[None]:
 
 @mutation("A trigger that is over a limit is acknowledged and not sent again", first=FIRST_LIMITED)
 def drops_what_is_over_the_limit() -> Iterator[None]:
-    with patch.object(Deliverer, "_limited", lambda _, limited, __: Outcome(limited.outcome)):
+    with patch.object(Deliverer, "_limited", lambda _, limited, *__: Outcome(limited.outcome)):
         yield
 
 
