@@ -256,6 +256,35 @@ def test_a_message_whose_mark_was_not_written_is_not_done_and_marks_when_it_come
     assert len(world.consumers.attempts) == 1
 
 
+@pytest.mark.parametrize("is_stored_as_success", [True, False])
+def test_a_batch_shows_the_end_that_another_copy_of_the_message_has_stored(
+    *, is_stored_as_success: bool
+) -> None:
+    world = begun(1, retry={"maxAttempts": 1})
+    world.clock.time = DUE
+    world.queue.copy()
+    answers = [is_stored_as_success, not is_stored_as_success]
+
+    def answer(_: Attempt) -> Answer:
+        if len(world.consumers.attempts) == 1:
+            # Meanwhile another function makes the attempt, and dies before it marks the batch.
+            failing(world, "batches.mark")
+            world.deliver(world.queue.take())
+            working(world)
+            return Answer(answers[1], code=200 if answers[1] else 503)
+        return Answer(answers[0], code=200 if answers[0] else 503)
+
+    world.consumers.answering = answer
+    first = world.queue.take()
+    world.queue.waiting += [(DUE, each) for each in list(world.queue.in_flight.values())[1:]]
+    world.deliver(first[:1])
+    assert len(world.consumers.attempts) == 2
+    stored = world.runs.get(key_of(), f"{DUE}-0")
+    assert stored is not None
+    assert (stored.state == "succeeded") == is_stored_as_success
+    assert counts_in(world) == (Counts(1) if is_stored_as_success else Counts(0, 1))
+
+
 @pytest.mark.parametrize("history", ["outcome", "full"])
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_function_that_crashes_anywhere_leaves_exact_progress_and_the_end_is_told(

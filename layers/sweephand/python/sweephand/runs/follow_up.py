@@ -69,28 +69,30 @@ class FollowUp:
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
             outcome = "running"
             if not self._accepted(run, job):
-                ended = self._ended_by_callback(run)
+                ended = self._ended_elsewhere(run)
         elif answer.succeeded:
             ended = replace(run, state="succeeded")
             self._notify(ended, job)
-            outcome = self._succeeded(ended, job, is_claimed=is_claimed)
+            outcome, is_stored = self._recorded(ended, job, is_claimed=is_claimed)
+            self._expiry.ended(job, ended)
+            ended = ended if is_stored else self._ended_elsewhere(run)
         else:
             failed = self.fail(message, job, run, answer, self._runs.record)
             if failed is None:
                 # A callback of the consumer was recorded first, and the first callback rules.
-                outcome, ended = "repeated", self._ended_by_callback(run)
+                outcome, ended = "repeated", self._ended_elsewhere(run)
             else:
-                self._runs.record(failed)
-                ended = failed
+                ended = failed if self._runs.record(failed) else self._ended_elsewhere(run)
                 if failed.is_over:
                     self._expiry.ended(job)
                 outcome = outcome_of_failure(failed.state)
         return Outcome(outcome, own_lateness_ms(message), mark_of(ended))
 
-    def _ended_by_callback(self, run: Run) -> Run | None:
-        """The stored run of a batch, which a callback has changed during the attempt. It may be over.
+    def _ended_elsewhere(self, run: Run) -> Run | None:
+        """The stored run of a batch, which somebody else has changed during the attempt. It may be over.
 
-        The function that served the callback may have crashed before the run's batch showed the end.
+        That is a callback, or an attempt by another copy of the message. Its function may have crashed before
+        the run's batch showed the end. The batch has to show the end that is stored.
         """
         return self._runs.of(trigger_of(run)) if run.batch is not None else None
 
@@ -117,23 +119,19 @@ class FollowUp:
         # A callback may have been recorded before. It stands, and this write is refused.
         return self._runs.record(replace(running, next_check_at=check.not_before))
 
-    def _succeeded(self, run: Run, job: Job, *, is_claimed: bool) -> OutcomeName:
-        outcome = self._recorded(run, job, is_claimed=is_claimed)
-        self._expiry.ended(job, run)
-        return outcome
-
-    def _recorded(self, run: Run, job: Job, *, is_claimed: bool) -> OutcomeName:
+    def _recorded(self, run: Run, job: Job, *, is_claimed: bool) -> tuple[OutcomeName, bool]:
+        """Record a success. False if the record was refused, so that something else is stored."""
         if is_claimed:
-            self._runs.record(run)
-        elif job.definition.records_successes or is_last(job, run):
+            return "succeeded", self._runs.record(run)
+        if job.definition.records_successes or is_last(job, run):
             # When writes of history are throttled, a trigger that was delivered must not be delivered again
             # only because its record could not be written. A claimed run needs the write, because it ends the
             # claim.
             try:
-                self._runs.record(run)
+                return "succeeded", self._runs.record(run)
             except StoreError:
-                return "unrecorded"
-        return "succeeded"
+                return "unrecorded", True
+        return "succeeded", True
 
     def fail(
         self,
