@@ -271,6 +271,9 @@ class Simulation:
             scheduler.run(min(scheduler.now + HOUR_MS, self._calm_at))
         self._calm_down()
         through, complaints = self._await_rest()
+        # A worker of a line may wait for more work. It counts when it ends.
+        at_work = sum(each.role == "deliver" for each in scheduler.alive)
+        self._chronicle.figures["uncounted calls"] += at_work
         scheduler.end()
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
         complaints += [*self._chronicle.flow.watch.complaints, *self._chronicle.quotas.complaints]
