@@ -57,15 +57,12 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger, WorkMessage
 from sweephand.model.wire_work import encode_work
 from sweephand.ports import Clock, Page, Targets
-from sweephand.runs.audit import Audited, Auditor
-from sweephand.runs.audit_rounds import AuditRounds
+from sweephand.runs.audit import Audited
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Handled, Intake, Received
-from sweephand.runs.rebuild import Rebuilder, Rebuilt
 from sweephand.runs.received import finished
-from sweephand.runs.redrive import Redriver
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.app_repair import RepairUseCases
 from sweephand.storage.payload_places import PayloadsInPlaces
@@ -316,22 +313,13 @@ class World:
     def intake(self, concurrently: Concurrently = one_by_one) -> Intake:
         return self.app(self.delivery_clock, concurrently).intake
 
-    def rebuilder(self) -> Rebuilder:
-        return RepairUseCases(self.ports(self.api_clock)).rebuilder
-
-    def rebuild(self, since: Instant, begun: JobProgress = BEGINNING) -> Rebuilt:
-        """Arm the jobs of the namespace again, as one call of the API does."""
-        return self.rebuilder().rebuild(since, namespace="ns", begun=begun)
-
-    def auditor(self) -> Auditor:
-        return RepairUseCases(self.ports(self.api_clock)).auditor
+    def repair(self, clock: Clock | None = None) -> RepairUseCases:
+        """What is done about failures and losses, by the clock of the API if none is given."""
+        return self.app(clock or self.api_clock).repair
 
     def audit_jobs(self, begun: JobProgress = BEGINNING, *, mends: bool = True) -> Audited:
         """Examine the jobs of the namespace, as one call of the API does."""
-        return self.auditor().audit(namespace="ns", begun=begun, mends=mends)
-
-    def audit_rounds_of_tick(self) -> AuditRounds:
-        return RepairUseCases(self.ports(self.wheel_clock)).audit_rounds
+        return self.repair().auditor.audit(namespace="ns", begun=begun, mends=mends)
 
     def lose_timers(self) -> None:
         """Empty the Timers table: timers, leases, the heartbeat, and the lines of policies."""
@@ -339,14 +327,11 @@ class World:
         self.leases.clear()
         self.policy_lines.clear()
 
-    def redriver(self) -> Redriver:
-        return self.app(self.api_clock).repair.redriver
-
     def callbacks(self) -> Callbacks:
         return self.app(self.api_clock).callbacks
 
     def redrive(self, run_id: str, name: str = "job") -> Run:
-        return self.redriver().redrive(key_of(name), run_id)
+        return self.repair().redriver.redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand received messages to the delivery function. Acknowledge those that it reports as done."""

@@ -1,15 +1,12 @@
 """One seed's world from beginning to end: a time of faults, then a calm in which all promises must hold."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 from typing import Final
 
-from tests.simulation.oracle.counts import counts_are_what_consumers_saw
-from tests.simulation.oracle.explain import explanations_are_true, runs_that_need_a_look_are_listed
-from tests.simulation.oracle.forecast import forecast_is_what_jobs_owe
 from tests.simulation.oracle.oracle import judge
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
@@ -33,7 +30,7 @@ from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues
-from tests.simulation.world.explanations import counted, explanations, flagged, forecasted
+from tests.simulation.world.explanations import misstatements
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
 from tests.simulation.world.functions import Functions
@@ -278,7 +275,8 @@ class Simulation:
         complaints += [*self._functions.complaints, *self._chronicle.bucket.complaints()]
         complaints += [*self._chronicle.flow.watch.complaints, *self._chronicle.quotas.complaints]
         complaints += judge(self._chronicle.events, through=through, calm_at=self._calm_at)
-        complaints += self._misstatements(through)
+        tale = Tale(self._chronicle.events, through, self._calm_at)
+        complaints += misstatements(self._chronicle, tale, self._seed, scheduler.now)
         figures = self._chronicle.figures
         figures.update(self._chronicle.flow.watch.figures)
         requests = (each for each in self._chronicle.events if isinstance(each, Requested))
@@ -293,21 +291,6 @@ class Simulation:
             actions=len(steps),
             calls=self._gate.calls or [],
         )
-
-    def _misstatements(self, through: Instant) -> Iterator[str]:
-        """What the API says wrongly of the world that has ended."""
-        chronicle = self._chronicle
-        tale = Tale(chronicle.events, through, self._calm_at)
-        yield from runs_that_need_a_look_are_listed(tale, flagged(chronicle))
-        yield from counts_are_what_consumers_saw(
-            tale, counted(chronicle), chronicle.figures["uncounted calls"]
-        )
-        if chronicle.readable is not None:
-            said = list(explanations(chronicle, chronicle.readable, self._seed, self.scheduler.now))
-            chronicle.figures["explained"] = len(said)
-            yield from explanations_are_true(tale, said)
-            forecast = forecasted(chronicle.readable, self.scheduler.now)
-            yield from forecast_is_what_jobs_owe(tale, forecast)
 
     def _miss_until(self, until: Instant) -> None:
         self._missing_until = until

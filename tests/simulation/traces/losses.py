@@ -23,3 +23,6 @@ class TimerLost:
     at: Instant
     name: str
     since: Instant
+
+
+Loss = TimersLost | TimerLost

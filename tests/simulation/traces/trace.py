@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from tests.simulation.traces.alerts import Alerted
 from tests.simulation.traces.batch_events import BatchEvent
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered
-from tests.simulation.traces.losses import TimerLost, TimersLost
+from tests.simulation.traces.losses import Loss
 
 from sweephand.base.instants import Instant
 
@@ -393,8 +393,7 @@ Event: TypeAlias = (
     | LineStored
     | TimerStored
     | CursorStored
-    | TimersLost
-    | TimerLost
+    | Loss
     | LimitSet
     | Mishap
     | BatchEvent

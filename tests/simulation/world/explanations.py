@@ -7,8 +7,14 @@ from typing import Final
 
 from tests.fakes.doubles import HandClock
 from tests.fakes.ports import FakePorts
-from tests.simulation.oracle.explain import Explained
-from tests.simulation.oracle.forecast import Forecasted
+from tests.simulation.oracle.counts import counts_are_what_consumers_saw
+from tests.simulation.oracle.explain import (
+    Explained,
+    explanations_are_true,
+    runs_that_need_a_look_are_listed,
+)
+from tests.simulation.oracle.forecast import Forecasted, forecast_is_what_jobs_owe
+from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.trace import Requested, RunStored
 from tests.simulation.world.faults import stream
@@ -31,6 +37,17 @@ _OTHERS: Final = 4
 #: A forecast is asked for this span, in buckets of that length.
 _FORECAST_MS: Final = 2 * HOUR_MS
 _BUCKET_MS: Final = 10 * MINUTE_MS
+
+
+def misstatements(chronicle: Chronicle, tale: Tale, seed: int, now: Instant) -> Iterator[str]:
+    """What the API says wrongly of a world that has ended, whose story is `tale`."""
+    yield from runs_that_need_a_look_are_listed(tale, flagged(chronicle))
+    yield from counts_are_what_consumers_saw(tale, counted(chronicle), chronicle.figures["uncounted calls"])
+    if chronicle.readable is not None:
+        said = list(explanations(chronicle, chronicle.readable, seed, now))
+        chronicle.figures["explained"] = len(said)
+        yield from explanations_are_true(tale, said)
+        yield from forecast_is_what_jobs_owe(tale, forecasted(chronicle.readable, now))
 
 
 def explanations(chronicle: Chronicle, ports: FakePorts, seed: int, now: Instant) -> Iterator[Explained]:

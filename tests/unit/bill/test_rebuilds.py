@@ -20,7 +20,11 @@ def test_a_page_of_jobs_makes_the_requests_that_the_page_counts() -> None:
     for number in range(100):
         world.put(f"job-{number:02d}", schedule="@every 3h")
     world.lose_timers()
-    calls = [each for each in calls_of(world, lambda: world.rebuild(NOON)) if each.startswith("before")]
+    calls = [
+        each
+        for each in calls_of(world, lambda: world.repair().rebuilder.rebuild(NOON, namespace="ns"))
+        if each.startswith("before")
+    ]
     assert calls == [
         "before jobs.page",
         "before leases.raise_shards",

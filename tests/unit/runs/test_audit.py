@@ -373,5 +373,5 @@ def test_jobs_of_every_listed_namespace_are_examined() -> None:
     world = without_timer()
     world.namespaces.enlist("elsewhere")
     world.namespaces.enlist("ns")
-    done = world.auditor().audit()
+    done = world.repair().auditor.audit()
     assert (done.jobs, len(done.timers), done.reached) == (2, 1, None)
