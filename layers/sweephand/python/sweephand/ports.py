@@ -158,8 +158,9 @@ class TimerStore(Protocol):
     def missing(self, timers: "Sequence[OccurrenceTimer]") -> "Sequence[OccurrenceTimer]":
         """Those of the timers (distinct keys, none put off) that are not stored, in their order.
 
-        A timer is stored if one of the same job, revision and first trigger lies in its bucket, alone or in a
-        pack. A pack that cannot be read may hold any timer of its bucket, so none of that bucket is missing.
+        A timer is stored if its bucket holds a timer of the same job, revision and first trigger, alone or
+        in a pack. A pack that cannot be read may hold any timer of its bucket, so none of that bucket is
+        missing.
         """
         ...
 

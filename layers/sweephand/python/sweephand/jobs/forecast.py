@@ -11,8 +11,8 @@ from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
 from sweephand.schedules.forecast import Span, due_counts
 
-#: A forecast looks at all jobs of a call, and rarely takes long. So it reads them at once: 25 requests for a
-#: thousand jobs instead of 210. A thousand of the largest jobs take 40 MB of memory.
+#: A forecast looks at all jobs of a call, and rarely takes long. So it reads them at once: 24 requests for a
+#: thousand jobs instead of 160. A thousand of the largest jobs take 40 MB of memory.
 _PAGE_MAX: Final = BULK_EXAMINED_MAX
 
 

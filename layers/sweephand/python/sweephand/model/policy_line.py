@@ -80,7 +80,7 @@ class LineClaim(NamedTuple):
 
     @classmethod
     def after(cls, seen: "LineClaim | None", owner: str, until: Instant) -> "LineClaim":
-        """The claim that takes the place of one that was `seen` and is not held any more."""
+        """The claim of `owner` after `seen`, which nobody holds; None if there was no claim before."""
         if seen is None:
             return cls(owner, until, 1)
         abandoned_at = 0 if seen.owner is None else seen.until

@@ -258,8 +258,8 @@ class Auditor:
     def _lost_since(self, job: Job, timer: OccurrenceTimer) -> Instant | None:
         """The first instant from which on no timer promises the triggers of a job; None if one does by now.
 
-        Timers that were passed are still there. So the first lost one is found by halving. `timer` is a
-        missing one.
+        Timers that sweepers have passed are still there. So halving finds the first lost one. `timer` is
+        one that is missing.
         """
         begun_at = max(timed_from(job), bucket_of(self._clock.now() - KEPT_MS))
         low, high = begun_at, bucket_of(timer.first.at)
@@ -338,7 +338,7 @@ class _Part:
         return self._swept_to[shard]
 
     def is_late(self, shard: int) -> bool:
-        """Whether sweepers are late with a shard. One that catches up sends triggers ahead of its place."""
+        """Whether sweepers are late with a shard. A late sweeper sends triggers ahead of its place."""
         return self.swept_to(shard) < bucket_of(self.now) + BUCKET_MS
 
     def may_be_put_off(self, timer: OccurrenceTimer) -> bool:

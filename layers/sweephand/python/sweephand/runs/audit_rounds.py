@@ -54,6 +54,6 @@ class AuditRounds:
         must_wait = audited.late > 0 and now - begun.began_at < _PATIENCE_MS
         reached = begun.progress if must_wait else audited.reached
         done = held._replace(progress=reached, held_until=0, version=self._ids.token())
-        # If it is refused, this step took too long, and another one has begun.
+        # If this write is refused, the step took too long, and another step has begun.
         self._rounds.put(done, held.version)
         return audited
