@@ -1,6 +1,6 @@
 """The tick function and the sweep function."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.functions
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sweephand.runs.audit import Audited as JobsAudited
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
-_AUDIT_RESERVE_MS = 2 * BULK_TIME_LIMIT_MS
+_AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
 
 
 def tick(remaining_ms: int) -> Ticked:

@@ -6,6 +6,7 @@ some bucket, the first trigger from that bucket on tells the place of exactly on
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import (
@@ -21,7 +22,7 @@ from sweephand.schedules.batch_triggers import last_trigger_of
 from sweephand.wheel.rebuild import first_trigger
 
 #: DynamoDB removes a timer 14 days after it was due. One day is spare.
-KEPT_MS = TIMER_RETENTION_MS - DAY_MS
+KEPT_MS: Final = TIMER_RETENTION_MS - DAY_MS
 
 
 def swept_to(page: Sequence[StoredTimer], cursor: Cursor, before: Instant) -> Instant:

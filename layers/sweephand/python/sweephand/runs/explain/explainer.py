@@ -1,6 +1,6 @@
 """Reads what an explanation needs: the job, its changes, the run, and how the stack fared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
@@ -81,25 +81,17 @@ class Explainer:
         if run is not None and run.due_at < at and not is_due:
             # The record stands for a span of misfires. The schedule may have none at the instant itself.
             run = None if Facts(key, at, now, job, lives, subject, former).is_ruled else run
-        due_at = at if subject is None or subject.due_at is None else subject.due_at
         wheel = stores.leases.state()
         facts = Facts(key, at, now, job, lives, subject, former, run, wheel=wheel)
         if job is None:
             return facts
+        due_at = at if subject is None or subject.due_at is None else subject.due_at
         is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
         line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
-        return Facts(
-            key,
-            at,
-            now,
-            job,
-            lives,
-            subject,
-            former,
-            run,
+        return replace(
+            facts,
             line=None if line is None or line.uid != job.uid else line.line,
             policy_block=stores.policies.block(key.namespace, job.definition) if run is None else None,
-            wheel=wheel,
             events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,

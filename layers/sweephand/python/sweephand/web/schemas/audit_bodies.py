@@ -6,25 +6,15 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.base.names import NAME_RULE
 from sweephand.runs.audit import Audited
-from sweephand.web.schemas.formats import CursorText, Name
-from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.job_walk_bodies import JobWalkRequest
 from sweephand.web.schemas.run_responses import NextCursor, Time
 
 
-class AuditRequest(RequestBody):
+class AuditRequest(JobWalkRequest):
     """Which jobs are examined, and whether what was lost is written again."""
 
-    namespace: Name | None = Field(
-        None,
-        description="Only the jobs of this namespace. By default those of every listed namespace that the "
-        f"key opens. {NAME_RULE}",
-    )
     dry_run: bool = Field(False, description="Only report what was lost, and write nothing.")
-    cursor: CursorText | None = Field(
-        None, description="The nextCursor of the previous answer. Leave it out of the first call."
-    )
 
 
 class LostTimerResponse(TypedDict):

@@ -5,10 +5,9 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.names import NAME_RULE
 from sweephand.runs.rebuild import Rebuilt
-from sweephand.web.schemas.formats import CursorText, InstantText, Name
-from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.formats import InstantText
+from sweephand.web.schemas.job_walk_bodies import JobWalkRequest
 from sweephand.web.schemas.run_responses import NextCursor
 
 SINCE_MEANING = (
@@ -17,18 +16,10 @@ SINCE_MEANING = (
 )
 
 
-class RebuildRequest(RequestBody):
+class RebuildRequest(JobWalkRequest):
     """Which jobs are armed again, and from when on."""
 
     since: InstantText = Field(description=SINCE_MEANING)
-    namespace: Name | None = Field(
-        None,
-        description="Only the jobs of this namespace. By default those of every listed namespace that the "
-        f"key opens. {NAME_RULE}",
-    )
-    cursor: CursorText | None = Field(
-        None, description="The nextCursor of the previous answer. Leave it out of the first call."
-    )
 
 
 class NotRebuiltResponse(TypedDict):
