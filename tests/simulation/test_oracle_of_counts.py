@@ -1,13 +1,14 @@
 """The oracle compares what deliveries counted with the answers of consumers."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from tests.simulation.oracle.counts import counts_are_what_consumers_saw
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces import stories
 from tests.simulation.traces.stories import NOON, THROUGH
-from tests.simulation.traces.trace import Concluded, Event, Mishap
+from tests.simulation.traces.trace import Concluded, Event, Mishap, RunAsked
 
 from sweephand.model.stats import Stats
 
@@ -37,6 +38,20 @@ def test_counts_of_what_happened_are_true() -> None:
 )
 def test_what_is_counted_too_often_or_not_at_all_is_found(counted: Stats) -> None:
     assert len(complaints(counted)) == 1
+
+
+def test_a_callback_that_comes_before_the_answer_is_lost_rules() -> None:
+    nothing_refused = Stats(Counter({"succeeded": 1}), Counter({10: 1}))
+    run_id = REFUSED.trigger_id.removeprefix(f"{REFUSED.uid}-")
+    before = RunAsked(REFUSED.at - 1, "complete", "job", REFUSED.uid, run_id, REFUSED.attempt)
+    assert complaints(nothing_refused, before) == []
+    others = (
+        replace(before, at=REFUSED.at),
+        replace(before, attempt=1),
+        replace(before, run_id=f"{run_id}0"),
+        replace(before, uid="other"),
+    )
+    assert all(complaints(nothing_refused, each) for each in others)
 
 
 @pytest.mark.parametrize(

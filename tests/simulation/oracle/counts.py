@@ -1,7 +1,8 @@
 """What deliveries counted by the end of a world: never more than happened, and all of it without trouble.
 
 Counts may be lost (decision 160): by a function that dies before it counts, and by an attempt whose record
-fails after its request, which counts as a fault. In this simulation no answer of the store of counts is lost,
+fails after its request, which counts as a fault. A callback that is stored before its attempt is answered
+rules, and the attempt then counts as no outcome. In this simulation no answer of the store of counts is lost,
 so nothing is counted twice.
 """
 
@@ -10,8 +11,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Concluded, Mishap, Requested
+from tests.simulation.traces.trace import Concluded, Mishap, Requested, RunAsked
 
+from sweephand.base.instants import Instant
 from sweephand.model.stats import Stats
 
 #: Answers by which a consumer takes a trigger.
@@ -41,8 +43,20 @@ def counts_are_what_consumers_saw(tale: Tale, counted: Stats, uncounted: int) ->
     if counted_taken < taken:
         yield f"consumers took {taken} attempts, and only {counted_taken} are counted as taken"
     # A deadline ends an attempt that its consumer took, so more may be counted.
-    if counted_refused < refused:
+    if counted_refused < refused - _ruled_by_callbacks(tale):
         yield f"consumers refused {refused} attempts, and only {counted_refused} are counted so"
+
+
+def _ruled_by_callbacks(tale: Tale) -> int:
+    """How many refused attempts had a callback before their answer: the consumer's answer was lost."""
+    called_at: dict[tuple[str, int | None], Instant] = {}
+    for asked in tale.of(RunAsked):
+        called_at.setdefault((f"{asked.uid}-{asked.run_id}", asked.attempt), asked.at)
+    return sum(
+        called_at.get((each.trigger_id, each.attempt), each.at) < each.at
+        for each in tale.of(Concluded)
+        if each.outcome not in _TAKEN
+    )
 
 
 def _had_trouble(tale: Tale) -> bool:
