@@ -1,8 +1,11 @@
 """Ways in which a job, its pauses or its schedule let nothing fire at an instant."""
 
+import pytest
+from tests.fakes.deliveries import meanwhile
 from tests.fakes.world import NOON, World
 from tests.unit.runs.explain.ways import BUSY, DUE, GONE, HEARTBEAT, PARIS, instant, minutely, way
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 
 # The job.
@@ -31,6 +34,38 @@ def the_job_was_deleted_and_created_again_later(world: World) -> Instant:
     world.clock.time = NOON + HOUR_MS
     minutely(world)
     return DUE
+
+
+def fail_to_delete(world: World) -> None:
+    """Delete the job; the function ends when it has filed the deletion."""
+
+    def end() -> None:
+        raise StoreError("the function has ended")
+
+    meanwhile(world, "before jobs.delete", end)
+    with pytest.raises(StoreError):
+        world.delete()
+
+
+@way("not-kept", "It was deleted at 2026-11-21T12:05:00Z, with the key test.")
+def deletions_failed_before_one_had_an_effect(world: World) -> Instant:
+    minutely(world, history="failures")
+    for _ in range(2):
+        world.clock.time += 20_000
+        fail_to_delete(world)
+    world.run_until(NOON + 5 * MINUTE_MS)
+    world.delete()
+    return DUE
+
+
+@way("paused", "Nobody has resumed it.")
+def a_deletion_of_the_paused_job_failed(world: World) -> Instant:
+    minutely(world)
+    world.clock.time += 30_000
+    world.pause()
+    world.clock.time = NOON + 5 * MINUTE_MS
+    fail_to_delete(world)
+    return NOON + 10 * MINUTE_MS
 
 
 @way("expired", "retention was over")

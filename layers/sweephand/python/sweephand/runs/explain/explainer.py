@@ -70,7 +70,7 @@ class Explainer:
         stores = self._stores
         job = stores.jobs.get(key)
         at = _latest(job, now) if asked_at is None else asked_at
-        lives = self._lives(key, at, now)
+        lives = self._lives(key, at, now, is_there=job is not None)
         subject, former = _subject(job, lives, at)
         run = self._run(key, job, subject, at)
         if run is None and former is None and job is not None and _may_be_earlier(job, subject, lives, at):
@@ -97,7 +97,7 @@ class Explainer:
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,
         )
 
-    def _lives(self, key: JobKey, at: Instant, now: Instant) -> Lives:
+    def _lives(self, key: JobKey, at: Instant, now: Instant, *, is_there: bool) -> Lives:
         found: list[Change] = []
         before: str | None = ""
         while before is not None and len(found) < _CHANGES_MAX and (not found or found[-1].at >= at):
@@ -105,7 +105,8 @@ class Explainer:
             found += page.items
             before = page.next
         reaches_back = before is None or found[-1].at < at
-        return Lives(found[::-1], reaches_back and at > now - CHANGE_RETENTION_MS)
+        is_complete = reaches_back and at > now - CHANGE_RETENTION_MS
+        return Lives.of(found, is_complete=is_complete, is_there=is_there)
 
     def _run(self, key: JobKey, job: Job | None, subject: Subject | None, at: Instant) -> Run | None:
         """The record of the trigger, or that of the misfires among which it was skipped."""

@@ -1,6 +1,6 @@
 """What the changes of a name say about an instant: was there a job, was it paused, what has changed since."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -33,6 +33,26 @@ class Lives(NamedTuple):
 
     changes: Sequence[Change]
     is_complete: bool = True
+
+    @classmethod
+    def of(cls, newest_first: Iterable[Change], *, is_complete: bool, is_there: bool) -> "Lives":
+        """The changes, without deletions that had no effect. `is_there` says whether there is a job now.
+
+        A deletion is filed before the job is deleted, and may fail after that. Of the deletions of one job,
+        only the last can have had an effect, and none if the job is there.
+        """
+        found: list[Change] = []
+        may_end = not is_there
+        for change in newest_first:
+            if change.what == "deleted":
+                if not may_end:
+                    continue
+                may_end = False
+            elif change.what == "created":
+                # What was created took the place of a job that had ended.
+                may_end = True
+            found.append(change)
+        return cls(found[::-1], is_complete)
 
     def last_up_to(self, at: Instant) -> Change | None:
         """The last change up to an instant."""
