@@ -4,6 +4,8 @@ from typing import Any, Final
 
 import pytest
 from tests.simulation.oracle.lives import lives_of
+from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.times import no_time_is_left_out
 from tests.simulation.traces.doctored import changed, complaints, of, with_, without
 from tests.simulation.traces.stories import NOON, delivered, every_minute, in_order, written
 from tests.simulation.traces.trace import Event, Requested, Written
@@ -113,3 +115,13 @@ def test_times_from_one_due_time_are_the_same_times_in_another_zone() -> None:
     due_at, sequence = next(iter(life.occurrences[-1].between(NOON, NOON + 600_000)))
     # The times up to 5:30 have fired at their old places. The one at 6:30 fires at 8:00.
     assert ((due_at - NOON) // 1_000, sequence) == (480, 7)
+
+
+def test_an_update_takes_over_no_time_that_earlier_updates_left_behind() -> None:
+    plain = {"schedule": "@hourly", "data": '"x"'}
+    created = written("create", "1-a", 0, definition=plain)
+    moved = written("patch", "2-b", 2_199, definition={**plain, "jitter": "1h"}, jitter_ms=608_000)
+    # In Kolkata, 12:30 UTC is a full hour. It was over before the first update.
+    elsewhere = {**plain, "jitter": "2h", "timezone": "Asia/Kolkata"}
+    again = written("patch", "3-c", 2_221, definition=elsewhere, jitter_ms=1_217_000)
+    assert list(no_time_is_left_out(Tale([created, moved, again], NOON + 3_600_000, None))) == []

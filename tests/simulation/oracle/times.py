@@ -69,6 +69,7 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
         # With another zone or rule, the times up to there were those of the writes before.
         before = writes[first - 1]
         begins = max(begins, max(writes[first].asked_at, before.since) - before.jitter_ms)
+        begins = max([begins, *_taken_up_to(life, first)])
     elif not timing.counts_from_start:
         # The first time of a schedule is its next match after the request (semantics.md, `schedule`).
         begins = max(begins, writes[first].asked_at - writes[first].jitter_ms)
@@ -88,6 +89,15 @@ def _left_out(tale: Tale, life: Life, first: int, last: int) -> Iterator[str]:
     for _, time in zip(range(_TIMES_MAX), times, strict=False):
         if time > begins and time not in owned | earlier and not _was_skipped(life, first, last, time):
             yield f"{life.name}: the time {told(time)} of its schedule belongs to no revision"
+
+
+def _taken_up_to(life: Life, first: int) -> Iterator[int]:
+    """Up to where earlier updates of that schedule left its times to the write before each of them.
+
+    An update takes over no time that was due before it by the jitter of then, whatever its own zone is.
+    """
+    for number in _with_its_schedule(life, first)[1:]:
+        yield life.writes[number].asked_at - life.writes[number - 1].jitter_ms
 
 
 def _owned(tale: Tale, life: Life, numbers: range) -> set[int]:
