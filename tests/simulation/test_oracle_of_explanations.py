@@ -10,7 +10,7 @@ from tests.simulation.oracle.tale import Tale
 from tests.simulation.simulation import run
 from tests.simulation.traces import stories
 from tests.simulation.traces.stories import NOON, THROUGH, UID
-from tests.simulation.traces.trace import Event
+from tests.simulation.traces.trace import Deleted, Event, Verb
 
 MINUTE = 60_000
 DUE = NOON + MINUTE
@@ -77,3 +77,13 @@ def test_worlds_are_asked_about() -> None:
     result = run(2)
     assert result.figures["explained"] > 5
     assert not result.complaints
+
+
+@pytest.mark.parametrize(("verb", "is_true"), [(None, True), ("create", True), ("delete", False)])
+def test_a_job_that_expired_may_seem_deleted_and_one_that_was_deleted_later_may_not(
+    verb: Verb | None, *, is_true: bool
+) -> None:
+    created = stories.written("create", "1-a", 0, expires_at=NOON + 10 * MINUTE)
+    gone = Deleted(NOON + 20 * MINUTE, "job", UID, verb)
+    asked = [Explained("job", NOON + 2 * MINUTE, "deleted", None)]
+    assert (list(explanations_are_true(tale([created, gone]), asked)) == []) == is_true

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.simulation.oracle.lives import Life
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Removed, RunStored
+from tests.simulation.traces.trace import Deleted, Removed, RunStored
 
 #: Two clocks differ by up to this much, so a change may be dated so much later or earlier than it was made.
 CLOCKS_MS = 90_000
@@ -92,7 +92,11 @@ def _contradictions(
         yield "it was sent"
     if verdict == "paused" and not any(_may_be_paused(life, at) for life in lives):
         yield "the job was not paused"
-    if verdict == "deleted" and not any(_may_be_deleted(life, at) for life in lives):
+    asked = {each.uid for each in tale.of(Deleted) if each.verb in ("delete", "delete many")}
+    if verdict == "deleted" and not any(
+        _may_be_deleted(life, at) or (life.uid not in asked and _has_expired_since(life, at))
+        for life in lives
+    ):
         yield "nobody had deleted it"
 
 
@@ -106,6 +110,14 @@ def _may_be_deleted(life: Life, at: int) -> bool:
     """Whether the job was deleted by then. A repeated creation may have brought it back."""
     deletions = [*life.gone_at.values(), *([] if life.deleted_at is None else [life.deleted_at])]
     return any(each < at + CLOCKS_MS for each in deletions)
+
+
+def _has_expired_since(life: Life, at: int) -> bool:
+    """Whether the job was there, and had an end.
+
+    When it is gone, its changes do not tell this end from a deletion that failed (decision 010).
+    """
+    return life.writes[0].at < at and life.writes[-1].expires_at is not None
 
 
 def _may_be_paused(life: Life, at: int) -> bool:
