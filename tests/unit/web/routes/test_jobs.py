@@ -232,6 +232,19 @@ def test_a_list_can_be_filtered_by_state_and_labels() -> None:
     assert names("state=completed") == ["done"]
     assert names("state=active&prefix=o") == ["one"]
     assert names("state=paused") == []
+    twice = client.send("GET", "/v1/namespaces/ns/jobs?label=team:ops&label=team:web")
+    assert (twice.status, twice.pointers) == (422, ["/label"])
+
+
+def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> None:
+    client = Client()
+    for number in range(5):
+        client.put(f"job-{number}")
+    client.put("zebra", {**JOB, "labels": {"team": "ops"}})
+    client.world.pause(name="zebra")
+    assert listed(client, "state=paused&limit=1") == [["zebra"]]
+    assert listed(client, "label=team:ops&limit=1") == [["zebra"]]
+    assert listed(client, "state=active&limit=3") == [["job-0", "job-1", "job-2"], ["job-3", "job-4"]]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Reading jobs: what is stored, and each job's state at an instant."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -34,6 +35,25 @@ class View:
     policy_block: PolicyBlock | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The jobs of a list: those after the name `after` that have all of what is given here.
+
+    `contains` is a text anywhere in the name.
+    """
+
+    prefix: str = ""
+    contains: str = ""
+    labels: Mapping[str, str] | None = None
+    state: JobState | None = None
+    after: str = ""
+
+    @property
+    def narrows(self) -> bool:
+        """Whether each job has to be looked at to know if it is selected."""
+        return bool(self.contains or self.labels or self.state)
+
+
 class Reader:
     """Reads jobs."""
 
@@ -61,31 +81,32 @@ class Reader:
             policy_block=self._policies.block(key.namespace, job.definition),
         )
 
-    def page(
-        self, namespace: str, *, prefix: str, contains: str = "", after: str, limit: int, now: Instant
-    ) -> Page[View]:
+    def page(self, namespace: str, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
         """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs.
 
-        With a text that the names have to contain, up to a thousand jobs are looked at within 10 s. The page
-        can then be short or empty, and `next` says where to go on.
+        If only some jobs are selected by more than their prefix, up to a thousand are looked at within 10 s.
+        The page can then be short or empty, and `next` says where to go on.
         """
-        if contains:
-            page = self._containing(Filter(namespace, prefix, after=after), contains, limit)
-        else:
-            page = self._jobs.page(namespace, prefix, after, limit)
+        if selection.narrows:
+            return self._narrowed(namespace, selection, limit, now)
+        page = self._jobs.page(namespace, selection.prefix, selection.after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
 
-    def _containing(self, job_filter: Filter, contains: str, limit: int) -> Page[Job]:
-        found: list[Job] = []
-        reached: str | None = job_filter.after
+    def _narrowed(self, namespace: str, selection: Selection, limit: int, now: Instant) -> Page[View]:
+        found: list[View] = []
+        reached: str | None = selection.after
         until = self._clock.now() + BULK_TIME_LIMIT_MS
+        job_filter = Filter(namespace, selection.prefix, selection.labels, selection.after)
         for page in examined_pages(self._jobs, job_filter, self._clock, until):
             for job in page.items:
                 if len(found) == limit:
                     return Page(tuple(found), reached)
                 reached = job.key.name
-                if contains in reached:
-                    found.append(job)
+                if job.is_gone(now) or selection.contains not in reached or not job_filter.matches(job):
+                    continue
+                seen = view(job, now)
+                if selection.state in (None, seen.state):
+                    found.append(seen)
             reached = page.next
         return Page(tuple(found), reached)
 

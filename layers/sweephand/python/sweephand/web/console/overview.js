@@ -1,7 +1,7 @@
 // The first screen: whether the stack ticks, the last hour, the next 24 hours, what fails, and what waits.
 
 import { html, useState } from "./vendor/preact.js";
-import { call, get, getSome, inNamespace, PAGE_MAX, pathOf } from "./api.js";
+import { call, get, getSome, inNamespace, pathOf } from "./api.js";
 import { groupsOf, runsOf } from "./failures.js";
 import { Lately } from "./lately.js";
 import { useLive } from "./live.js";
@@ -20,14 +20,14 @@ const FORECAST_CALLS_MAX = 10;
 /** A forecast reads all jobs, and what it says of the next day hardly changes in a minute. */
 const FORECAST_REFRESH_MS = 60_000;
 
-/** Calls that look for paused jobs. Each looks at 200 jobs. */
-const PAUSED_CALLS = 2;
+/** The jobs among which a call looks for paused ones. */
+const LOOKED_AT = 1_000;
 
 export function Overview({ me, namespace }) {
   const health = useLive(heartbeat, "health");
   const [part, setPart] = useState(null);
   const forecast = useLive(() => nextDay(namespace, setPart), `forecast ${namespace}`, FORECAST_REFRESH_MS);
-  const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, PAUSED_CALLS), `paused ${namespace}`);
+  const paused = useLive(() => getSome(inNamespace(namespace, "jobs"), { state: "paused" }, 1), `paused ${namespace}`);
   const failing = useLive(() => lastDay(namespace), `failing ${namespace}`);
   const policies = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
   return html`<div class="head"><h1>Overview</h1></div>
@@ -122,7 +122,7 @@ function Failing({ namespace, found: { failed, retrying } }) {
 
 function Paused({ namespace, found: { items: jobs, isPartial } }) {
   const all = html`<a href=${linkTo([namespace, "jobs"], { state: "paused" })}>All paused jobs</a>`;
-  const looked = `the first ${count(PAUSED_CALLS * PAGE_MAX)} jobs by name`;
+  const looked = `the first ${count(LOOKED_AT)} jobs by name`;
   if (!jobs.length && !isPartial) return html`<${Empty} title="No job is paused." />`;
   if (!jobs.length) return html`<${Empty} title=${`None of ${looked} is paused.`}><p>Others may be. ${all}</p><//>`;
   return html`<${Table} label="Paused jobs" head=${["Name", "Since", "Reason"]}>${jobs.slice(0, 10).map((job) => html`<tr key=${job.name}>

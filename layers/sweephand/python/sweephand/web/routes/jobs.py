@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.jobs.read import View, view
+from sweephand.jobs.read import Selection, view
 from sweephand.model.definition import Definition
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
@@ -28,7 +28,7 @@ from sweephand.web.schemas.job_responses import (
     job_response,
     whole_job_response,
 )
-from sweephand.web.schemas.query import JobsQuery
+from sweephand.web.schemas.query import JobsQuery, labels_of
 from sweephand.web.services import Services
 
 
@@ -69,17 +69,10 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
 def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     """List jobs by name."""
     query = request.query
-    page = services.reader.page(
-        request.namespace,
-        prefix=query.prefix,
-        contains=query.contains,
-        after=query.cursor,
-        limit=query.limit,
-        now=request.requested_at,
-    )
-    response: JobPage = {
-        "items": [job_response(each, request.caller) for each in page.items if _matches(each, query)]
-    }
+    labels = labels_of(query.label)
+    selection = Selection(query.prefix, query.contains, labels, query.state, query.cursor)
+    page = services.reader.page(request.namespace, selection, limit=query.limit, now=request.requested_at)
+    response: JobPage = {"items": [job_response(each, request.caller) for each in page.items]}
     if page.next is not None:
         response["nextCursor"] = cursor.encode("jobs", page.next)
     return Reply(200, response)
@@ -108,12 +101,6 @@ def expected_revision(services: Services, request: Request[Any, Any]) -> str | N
     if rev not in revs:
         raise PreconditionError(f"The job has none of these revisions. Its revision is {rev}.")
     return rev
-
-
-def _matches(found: View, query: JobsQuery) -> bool:
-    labels = found.job.definition.labels
-    pairs = (each.partition(":") for each in query.label)
-    return query.state in (None, found.state) and all(labels.get(name) == value for name, _, value in pairs)
 
 
 EXAMPLES: Final[Mapping[str, Any]] = {
@@ -203,8 +190,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="List jobs by name",
         description="The list shows jobs without their data. A filtered page can be short or empty. Call "
-        "again with the nextCursor of the answer, until an answer has none. With `contains` a call looks at "
-        f"up to {BULK_EXAMINED_MAX} jobs.",
+        "again with the nextCursor of the answer, until an answer has none. With `contains`, `state` or "
+        f"`label` a call looks at up to {BULK_EXAMINED_MAX} jobs.",
         run=list_jobs,
         query=JobsQuery,
         returns={200: Returns("A page of jobs", JobPage)},
