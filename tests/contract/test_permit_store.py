@@ -126,7 +126,7 @@ def test_anybody_removes_an_away_entry_and_a_missing_one_is_a_success(permits: P
 def test_tokens_are_taken_once(permits: PermitStore) -> None:
     seen = permits.bucket(KEY)
     assert seen == RateBucket()
-    mine, yours = RateBucket(NOON * 1_000 + 5, ME), RateBucket(NOON * 1_000 + 5, YOU)
+    mine, yours = (RateBucket(NOON * 1_000 + 5, each, step_us=105_000) for each in (ME, YOU))
     assert permits.move_bucket(KEY, mine, seen)
     assert permits.move_bucket(KEY, mine, seen)
     assert not permits.move_bucket(KEY, yours, seen)

@@ -121,7 +121,9 @@ class MemoryPermits:
         with self._lock:
             stored = self.bucket(key)
             if (stored.next_us, stored.owner) == (seen.next_us, seen.owner):
-                self._buckets[key] = stored._replace(next_us=bucket.next_us, owner=bucket.owner)
+                self._buckets[key] = stored._replace(
+                    next_us=bucket.next_us, owner=bucket.owner, step_us=bucket.step_us
+                )
                 return True
             return (stored.next_us, stored.owner) == (bucket.next_us, bucket.owner)
 

@@ -6,7 +6,7 @@ import pytest
 from tests.contract.builders import NOON
 
 from sweephand.model.policy import Rate
-from sweephand.model.policy_rate import RateBucket, next_slots, next_token_at
+from sweephand.model.policy_rate import RateBucket, next_slots, next_token_at, step_us_of
 
 ME = "owner00000000001"
 
@@ -27,7 +27,7 @@ def test_no_window_sees_more_requests_than_the_rate_allows_however_late_they_lea
     while len(left) < 3 * rate.limit + 10:
         taken = next_slots(bucket, rate, now, chance.randint(1, 20), ME)
         if taken is None:
-            now = next_token_at(bucket, now)
+            now = next_token_at(bucket, rate, now)
             continue
         slots, bucket = taken
         for number in range(slots.size):
@@ -49,11 +49,30 @@ def test_nine_tenths_of_the_rate_and_more_are_used_while_work_waits(rate: Rate) 
     while now < end:
         taken = next_slots(bucket, rate, now, 10, ME)
         if taken is None:
-            now = next_token_at(bucket, now)
+            now = next_token_at(bucket, rate, now)
             continue
         slots, bucket = taken
         spent += sum(slots.token(number).opens_at < end for number in range(slots.size))
     assert spent >= 0.9 * 5 * rate.limit
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (Rate(1, 86_400_000), Rate(10, 1_000)),
+        (Rate(1, 3_600_000), Rate(100, 60_000)),
+        (Rate(10, 1_000), Rate(1, 3_600_000)),
+    ],
+)
+def test_a_changed_rate_counts_from_the_last_slot_that_was_taken(before: Rate, after: Rate) -> None:
+    slots, bucket = next_slots(RateBucket(), before, NOON, 3, ME) or pytest.fail("no token")
+    last_us = NOON * 1_000 + (slots.size - 1) * step_us_of(before)
+    now = NOON + 1
+    if (taken := next_slots(bucket, after, now, 1, ME)) is None:
+        now = next_token_at(bucket, after, now)
+        taken = next_slots(bucket, after, now, 1, ME)
+    assert taken is not None
+    assert taken[0].first_us == max(now * 1_000, last_us + step_us_of(after))
 
 
 def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
@@ -63,7 +82,7 @@ def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
     assert slots.size == 10
     assert slots.token(9).opens_at == NOON + 945
     assert next_slots(bucket, Rate(10, 1_000), NOON, 100, ME) is None
-    assert next_token_at(bucket, NOON) == NOON + 1_050
+    assert next_token_at(bucket, Rate(10, 1_000), NOON) == NOON + 1_050
 
 
 def test_tokens_that_nobody_took_are_not_saved_up() -> None:

@@ -11,6 +11,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.batch_end import Counts
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
 from sweephand.model.run import Run
@@ -132,6 +133,24 @@ def test_a_job_that_leaves_its_policy_is_delivered_without_it() -> None:
     assert world.jobs.put(replace(stored, definition=definition, version="v2"), stored.version)
     world.run_until(NOON + 11 * MINUTE)
     assert len(world.consumers.times) == 1
+    assert not waiting(world)
+
+
+@pytest.mark.parametrize("is_created_again", [False, True])
+def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_hour_away(
+    *, is_created_again: bool
+) -> None:
+    world = world_with(None, rate=Rate(1, 60 * MINUTE))
+    for number in range(3):
+        world.put(f"job{number}", dueTime="5s", policy="mailer")
+    world.run_until(NOON + MINUTE)
+    assert len(world.consumers.times) == 1
+    writer, asked = world.app(world.api_clock).policies.policy_writer, world.api_clock.now()
+    if is_created_again:
+        writer.delete(KEY, who="me", requested_at=asked)
+    writer.put(KEY, PolicyLimits(None, Rate(10, 1_000)), who="me", requested_at=asked)
+    world.run_until(NOON + MINUTE + 5_000)
+    assert len(world.consumers.times) == 3
     assert not waiting(world)
 
 

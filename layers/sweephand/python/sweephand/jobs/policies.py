@@ -67,7 +67,8 @@ class PolicyWriter:
         """Create or change a policy. Equal limits change nothing.
 
         A work message is sent before the commit, delayed past it, and another one after it. So whatever
-        crashes, one comes that finds the new limit. `if_match` are the versions of which the stored policy
+        crashes, one comes that finds the new limit. Under another rate, both clear the wake mark, which
+        stands for a token of the earlier rate. `if_match` are the versions of which the stored policy
         must have one. With `if_absent`, there must be no policy. Raises PreconditionError, ConflictError in a
         stack without flow policies, and UnavailableError after 20 s; then nothing was committed. Raises
         StoreError, after which the write may be committed. The caller may safely ask again.
@@ -83,11 +84,12 @@ class PolicyWriter:
             if present is not None and _limits(present) == limits:
                 return PolicyWritten(present, "unchanged")
             policy = self._policy(key, stored, limits, now, who)
+            is_other_rate = stored is not None and stored.rate != limits.rate
             check_time_limit(self._clock, requested_at)
-            self._wake(self._work, key, now + API_LIMIT_MS + SECOND_MS)
+            self._wake(self._work, key, now + API_LIMIT_MS + SECOND_MS, clears_mark=is_other_rate)
             self._file_change_of(stored)
             if self._policies.put(policy, stored.version if stored else None):
-                self._wake(self._work, key, now)
+                self._wake(self._work, key, now, clears_mark=is_other_rate)
                 return PolicyWritten(policy, "created" if present is None else "replaced")
         raise UnavailableError(_BUSY)
 
@@ -143,8 +145,8 @@ class PolicyWriter:
         if stored is not None and stored.change is not None:
             self._changes.put(stored.key, stored.change)
 
-    def _wake(self, work: WorkQueue, key: PolicyKey, at: Instant) -> None:
-        work.send(WorkMessage(key.namespace, key.name, at), max(0, at - self._clock.now()))
+    def _wake(self, work: WorkQueue, key: PolicyKey, at: Instant, *, clears_mark: bool) -> None:
+        work.send(WorkMessage(key.namespace, key.name, at, clears_mark), max(0, at - self._clock.now()))
 
 
 _BUSY: Final = "The policy keeps changing. Nothing was written. Try again."

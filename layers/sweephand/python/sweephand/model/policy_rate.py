@@ -24,7 +24,9 @@ class RateBucket(NamedTuple):
 
     While a wake mark stands, a work message for the next token is on its way. `mark_until` is when the mark
     ends by itself. A work message comes at `covered_until`, for those that were dropped and were handled less
-    than the clock bound before that. Policies without a rate have this one too.
+    than the clock bound before that. Policies without a rate have this one too. `step_us` is how far the slot
+    of the next token lies behind the last one that was taken. It is 0 if none was taken, or if a version took
+    it that did not store this.
     """
 
     next_us: int = 0
@@ -32,10 +34,19 @@ class RateBucket(NamedTuple):
     mark_until: Instant = 0
     mark_owner: str | None = None
     covered_until: Instant = 0
+    step_us: int = 0
 
     def is_marked(self, now: Instant) -> bool:
         """Whether a wake mark stands."""
         return self.mark_until > now
+
+    def next_of(self, rate: Rate) -> int:
+        """The slot of the next token under a rate, in µs.
+
+        Under another rate than before, it counts from the last slot that was taken. So a raised rate need not
+        wait for a slot of the earlier one, which may be a day away.
+        """
+        return self.next_us - self.step_us + step_us_of(rate) if self.step_us else self.next_us
 
 
 class Token(NamedTuple):
@@ -81,15 +92,15 @@ def next_slots(
     None if the next slot begins later.
     """
     step_us = step_us_of(rate)
-    first_us = max(bucket.next_us, now * _MS_IN_US)
+    first_us = max(bucket.next_of(rate), now * _MS_IN_US)
     within_us = (now + SLICE_MS) * _MS_IN_US - first_us
     if within_us <= 0 or wanted <= 0:
         return None
     count = min(wanted, -(-within_us // step_us))
     slots = Slots(first_us, step_us, rate.per_ms * _MS_IN_US // _SLACK, count)
-    return slots, bucket._replace(next_us=first_us + count * step_us, owner=owner)
+    return slots, bucket._replace(next_us=first_us + count * step_us, owner=owner, step_us=step_us)
 
 
-def next_token_at(bucket: RateBucket, now: Instant) -> Instant:
+def next_token_at(bucket: RateBucket, rate: Rate, now: Instant) -> Instant:
     """When the next slot of the bucket begins; `now` if it has begun."""
-    return max(now, -(-bucket.next_us // _MS_IN_US))
+    return max(now, -(-bucket.next_of(rate) // _MS_IN_US))

@@ -35,6 +35,7 @@ class BucketItem(Item):
     mark_until = IntegerAttribute(null=True, attr_name="mark")
     mark_owner = UnicodeAttribute(null=True, attr_name="marker")
     covered_until = IntegerAttribute(null=True, attr_name="covered")
+    step_us = IntegerAttribute(null=True, attr_name="step")
 
 
 class DynamoPermits:
@@ -119,7 +120,11 @@ class DynamoPermits:
         if seen.owner is not None:
             unchanged &= BucketItem.owner == seen.owner
         assert bucket.owner is not None, "whoever moves a bucket has an id"
-        actions = [BucketItem.next_us.set(bucket.next_us), BucketItem.owner.set(bucket.owner)]
+        actions = [
+            BucketItem.next_us.set(bucket.next_us),
+            BucketItem.owner.set(bucket.owner),
+            BucketItem.step_us.set(bucket.step_us),
+        ]
         condition = unseen if seen.owner is None else unchanged
         answer = self._table.update(_bucket_key(key), actions, condition)
         if not isinstance(answer, Refusal):
@@ -173,5 +178,10 @@ def _holder(raw: RawItem) -> PermitHolder:
 def _bucket(raw: RawItem) -> RateBucket:
     item = BucketItem.read(raw)
     return RateBucket(
-        item.next_us or 0, item.owner, item.mark_until or 0, item.mark_owner, item.covered_until or 0
+        item.next_us or 0,
+        item.owner,
+        item.mark_until or 0,
+        item.mark_owner,
+        item.covered_until or 0,
+        item.step_us or 0,
     )

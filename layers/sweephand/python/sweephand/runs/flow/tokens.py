@@ -62,7 +62,7 @@ class Tokens:
             # The write takes about as long as the read. A slot that begins before it is over would be lost.
             taken = next_slots(seen, rate, now + now - began_at, wanted, self._owner)
             if taken is None:
-                return next_token_at(seen, now)
+                return next_token_at(seen, rate, now)
             slots, bucket = taken
             if self._permits.move_bucket(self._key, bucket, seen):
                 self._add(slots.token(number) for number in range(slots.size))
