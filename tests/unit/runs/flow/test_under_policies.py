@@ -187,6 +187,24 @@ def asynchronous(concurrent_max: int = 1, jobs: int = 1) -> World:
     return world
 
 
+def test_triggers_count_as_waiting_until_all_that_came_into_the_line_with_them_are_over() -> None:
+    world = world_with(1)
+    world.put(dueTime="10m", batch={"count": 3}, policy="mailer")
+    seen: list[tuple[int, int]] = []
+
+    def looking(_: object) -> Answer:
+        use = world.app(world.api_clock).policies.policy_reader.get(KEY, world.clock.time).use
+        assert use is not None
+        seen.append((use.in_use, use.waiting))
+        return OK
+
+    world.consumers.answering = looking
+    world.run_until(NOON + 11 * MINUTE)
+    assert seen == [(1, 3)] * 3
+    looking(None)
+    assert seen[-1] == (0, 0)
+
+
 def test_an_asynchronous_run_holds_its_permit_until_it_is_completed() -> None:
     world = asynchronous(jobs=2)
     assert len(world.consumers.times) == 1

@@ -21,7 +21,8 @@ class PolicyUse(NamedTuple):
     """How much of a policy is in use, and what waits under it.
 
     `in_use` counts the permits that workers and asynchronous runs hold. `waiting` counts the triggers in the
-    line that are due; unless it `is_exact`, there are at least so many. `waiting_since` is the earliest time
+    line that are due; unless it `is_exact`, there are at least so many. A worker takes an entry out of the
+    line when all of its triggers are over, so open requests count too. `waiting_since` is the earliest time
     at which one of them could have been delivered; None if none waits.
     """
 

@@ -51,13 +51,23 @@ class WholePolicyResponse(PolicyResponse):
             "A function takes up to ten permits at once, and all of them count."
         ),
     ]
-    waiting: Annotated[int, Field(description="How many triggers are due and wait for a permit.")]
+    waiting: Annotated[
+        int,
+        Field(
+            description="How many triggers that are due stand in the policy's line. A trigger stands there "
+            "until its request is over. Triggers that were put there together, up to a hundred, all count "
+            "until the last of them is over."
+        ),
+    ]
     waitingIsExact: Annotated[
         bool, Field(description="False if `waiting` was not counted to its end: at least so many wait.")
     ]
     waitingSince: Annotated[
         Time | None,
-        Field(description="Since when the trigger waits that waits longest. Null if none waits."),
+        Field(
+            description="The time from which on the first of these triggers could have been delivered. Null "
+            "if there is none."
+        ),
     ]
 
 
