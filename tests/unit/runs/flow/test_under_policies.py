@@ -218,6 +218,17 @@ def test_an_asynchronous_run_holds_its_permit_until_it_is_completed() -> None:
     assert not waiting(world)
 
 
+def test_asynchronous_runs_use_more_permits_than_the_functions_of_the_stack_can_hold() -> None:
+    world = world_with(40)
+    world.flow_functions_max = 1
+    world.consumers.answering = lambda _: ACCEPTED
+    world.put(dueTime="5s", policy="mailer", completion="async", batch={"count": 40})
+    world.run_until(NOON + 30_000)
+    view = world.app(world.api_clock).policies.policy_reader.get(KEY, world.clock.time)
+    assert view.use is not None
+    assert (view.effective_max, view.use.in_use) == (10, 40)
+
+
 @pytest.mark.parametrize("how", ["fail", "cancel", "silence"])
 def test_a_run_that_ends_in_another_way_frees_its_permit(how: str) -> None:
     world = asynchronous()

@@ -33,8 +33,9 @@ class PolicyResponse(TypedDict):
         int,
         Field(
             description="How many requests of the policy the stack can have open at once. It is less than "
-            "`maxConcurrent` if the stack may run too few flow functions. It is 0 while flow policies are "
-            "off in the stack."
+            "`maxConcurrent` if the stack may run too few flow functions. Asynchronous runs that go on after "
+            "a 202 need no function, so `inUse` can be more. It is 0 while flow policies are off in the "
+            "stack."
         ),
     ]
     createdAt: Annotated[Time, Field(description="When the policy was created.")]
