@@ -150,7 +150,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Delete a policy",
         description="Jobs may still name the policy. Their triggers wait until a policy of that name is "
-        "created again, for 14 days at most. Requests that are open are not cut.",
+        "created again. Requests that are open are not cut.",
         run=delete_policy,
         headers=_IF_MATCH,
         returns={204: Returns("The policy is deleted")},
