@@ -1,12 +1,13 @@
 """The oracle asks that a trigger is given up after five crashes of each of its messages."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from tests.simulation.oracle.runs import CRASHES_MAX
 from tests.simulation.traces.doctored import complaints, with_
-from tests.simulation.traces.stories import NOON, UID, every_minute, in_turn
-from tests.simulation.traces.trace import Event, LineStored, Mishap
+from tests.simulation.traces.stories import NOON, UID, every_minute, in_order, in_turn
+from tests.simulation.traces.trace import Event, LineStored, Mishap, Requested, RunStored, Written
 
 
 def killed(trigger_id: str, times: int) -> list[Event]:
@@ -32,3 +33,30 @@ def test_more_crashes_than_its_messages_may_count_are_named(
     expected = f"{trigger_id} crashed {limit + 1} functions, and was not given up after {limit}"
     assert expected in complaints(with_(*killed(trigger_id, limit + 1))(story()))
     assert expected not in complaints(with_(*killed(trigger_id, limit))(story()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "where", "after_ms", "is_excused"),
+    [
+        ("pause of 270000 ms", "deliver 2 after timers.top", 20, True),
+        ("kill", "deliver 2 before timers.top", 20, True),
+        ("kill", "deliver 2 before timers.top", 2_000, False),
+        ("kill", "sweep 2 before timers.page", 20, False),
+        ("throttle", "deliver 2 timers.top", 20, False),
+        ("loss", "deliver 2 lines.put", 2_000, True),
+    ],
+)
+def test_a_trigger_may_make_way_for_one_that_a_stopped_function_did_not_put_into_the_line(
+    kind: str, where: str, after_ms: int, *, is_excused: bool
+) -> None:
+    seen_at = NOON + 330_000
+    story: list[Event] = []
+    for event in in_turn():
+        if isinstance(event, RunStored) and event.state == "skipped":
+            story.append(replace(event, at=seen_at))
+        elif isinstance(event, Written):
+            story.append(replace(event, definition={**event.definition, "overlap": "waitLatest"}))
+        elif not isinstance(event, Requested) or event.due_at < seen_at:
+            story.append(event)
+    story = in_order(story, Mishap(seen_at + after_ms, kind, where))
+    assert any("no newer one had come" in each for each in complaints(story)) != is_excused

@@ -46,6 +46,9 @@ LET_GO_MS = 1_800_000
 #: A clock is ahead by at most this much, so a trigger that is due later has not come.
 AHEAD_MS = 45_000
 
+#: From one call of a thread to its next one it takes less than this, unless a fault meets the function.
+STEP_MS = 1_000
+
 #: The defaults of a job (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
 
@@ -250,9 +253,18 @@ def _missing(tale: Tale, turns: Turns, event: RunStored, rule: Rule, arrived: di
 
 
 def _was_line_troubled(tale: Tale, at: int) -> bool:
-    """Whether a fault met the line, or came between a skip and its line, soon after that instant."""
-    mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS)
-    return any(port in each.where for each in mishaps for port in ("lines", "runs.record"))
+    """Whether a fault met the line, or came between a skip and its line, soon after that instant.
+
+    A function works in several threads. If it stops in one of them, none goes on to its next write.
+    """
+    mishaps = [each for each in tale.of(Mishap) if at <= each.at <= at + PROCESS_MS]
+    has_stopped = any(
+        each.at <= at + STEP_MS
+        and each.kind.startswith(("kill", "pause"))
+        and each.where.startswith("deliver ")
+        for each in mishaps
+    )
+    return has_stopped or any(port in each.where for each in mishaps for port in ("lines", "runs.record"))
 
 
 def _is_passed(tale: Tale, turns: Turns, event: RunStored, skipped: str) -> bool:
