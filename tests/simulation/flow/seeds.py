@@ -1,11 +1,13 @@
 """The seeds of worlds with one policy: what happens in each, and what is wrong with it in the end."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import PRIORITIES, Rate
 
@@ -16,6 +18,16 @@ CALM_MS: Final = 90 * MINUTE_MS
 #: A crash keeps permits for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
 
+#: Rates that a policy can change to. After the slow ones, the next token is up to a day away.
+CHANGING_RATES: Final = (
+    None,
+    Rate(10, SECOND_MS),
+    Rate(2, SECOND_MS),
+    Rate(20, MINUTE_MS),
+    Rate(1, HOUR_MS),
+    Rate(1, DAY_MS),
+)
+
 #: The low triggers that wait before high ones come, and how many of them stand in one entry.
 _BACKLOG: Final = 4_000
 _PACK: Final = 100
@@ -24,8 +36,11 @@ _PACK: Final = 100
 _SAMPLE_MS: Final = 50
 
 
-def run(seed: int) -> FlowWorld:
-    """Run a seed to its end. Its complaints say what is wrong."""
+def run(seed: int, rates: Sequence[Rate | None] = ()) -> FlowWorld:
+    """Run a seed to its end. Its complaints say what is wrong.
+
+    With `rates`, each change of the policy takes one of them, and how they are kept is not checked.
+    """
     world = FlowWorld(seed)
     world.watch_limits()
     random, scheduler = world.random, world.scheduler
@@ -48,13 +63,16 @@ def run(seed: int) -> FlowWorld:
             scheduler.call_at(when, lambda: world.change(None))
             when += random.randint(1, 60) * SECOND_MS
         limits = PolicyLimits(max(1, int(top * random.choice((0.3, 0.6, 1, 1.5)))), rate)
+        if rates:
+            # The last change is the one that ends the busy time.
+            limits, when = replace(limits, rate=random.choice(rates)), min(when, NOON + BUSY_MS - 1)
         scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
     world.pauses.plan(seed, NOON + BUSY_MS)
     scheduler.run(NOON + BUSY_MS)
     world.mishaps = 0
     world.change(first)
     _await_deliveries(world)
-    if rate is not None and not _keeps(world.consumer.begun_at, rate):
+    if rate is not None and not rates and not _keeps(world.consumer.begun_at, rate):
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
     scheduler.end()

@@ -1,12 +1,17 @@
 """No seed of the worlds with one policy has a complaint, and permits are used while work waits."""
 
 import pytest
-from tests.simulation.flow.seeds import run, use
+from tests.simulation.flow.seeds import CHANGING_RATES, run, use
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_seed_has_no_complaint(seed: int) -> None:
     assert not run(seed).complaints
+
+
+@pytest.mark.parametrize("seed", [12, 18, 22, 29])
+def test_a_seed_whose_policy_changes_its_rate_has_no_complaint(seed: int) -> None:
+    assert not run(seed, CHANGING_RATES).complaints
 
 
 @pytest.mark.parametrize(("limit", "of_entry"), [(1, 10), (5, 1), (5, 100), (12, 10), (50, 100)])
