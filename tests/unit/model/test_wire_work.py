@@ -18,6 +18,7 @@ MESSAGE = WorkMessage("default", "mailer", NOON)
         MESSAGE,
         MESSAGE._replace(clears_mark=True),
         MESSAGE._replace(hint=(2, 17)),
+        MESSAGE._replace(until=NOON + 1),
         MESSAGE._replace(namespace=EVERY_CHARACTER, policy=EVERY_CHARACTER),
     ],
 )
@@ -42,6 +43,7 @@ def test_a_message_of_a_newer_version_is_told_from_poison() -> None:
         '{"v":1,"kind":"trigger"}',
         '{"v":1,"kind":"work","ns":1}',
         '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"hint":[1]}',
+        '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"until":"soon"}',
     ],
 )
 def test_any_other_text_is_poison(text: str) -> None:

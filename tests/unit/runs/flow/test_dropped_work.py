@@ -3,10 +3,10 @@
 import pytest
 from tests.contract.builders import NOON, trigger_message
 from tests.fakes.faults import Killed
-from tests.unit.runs.flow.test_line_worker import KEY, LIMIT_MS, flow
+from tests.unit.runs.flow.test_line_worker import KEY, LIMIT_MS, WORK, flow, triggers
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, COVER_SLACK_MS, HOLDER_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, COVER_SLACK_MS, HELP_MS, HOLDER_MS
 
 
 def test_the_copy_of_a_message_comes_when_the_holder_of_a_worker_that_was_slow_has_ended() -> None:
@@ -79,3 +79,28 @@ def test_a_worker_that_has_no_time_to_read_all_partitions_calls_the_next_one() -
     scene.announce = announce
     assert scene.work() == "walked"
     assert len(scene.sent) == 1
+
+
+def test_a_call_for_help_that_comes_late_is_dropped_without_a_call_of_a_store() -> None:
+    scene, calls = flow(1), list[str]()
+    scene.put(trigger_message(NOON))
+    scene.sent.clear()
+    scene.announce = calls.append
+    scene.clock.time = NOON + HELP_MS + 1
+    for receives in (1, 2):
+        assert scene.work(WORK._replace(until=NOON + HELP_MS), receives) == "outdated"
+    assert not calls
+    scene.clock.time = NOON + HELP_MS
+    assert scene.work(WORK._replace(until=NOON + HELP_MS)) == "walked"
+    assert scene.delivered == [trigger_message(NOON)]
+
+
+def test_a_worker_calls_helpers_for_ten_seconds() -> None:
+    scene = flow(8)
+    scene.request_ms = 1_000
+    scene.put(*triggers(40))
+    scene.sent.clear()
+    scene.work()
+    calls = [message for _, message in scene.sent if message.until is not None]
+    assert calls
+    assert all(message.until == message.not_before + HELP_MS for message in calls)

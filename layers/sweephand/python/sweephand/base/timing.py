@@ -147,6 +147,9 @@ LINE_LOOK_MAX_MS: Final = 1_200
 #: A worker that sees more work than its own calls others at most once in this time.
 FAN_OUT_MS: Final = 300
 
+#: A worker that was called to help is not needed any more after this. A cold function begins within seconds.
+HELP_MS: Final = 10 * SECOND_MS
+
 #: What waits in a line is kept for as long as a timer after its time.
 LINE_RETENTION_MS: Final = 14 * DAY_MS
 

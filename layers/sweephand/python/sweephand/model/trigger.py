@@ -344,6 +344,7 @@ class WorkMessage(NamedTuple):
 
     If it `clears_mark`, it is the message for the next token of the policy's rate. The worker
     first looks at its `hint`, which is the rank of a priority and a partition: there is a new entry.
+    A worker that calls others to help it needs nobody after `until`.
     """
 
     namespace: str
@@ -351,6 +352,7 @@ class WorkMessage(NamedTuple):
     not_before: Instant
     clears_mark: bool = False
     hint: tuple[int, int] | None = None
+    until: Instant | None = None
 
 
 #: Every message that this version can read.

@@ -29,6 +29,8 @@ def encode_work(message: WorkMessage | NewerMessage) -> str:
         fields["clears"] = True
     if message.hint is not None:
         fields["hint"] = message.hint
+    if message.until is not None:
+        fields["until"] = message.until
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -52,5 +54,10 @@ def _read(fields: Fields) -> WorkMessage:
         raise PoisonError(f"There is no work message of version {version} and kind {shown!r}.")
     hint = None if fields.numbers_or_none("hint", 2) is None else fields.pair("hint")
     return WorkMessage(
-        fields.text("ns"), fields.text("policy"), fields.number("at"), fields.is_set("clears"), hint
+        fields.text("ns"),
+        fields.text("policy"),
+        fields.number("at"),
+        fields.is_set("clears"),
+        hint,
+        fields.number_or_none("until"),
     )

@@ -56,12 +56,21 @@ class LineUp:
         self.wake(place.policy, entry.at, place=place)
 
     def wake(
-        self, key: PolicyKey, at: Instant, *, clears_mark: bool = False, place: "LinePlace | None" = None
+        self,
+        key: PolicyKey,
+        at: Instant,
+        *,
+        clears_mark: bool = False,
+        place: "LinePlace | None" = None,
+        until: Instant | None = None,
     ) -> None:
-        """Send a work message for that instant. Its worker looks at `place` first."""
+        """Send a work message for that instant, which nobody needs after `until`.
+
+        Its worker looks at `place` first.
+        """
         delay_ms = min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
         hint = None if place is None else (PRIORITIES.index(place.priority), place.partition)
-        self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark, hint), delay_ms)
+        self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark, hint, until), delay_ms)
 
     def send_again(self, message: WorkMessage, at: Instant) -> None:
         """Send a work message so that it comes at that instant, whatever its own time is."""

@@ -10,6 +10,7 @@ from sweephand.base.timing import (
     CLOCK_SKEW_MAX_MS,
     COVER_SLACK_MS,
     EARLY_WAIT_MAX_MS,
+    HELP_MS,
     HOLDER_MS,
     LINE_AHEAD_MS,
 )
@@ -27,8 +28,9 @@ from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for
-#: the next token is on its way; every permit is in use; or the line was walked.
-WorkOutcome = Literal["early", "missing", "marked", "full", "walked"]
+#: the next token is on its way; every permit is in use; it called for help too long ago; or the line was
+#: walked.
+WorkOutcome = Literal["early", "missing", "marked", "full", "outdated", "walked"]
 
 #: A worker calls at most so many others at once.
 _HELPERS_MAX: Final = 4
@@ -90,6 +92,10 @@ class LineWorker:
         if message.not_before - now >= EARLY_WAIT_MAX_MS:
             self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
             return "early"
+        if message.until is not None and now > message.until:
+            # While permits are free and functions are not, such calls would heap up in the queue, before the
+            # messages of other policies. Who called goes on, and looks at the line before it leaves.
+            return "outdated"
         permits_until = now + HOLDER_MS
         if receives > 1:
             # The first worker may have died with the last free holder, and this one may do so.
@@ -173,7 +179,8 @@ class LineWorker:
         idle = sum(each.is_idle(now) for each in group)
         if free or idle:
             helpers = walk.share(policy, min(free + idle, _HELPERS_MAX), enough)
-            self._read_concurrently([partial(self._line_up.wake, policy.key, now)] * min(free, helpers))
+            call = partial(self._line_up.wake, policy.key, now, until=now + HELP_MS)
+            self._read_concurrently([call] * min(free, helpers))
 
     def wake(self, key: PolicyKey) -> None:
         """Send a work message at once."""
