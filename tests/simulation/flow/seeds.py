@@ -36,12 +36,12 @@ _PACK: Final = 100
 _SAMPLE_MS: Final = 50
 
 
-def run(seed: int, rates: Sequence[Rate | None] = ()) -> FlowWorld:
-    """Run a seed to its end. Its complaints say what is wrong.
+def run(seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000) -> FlowWorld:
+    """Run a seed to its end, with so many flow functions. Its complaints say what is wrong.
 
     With `rates`, each change of the policy takes one of them, and how they are kept is not checked.
     """
-    world = FlowWorld(seed)
+    world = FlowWorld(seed, functions_max=functions_max)
     world.watch_limits()
     random, scheduler = world.random, world.scheduler
     top = random.choice((1, 1, 2, 3, 5, 12, 25))

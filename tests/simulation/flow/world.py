@@ -4,6 +4,7 @@ It is smaller than the worlds of tests/simulation/world: it has no jobs and no w
 line, workers take them out, and a consumer counts the requests that are open.
 """
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
@@ -19,7 +20,7 @@ from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
-from sweephand.model.policy import Policy, Priority
+from sweephand.model.policy import Policy, Priority, workers_max_of
 from sweephand.model.trigger import NewerMessage, TriggerMessage, WorkMessage
 from sweephand.model.wire_work import decode_work, encode_work
 from sweephand.runs.flow.line_worker import LineWorker
@@ -32,8 +33,18 @@ _VISIBILITY_MS: Final = 100 * SECOND_MS
 class FlowWorld(Platform):
     """One seed: the line of a policy, those who put triggers into it, its workers, and their queue."""
 
-    def __init__(self, seed: int, mishaps: float = 1.0, consumer_ms: tuple[int, int] = (50, 6_000)) -> None:
+    def __init__(
+        self,
+        seed: int,
+        mishaps: float = 1.0,
+        consumer_ms: tuple[int, int] = (50, 6_000),
+        functions_max: int = 1_000,
+    ) -> None:
+        """At most `functions_max` workers run at once. Further work messages wait in the queue, in order."""
         super().__init__(seed, mishaps)
+        self.functions_max = functions_max
+        self.working = 0
+        self._kept_waiting: deque[tuple[str, dict[str, Any]]] = deque()
         self.memory_policies, self.memory_lines = MemoryPolicies(), MemoryPolicyLines()
         self.memory_permits = MemoryPermits()
         self._policies = cast("PolicyStore", Gated(self, self.memory_policies))
@@ -134,18 +145,47 @@ class FlowWorld(Platform):
             twice = at + self.random.randint(0, 60) * SECOND_MS
             self.scheduler.call_at(twice, lambda: self._receive(text, {"receives": 0, "done": False}))
 
+    @property
+    def kept_waiting(self) -> int:
+        """How many work messages wait for a function."""
+        return len(self._kept_waiting)
+
+    def workers_with_permits(self) -> int:
+        """How many workers have taken permits of the policy."""
+        policy, now = self.memory_policies.get(KEY), self.scheduler.now
+        groups = range(0 if policy is None else policy.groups)
+        return sum(each.is_owned(now) for group in groups for each in self.memory_permits.holders(KEY, group))
+
     def _receive(self, text: str, state: dict[str, Any]) -> None:
-        if state["done"]:
-            return
-        state["receives"] += 1
-        self.scheduler.call_at(self.scheduler.now + _VISIBILITY_MS, lambda: self._receive(text, state))
-        if self.random.random() < 0.02 * self.mishaps:
-            return
-        self._work(text, state)
+        self._kept_waiting.append((text, state))
+        self._receive_next()
+
+    def _receive_next(self) -> None:
+        while self._kept_waiting and self.working < self.functions_max:
+            text, state = self._kept_waiting.popleft()
+            if state["done"]:
+                continue
+            state["receives"] += 1
+            self.scheduler.call_at(self.scheduler.now + _VISIBILITY_MS, partial(self._receive, text, state))
+            if self.random.random() >= 0.02 * self.mishaps:
+                self._work(text, state)
 
     def _work(self, text: str, state: dict[str, Any]) -> None:
         mine: set[object] = set()
         receives = state["receives"]
+        self.working += 1
+
+        def is_over() -> None:
+            self.working -= 1
+            self._receive_next()
+
+        def dead() -> None:
+            self.consumer.close(mine)
+            self.scheduler.call_at(self.scheduler.now, is_over)
+
+        def working(clock: MachineClock) -> None:
+            _tolerating(body, clock)
+            self.scheduler.call_at(self.scheduler.now, is_over)
 
         def body(clock: MachineClock) -> None:
             self.figures["workers"] += 1
@@ -157,6 +197,7 @@ class FlowWorld(Platform):
                 deliver=partial(self.consumer.deliver, clock, mine),
                 clock=clock,
                 ids=self.ids,
+                workers_max=workers_max_of(self.functions_max),
                 concurrently=self.concurrently,
                 read_concurrently=self.read_concurrently,
             )
@@ -169,8 +210,7 @@ class FlowWorld(Platform):
             self.figures[outcome] += 1
             self.acknowledge(state)
 
-        dead = partial(self.consumer.close, mine)
-        self.process(lambda clock: _tolerating(body, clock), dead=dead, limit_ms=LIMIT_MS)
+        self.process(working, dead=dead, limit_ms=LIMIT_MS)
 
     def acknowledge(self, state: Any) -> None:
         """Remove a received work message."""

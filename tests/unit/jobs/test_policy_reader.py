@@ -96,14 +96,17 @@ def test_a_long_line_is_counted_in_part_and_its_earliest_trigger_is_known() -> N
     ("made", "functions_max", "effective_max"),
     [
         (policy(5), 100, 5),
-        (policy(1_000), 100, 1_000),
-        (policy(1_000), 20, 200),
-        (policy(1_000, holder_size=1), 20, 20),
-        (policy(None, rate=Rate(10, 1_000)), 20, 200),
+        (policy(1_000), 101, 1_000),
+        (policy(1_000), 100, 990),
+        (policy(1_000), 20, 190),
+        (policy(1_000, holder_size=1), 20, 19),
+        (policy(None, rate=Rate(10, 1_000)), 20, 190),
+        (policy(1_000), 2, 10),
+        (policy(1_000), 1, 10),
         (policy(5), 0, 0),
     ],
 )
-def test_each_function_adds_a_holder_to_what_the_stack_can_reach(
+def test_each_function_but_one_adds_a_holder_to_what_the_stack_can_reach(
     made: Policy, functions_max: int, effective_max: int
 ) -> None:
     world = world_with(made, functions_max)

@@ -8,7 +8,8 @@ from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import HOLDER_MS
-from sweephand.runs.flow.permits import Permits, take_permits
+from sweephand.runs.flow.permits import Permits
+from sweephand.runs.flow.take_permits import take_permits
 
 
 def test_a_run_whose_entry_is_being_written_while_the_holder_is_read_counts_after_its_answer() -> None:
@@ -28,7 +29,13 @@ def test_a_run_whose_entry_is_being_written_while_the_holder_is_read_counts_afte
     slow = Slow()
     slow._holders = permits._holders
     held = take_permits(
-        asked, NOON + HOLDER_MS, policies=policies, permits=slow, clock=clock, ids=CountingIds()
+        asked,
+        NOON + HOLDER_MS,
+        workers_max=1,
+        policies=policies,
+        permits=slow,
+        clock=clock,
+        ids=CountingIds(),
     )
     assert isinstance(held, Permits)
     assert held.admit("run")

@@ -39,6 +39,7 @@ class Flow:
     sent: list[tuple[Instant, WorkMessage]] = field(default_factory=list)
     delivered: list[TriggerMessage] = field(default_factory=list)
     request_ms: int = 100
+    workers_max: int = 100
     acknowledged: int = 0
     announce: Callable[[str], None] = lambda _: None
 
@@ -75,6 +76,7 @@ class Flow:
             deliver=self.deliver,
             clock=self.clock,
             ids=self.ids,
+            workers_max=self.workers_max,
             concurrently=one_by_one,
             read_concurrently=read_concurrently,
         )

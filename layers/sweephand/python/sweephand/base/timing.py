@@ -147,6 +147,10 @@ LINE_LOOK_MAX_MS: Final = 1_200
 #: A worker that sees more work than its own calls others at most once in this time.
 FAN_OUT_MS: Final = 300
 
+#: Helpers that a worker has called in this time may not have come yet, so it does not call others in their
+#: place.
+HELPERS_COME_MS: Final = SECOND_MS
+
 #: A worker that was called to help is not needed any more after this. A cold function begins within seconds.
 HELP_MS: Final = 10 * SECOND_MS
 

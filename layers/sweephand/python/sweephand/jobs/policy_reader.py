@@ -10,7 +10,7 @@ from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.page import Page
-from sweephand.model.policy import PRIORITIES, PermitHolder, Policy, PolicyKey
+from sweephand.model.policy import PRIORITIES, PermitHolder, Policy, PolicyKey, workers_max_of
 from sweephand.model.policy_line import LineCount, LinePlace
 
 #: About so many entries of a line are counted. An entry is one trigger or up to a hundred.
@@ -80,8 +80,8 @@ class PolicyReader:
         return Page(tuple(map(self.view, page.items)), page.next)
 
     def _effective_max(self, policy: Policy) -> int:
-        # Each function holds one holder at a time.
-        return min(policy.permits, policy.holder_size * self._functions_max)
+        # Each worker holds one holder at a time.
+        return min(policy.permits, policy.holder_size * workers_max_of(self._functions_max))
 
     def _use(self, policy: Policy, now: Instant) -> PolicyUse:
         groups = [partial(self._permits.holders, policy.key, group) for group in range(policy.groups)]
@@ -106,8 +106,7 @@ class PolicyReader:
 def _in_use(policy: Policy, holder: PermitHolder, now: Instant) -> int:
     """The permits of a holder that are in use. Whoever owns it may use its whole share."""
     away = len(holder.in_use(now))
-    is_owned = holder.owner is not None and holder.until >= now
-    return max(away, policy.share(holder.slot)) if is_owned else away
+    return max(away, policy.share(holder.slot)) if holder.is_owned(now) else away
 
 
 def _earliest(counts: Iterable[LineCount]) -> Instant | None:

@@ -89,6 +89,14 @@ def holder_size_of(permits: int) -> int:
     return min(HOLDER_SIZE_MAX, -(-permits // HOLDERS_MIN))
 
 
+def workers_max_of(functions: int) -> int:
+    """How many workers a policy may have at once in a stack with so many flow functions; 0 if it has none.
+
+    One function is left, so that a policy with a backlog does not keep all others waiting.
+    """
+    return min(functions, max(1, functions - 1))
+
+
 def partitions_of(permits: int, holder_size: int, rate: Rate | None = None) -> int:
     """How many partitions each priority of the line of such a policy needs: two for each worker.
 
@@ -114,10 +122,13 @@ class PermitHolder(NamedTuple):
     away: Mapping[str, Instant] = {}
     idle_until: Instant = 0
 
+    def is_owned(self, now: Instant) -> bool:
+        """Whether a worker has the holder, or had it when it crashed."""
+        return self.owner is not None and self.until >= now
+
     def is_takeable(self, policy: Policy, now: Instant) -> bool:
         """Whether a worker may take the holder, and would find a free permit in it."""
-        is_owned = self.owner is not None and self.until >= now
-        return not is_owned and self.free(policy, now) > 0
+        return not self.is_owned(now) and self.free(policy, now) > 0
 
     def is_idle(self, now: Instant) -> bool:
         """Whether the worker that has the holder would find work that is shared with it."""

@@ -311,6 +311,7 @@ class App:
             self._deliver_concurrently,
             self._sweep_concurrently,
             lambda: valve_of(self.ports, stack_limit, self._namespace_limit or self.namespaces.trigger_limit),
+            functions_max=self.options.flow_functions_max,
         )
 
     @cached_property

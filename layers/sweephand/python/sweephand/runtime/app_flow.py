@@ -27,7 +27,11 @@ class FlowUseCases:
         deliver_concurrently: Concurrently,
         read_concurrently: Concurrently,
         make_valve: Callable[[], "Valve | None"],
+        *,
+        functions_max: int,
     ) -> None:
+        """`functions_max` is how many flow functions the stack may run at once."""
+        self._functions_max = functions_max
         self._make_valve = make_valve
         self._ports = ports
         self._intake = intake
@@ -37,6 +41,7 @@ class FlowUseCases:
     @cached_property
     def work_intake(self) -> "WorkIntake":
         """Handles the work messages that the flow function receives."""
+        from sweephand.model.policy import workers_max_of
         from sweephand.runs.flow.line_delivery import LineDelivery
         from sweephand.runs.flow.line_worker import LineWorker
         from sweephand.runs.flow.work_intake import WorkIntake
@@ -53,6 +58,7 @@ class FlowUseCases:
                 deliver=deliver,
                 clock=ports.clock,
                 ids=ports.ids,
+                workers_max=workers_max_of(self._functions_max),
                 concurrently=self._deliver_concurrently,
                 read_concurrently=self._read_concurrently,
                 before_delete=deliver.flush,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import FAN_OUT_MS, LINE_LOOK_MAX_MS, LINE_LOOK_MS, SETTLING_MS
+from sweephand.base.timing import FAN_OUT_MS, HELPERS_COME_MS, LINE_LOOK_MAX_MS, LINE_LOOK_MS, SETTLING_MS
 from sweephand.model.policy import Policy
 from sweephand.runs.flow.line_claims import READS_AT_ONCE
 from sweephand.runs.flow.line_taken import TakenTrigger
@@ -79,7 +79,9 @@ class Shift:
         self._error: Exception | None = None
         self._look_at: Instant = 0
         self._pause_ms = LINE_LOOK_MS
-        self._fanned_at: Instant = 0
+        self._fan_out_at: Instant = 0
+        #: When helpers were called, and how many.
+        self._calls: list[tuple[Instant, int]] = []
         self._slowest_ms = 0
         #: About how long a request takes, with what comes before and after it.
         self._request_ms = 1
@@ -171,15 +173,25 @@ class Shift:
             self._announce_if_idle(now)
         # Where only tokens are wanting, a helper would not send more.
         wants_permits = policy.rate is None or self._permits.free() <= 0
-        may_call = wants_permits and now - self._fanned_at >= FAN_OUT_MS
         enough = self._enough(policy.holder_size)
-        if may_call and self._walk.sees_more(enough):
-            self._fanned_at = now
-            self._worker.fan_out(policy, self._walk, enough)
+        if wants_permits and now >= self._fan_out_at and self._walk.sees_more(enough):
+            self._fan_out(policy, enough, now)
         self.dry_until = self._permits.take_tokens(min(self._permits.free(), self._walk.waiting))
         if self.dry_until is not None or (self._has_ended and self._is_done() and not self._lingers(now)):
             self._leave()
         return was_read or has_looked
+
+    def _fan_out(self, policy: Policy, enough: int, now: Instant) -> None:
+        """Share work with others, and call some. Whoever is called comes in a moment, or much later."""
+        self._calls = [(at, called) for at, called in self._calls if now - at < HELPERS_COME_MS]
+        expected = sum(called for _, called in self._calls)
+        done = self._worker.fan_out(policy, self._walk, self._permits, enough=enough, expected=expected)
+        # Where functions are few, all holders were read, and no function is free for most of the time.
+        is_vain = done.is_bounded and not done.called
+        self._fan_out_at = now + (LINE_LOOK_MAX_MS if is_vain else FAN_OUT_MS)
+        self._must_leave = self._must_leave or done.is_surplus
+        if done.called:
+            self._calls.append((now, done.called))
 
     def _is_look_due(self, now: Instant) -> bool:
         """Whether to look for new entries: after some were found, after a pause, and before leaving."""

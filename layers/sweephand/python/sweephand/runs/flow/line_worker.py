@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
@@ -23,7 +23,8 @@ from sweephand.runs.flow.line_taken import nothing
 from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.flow.permits import take_permits
+from sweephand.runs.flow.permits import Permits
+from sweephand.runs.flow.take_permits import is_surplus, take_permits
 from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
@@ -34,6 +35,18 @@ WorkOutcome = Literal["early", "missing", "marked", "full", "outdated", "walked"
 
 #: A worker calls at most so many others at once.
 _HELPERS_MAX: Final = 4
+
+
+class FanOut(NamedTuple):
+    """How many others a worker has called, and what it has found.
+
+    `is_bounded` says that the stack has fewer functions than the policy has holders. If there `is_surplus`,
+    the policy has more workers than it may have, and this one has to leave.
+    """
+
+    called: int
+    is_bounded: bool = False
+    is_surplus: bool = False
 
 
 class Delivery(Protocol):
@@ -62,10 +75,13 @@ class LineWorker:
         deliver: Delivery,
         clock: Clock,
         ids: Ids,
+        workers_max: int,
         concurrently: Concurrently,
         read_concurrently: Concurrently,
         before_delete: Callable[[], None] = nothing,
     ) -> None:
+        """`workers_max` is how many workers one policy may have at once."""
+        self._workers_max = workers_max
         self._policies = policies
         self._permits = permits
         self._lines = lines
@@ -114,6 +130,7 @@ class LineWorker:
         permits = take_permits(
             policy,
             permits_until,
+            workers_max=self._workers_max,
             policies=self._policies,
             permits=self._permits,
             clock=self._clock,
@@ -168,19 +185,28 @@ class LineWorker:
         if self._permits.mark(key, now, at + CLOCK_SKEW_MAX_MS, self._ids.token()):
             self._line_up.wake(key, at, clears_mark=True)
 
-    def fan_out(self, policy: Policy, walk: LineWalk, enough: int) -> None:
-        """Share work if holders of a random group are free, or have idle permits.
+    def fan_out(self, policy: Policy, walk: LineWalk, held: Permits, *, enough: int, expected: int) -> FanOut:
+        """Share work if holders are free for more workers, or have idle permits.
 
-        A worker is called for each free holder that can help. A worker with idle permits finds its share.
+        A worker is called for each free holder that can help, less the `expected` ones that were called
+        before and may not have come yet. A worker with idle permits finds its share. Of a policy with more
+        holders than workers, all holders are read, and else those of a random group.
         """
-        group = self._permits.holders(policy.key, int(self._ids.fraction() * policy.groups))
+        is_bounded = policy.holders > self._workers_max
+        numbers = range(policy.groups) if is_bounded else [int(self._ids.fraction() * policy.groups)]
+        reads = [partial(self._permits.holders, policy.key, each) for each in numbers]
+        found = [each for group in self._read_concurrently(reads) for each in group]
         now = self._clock.now()
-        free = sum(each.is_takeable(policy, now) for each in group)
-        idle = sum(each.is_idle(now) for each in group)
-        if free or idle:
-            helpers = walk.share(policy, min(free + idle, _HELPERS_MAX), enough)
-            call = partial(self._line_up.wake, policy.key, now, until=now + HELP_MS)
-            self._read_concurrently([call] * min(free, helpers))
+        free = sum(each.is_takeable(policy, now) for each in found)
+        if is_bounded:
+            free = min(free, self._workers_max - sum(each.is_owned(now) for each in found))
+        free = max(0, free - expected)
+        idle = sum(each.is_idle(now) for each in found)
+        helpers = walk.share(policy, min(free + idle, _HELPERS_MAX), enough) if free or idle else 0
+        called = min(free, helpers)
+        call = partial(self._line_up.wake, policy.key, now, until=now + HELP_MS)
+        self._read_concurrently([call] * called)
+        return FanOut(called, is_bounded, is_bounded and is_surplus(held, found, self._workers_max, now))
 
     def wake(self, key: PolicyKey) -> None:
         """Send a work message at once."""

@@ -1,4 +1,4 @@
-"""Taking the permits of a policy, and what a worker may begin with those that it has taken."""
+"""What a worker may begin with the permits of a policy that it has taken."""
 
 from threading import Lock
 
@@ -7,7 +7,7 @@ from sweephand.base.timing import CLOCK_SKEW_MAX_MS, POLICY_AGE_MAX_MS
 from sweephand.flow_ports import PermitStore, PolicyStore
 from sweephand.model.policy import PermitHolder, PermitName, Policy
 from sweephand.model.policy_rate import Token
-from sweephand.ports import Clock, Ids
+from sweephand.ports import Clock
 from sweephand.runs.flow.tokens import Tokens
 
 
@@ -46,6 +46,7 @@ class Permits:
         self._lock = Lock()
         self.key = policy.key
         self.until = holder.until
+        self.slot = holder.slot
 
     @property
     def policy(self) -> Policy | None:
@@ -211,30 +212,3 @@ class Permits:
         self.end(request)
         if self._holder.owner is None and request not in self._kept:
             self._permits.remove(self.key, self._holder.slot, [request])
-
-
-def take_permits(
-    policy: Policy, until: Instant, *, policies: PolicyStore, permits: PermitStore, clock: Clock, ids: Ids
-) -> Permits | None:
-    """Take a holder of the policy with at least one free permit, until then; None if there is none.
-
-    The search begins at a random place, so that workers that begin together do not meet at one holder.
-    """
-    owner = ids.token()
-    first_group = int(ids.fraction() * policy.groups)
-    for number in range(policy.groups):
-        group = permits.holders(policy.key, (first_group + number) % policy.groups)
-        first = int(ids.fraction() * len(group))
-        for seen in (*group[first:], *group[:first]):
-            now = clock.now()
-            if not seen.is_takeable(policy, now):
-                continue
-            taken = permits.take(policy.key, seen, owner, now, until)
-            if taken is None:
-                continue
-            held = Permits(policy, taken, owner, policies=policies, permits=permits, clock=clock)
-            if held.free() > 0:
-                return held
-            # Its last worker left requests open since the holder was read.
-            held.release()
-    return None
