@@ -6,6 +6,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, trigger_message
 from tests.fakes.engines import Stores
 
+from sweephand.base.instants import DAY_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
@@ -168,10 +169,21 @@ def test_entries_are_kept_longer_that_have_waited_and_no_others(lines: PolicyLin
     for second in (0, 5, 9):
         lines.put(PLACE, entry(second))
     assert lines.claim(PLACE, None, ME, UNTIL) is not None
-    assert lines.extend(PLACE, NOON + 9_000, NOON + 1_000_000) == 2
-    assert lines.extend(PLACE, NOON, NOON + 1_000_000) == 0
-    assert lines.extend(ODD, NOON + 9_000, NOON + 1_000_000) == 0
+    later = NOON + 30 * DAY_MS
+    assert lines.extend(PLACE, NOON + 9_000, later, 10) == 2
+    assert lines.extend(PLACE, NOON, later, 10) == 0
+    assert lines.extend(ODD, NOON + 9_000, later, 10) == 0
     # Nothing else about them has changed.
     assert lines.top(PLACE, NOON + 60_000, 10).entries == (entry(0), entry(5), entry(9))
     assert lines.delete(PLACE, entry(5))
-    assert lines.extend(PLACE, NOON + 9_000, NOON + 1_000_000) == 1
+    assert lines.extend(PLACE, NOON + 9_000, later + 10 * DAY_MS, 10) == 1
+
+
+def test_a_call_that_keeps_entries_leaves_those_alone_that_were_just_kept(lines: PolicyLines) -> None:
+    for second in range(5):
+        lines.put(PLACE, entry(second))
+    later = NOON + 30 * DAY_MS
+    # Each call goes on where the one before has ended, until fewer are kept than were asked for.
+    assert [lines.extend(PLACE, NOON + 4_000, later, 2) for _ in range(3)] == [2, 2, 0]
+    assert lines.extend(PLACE, NOON + 9_000, later + 4 * DAY_MS, 10) == 1
+    assert lines.extend(PLACE, NOON + 9_000, later + 6 * DAY_MS, 10) == 4

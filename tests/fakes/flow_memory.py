@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_RETENTION_MS
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
 from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
@@ -162,9 +162,11 @@ class MemoryPolicyLines:
                 for key in [each for each in entries if self._kept_until[place, each] <= now]:
                     del entries[key]
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant) -> int:
+    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
         with self._lock:
-            keys = [key for key in self._entries.get(place, {}) if key < entry_key(before, "")]
+            ending = until - LINE_EXTENDED_AFTER_MS
+            early = [key for key in sorted(self._entries.get(place, {})) if key < entry_key(before, "")]
+            keys = [key for key in early if self._kept_until[place, key] < ending][:limit]
             self._kept_until.update({(place, key): until for key in keys})
             return len(keys)
 

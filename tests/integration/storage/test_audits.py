@@ -67,7 +67,7 @@ def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(d
         return int(raw["expires_at"]["N"])
 
     before = ends_at(entries[2])
-    assert lines.extend(PLACE, NOON + 2, NOON + 30 * DAY_MS) == 2
+    assert lines.extend(PLACE, NOON + 2, NOON + 30 * DAY_MS, 10) == 2
     assert [ends_at(each) for each in entries] == [(NOON + 30 * DAY_MS) // 1_000] * 2 + [before]
 
     query, gone = table.query, entries[0]
@@ -78,5 +78,5 @@ def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(d
         return found
 
     table.query = then_deleted  # type: ignore[method-assign,assignment]
-    assert lines.extend(PLACE, NOON + 2, NOON + 40 * DAY_MS) == 1
+    assert lines.extend(PLACE, NOON + 2, NOON + 40 * DAY_MS, 10) == 1
     assert table.get((partition, gone.sort_key)) is None

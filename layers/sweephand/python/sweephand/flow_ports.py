@@ -121,10 +121,12 @@ class PolicyLines(Protocol):
         """How many triggers the first entries with a time before `before` hold, up to `limit` entries."""
         ...
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant) -> int:
-        """Keep the entries with a time before `before` until that instant; return how many there are.
+    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
+        """Keep entries with a time before `before` until that instant; return how many that were.
 
-        An entry that is deleted or replaced meanwhile stays so.
+        Up to `limit` of those entries are kept, from the earliest time on, that would expire more than five
+        days before that instant. So after a call that returns `limit`, another one goes on. An entry that is
+        deleted or replaced meanwhile stays so.
         """
         ...
 

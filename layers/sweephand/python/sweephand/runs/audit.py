@@ -12,15 +12,11 @@ from sweephand.base.timing import (
     BUCKET_MS,
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
-    LINE_EXTENDED_AFTER_MS,
-    LINE_RETENTION_MS,
 )
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy import PARTITIONS_MAX
-from sweephand.model.policy_line import LinePlace
-from sweephand.model.policy_names import PRIORITIES, PolicyKey
+from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import (
     Cursor,
@@ -40,6 +36,7 @@ from sweephand.runs.job_walk import (
     run_pages,
     write_in_time,
 )
+from sweephand.runs.kept_lines import KeptLines
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.audit import KEPT_MS, armed_from, due_timer, swept_to, timed_from, timer_from
 from sweephand.wheel.rebuild import NO_PAST, rebuilt_timers
@@ -154,7 +151,8 @@ class Auditor:
         caller repeats the call.
         """
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        part = _Part(self._timers, self._leases, self._clock.now(), mends=mends)
+        lines = KeptLines(policies=self._policies, lines=self._lines)
+        part = _Part(self._timers, self._leases, lines, self._clock.now(), mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
@@ -164,6 +162,7 @@ class Auditor:
                 self._audit(progress, part, lambda: self._clock.now() >= until)
             if done.reached is not None:
                 break
+        done.kept = lines.count
         return done
 
     def _audit(self, begun: JobProgress, part: "_Part", is_over: Callable[[], bool]) -> None:
@@ -277,22 +276,11 @@ class Auditor:
         return armed_from(job) if low == timed_from(job) else low
 
     def _keep_line(self, job: Job, part: "_Part") -> bool:
-        """Keep what waits in the line of a job's policy; False if that was done, or there is no policy.
-
-        A line waits for as long as its policy is missing, but DynamoDB removes an entry after 14 days.
-        """
+        """Keep what waits in the line of a job's policy; False if that was done, or there is no policy."""
         name = job.definition.policy
-        if name is None or not part.mends or (key := PolicyKey(job.key.namespace, name)) in part.policies:
+        if name is None or not part.mends:
             return False
-        part.policies.add(key)
-        policy = self._policies.get(key)
-        # The record of a policy that was deleted long ago is gone.
-        partitions = PARTITIONS_MAX if policy is None else policy.partitions
-        before, until = part.now - LINE_EXTENDED_AFTER_MS, part.now + LINE_RETENTION_MS
-        for priority in PRIORITIES:
-            for partition in range(partitions):
-                part.done.kept += self._lines.extend(LinePlace(key, priority, partition), before, until)
-        return True
+        return part.lines.keep(PolicyKey(job.key.namespace, name), part.now, _never) is not None
 
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
@@ -316,7 +304,9 @@ class Auditor:
 class _Part:
     """What one call of an audit has read of the wheel, and what it has done."""
 
-    def __init__(self, timers: TimerStore, leases: LeaseStore, now: Instant, *, mends: bool) -> None:
+    def __init__(
+        self, timers: TimerStore, leases: LeaseStore, lines: KeptLines, now: Instant, *, mends: bool
+    ) -> None:
         self._timers = timers
         self._leases = leases
         self._cursors: Mapping[int, Cursor] | None = None
@@ -324,8 +314,8 @@ class _Part:
         self._put_off: dict[int, Collection[tuple[JobKey, str]] | None] = {}
         self.now = now
         self.mends = mends
-        #: The policies whose lines this call has kept.
-        self.policies: set[PolicyKey] = set()
+        #: It has the policies whose lines this call has kept.
+        self.lines = lines
         self.done = Audited()
 
     def swept_to(self, shard: int) -> Instant:
@@ -368,6 +358,11 @@ class _Part:
                 return None
             cursor = Cursor(items[-1].sort_key)
         return found
+
+
+def _never() -> bool:
+    """An audit keeps the whole line of a policy before it asks the time."""
+    return False
 
 
 def _is_same(stored: Job | None, seen: Job) -> bool:

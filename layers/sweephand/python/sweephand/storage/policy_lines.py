@@ -6,12 +6,13 @@ from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import LINE_RETENTION_MS
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_names import PRIORITIES
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.kept_items import ends_before
 from sweephand.storage.packs import DeflatedAttribute
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
@@ -85,7 +86,7 @@ class DynamoPolicyLines:
         is_all = len(result.items) <= limit and not result.has_more
         return LineCount(triggers, first_at, is_all)
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant) -> int:
+    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
         """Move the end of each entry if it has its token: a query for each MB, and 1 WRU for each KB."""
         key, count = _partition(place), 0
         low, has_more = entry_key(0, ""), True
@@ -95,10 +96,14 @@ class DynamoPolicyLines:
             has_more = result.has_more
             for raw in result.items:
                 low = raw["sk"]["S"] + "\0"
+                if not ends_before(raw, until - LINE_EXTENDED_AFTER_MS):
+                    continue
                 later = [EntryItem.expires_at.set(until // SECOND_MS)]
                 unchanged = EntryItem.token == raw["token"]["S"]
                 answer = self._table.update((key, raw["sk"]["S"]), later, unchanged)
                 count += not isinstance(answer, Refusal)
+                if count == limit:
+                    return count
         return count
 
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
