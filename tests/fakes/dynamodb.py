@@ -151,7 +151,8 @@ class FakeDynamoDB:
             assert Limit is None or Limit > 0, "ValidationException: the limit must be at least 1"
             words = Words.of({**said, "KeyConditionExpression": KeyConditionExpression})
             asked = key_range(KeyConditionExpression, words)
-            assert said.keys() <= _PLACEHOLDER_WORDS, f"unknown to this fake: {sorted(said)}"
+            unknown = said.keys() - _PLACEHOLDER_WORDS - {"ProjectionExpression"}
+            assert not unknown, f"unknown to this fake: {sorted(unknown)}"
             keys = list(self.tables.keys(TableName, asked))
             if not ScanIndexForward:
                 keys.reverse()
@@ -165,7 +166,12 @@ class FakeDynamoDB:
             before = _just_before(keys, asked, forward=ScanIndexForward)
             if before is not None and fate.breaks_off:
                 return {"Items": [], "Count": 0, "LastEvaluatedKey": key_of((asked.partition, before))}
-            return self._page(TableName, asked.partition, keys, Limit)
+            answer = self._page(TableName, asked.partition, keys, Limit)
+            shown = said.get("ProjectionExpression")
+            if shown is not None:
+                names = {each: words.name(each) for each in shown.split(",")}
+                answer["Items"] = [projected(item, shown, names) for item in answer["Items"]]
+            return answer
 
         return self._asked("Query", act)
 

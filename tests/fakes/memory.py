@@ -37,6 +37,7 @@ class MemoryJobs:
     def __init__(self) -> None:
         self._jobs: dict[JobKey, Job] = {}
         self._filed: dict[RevisionName, Revision] = {}
+        self._kept_until: dict[JobKey, tuple[str, Instant]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: JobKey) -> Job | None:
@@ -70,6 +71,26 @@ class MemoryJobs:
                 return False
             self._jobs.pop(job.key, None)
             return True
+
+    def keep(self, key: JobKey, until: Instant) -> bool:
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None or (removed_at := self._removed_at(job)) is None or removed_at >= until:
+                return False
+            self._kept_until[key] = (job.version, until)
+            return True
+
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for key, job in list(self._jobs.items()):
+                if (removed_at := self._removed_at(job)) is not None and removed_at <= now:
+                    del self._jobs[key]
+
+    def _removed_at(self, job: Job) -> Instant | None:
+        # A write of the job gives its item a new end.
+        version, until = self._kept_until.get(job.key, ("", 0))
+        return until if version == job.version else job.removed_at
 
     def file(self, name: RevisionName, revision: Revision) -> None:
         self._filed[name] = revision
@@ -239,6 +260,13 @@ class MemoryRuns:
                 return True
             return stored is not None and is_same_write(stored, run)
 
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for place, run in list(self._runs.items()):
+                if run.expires_at is not None and run.expires_at <= now:
+                    del self._runs[place]
+
     def release(self, run: Run) -> bool:
         with self._lock:
             place = (run.key, run.run_id, run.uid)
@@ -288,6 +316,13 @@ class MemoryLines:
                 self._lines[line.key] = line
                 return True
             return stored is not None and stored.version == line.version
+
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for key, line in list(self._lines.items()):
+                if line.expires_at is not None and line.expires_at <= now:
+                    del self._lines[key]
 
     def delete(self, line: StoredLine) -> bool:
         with self._lock:

@@ -5,7 +5,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.job import JobKey
+from sweephand.model.keep_round import EndingTimers
 from sweephand.model.timer import (
     Cursor,
     OccurrenceTimer,
@@ -25,6 +27,7 @@ class MemoryTimers:
     def __init__(self) -> None:
         self._timers: dict[tuple[int, str], StoredTimer] = {}
         self._keys: dict[int, list[str]] = {}
+        self._ends: dict[tuple[int, str], Instant] = {}
         self._lock = threading.Lock()
 
     def put(self, timers: Sequence[StoredTimer]) -> None:
@@ -35,14 +38,40 @@ class MemoryTimers:
                 if place not in self._timers:
                     insort(self._keys.setdefault(timer.shard, []), timer.sort_key)
                 self._timers[place] = timer
+                self._ends[place] = _end_of(timer)
 
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         with self._lock:
-            keys = self._keys.get(shard, [])
-            find = bisect_left if cursor.is_within_item else bisect_right
-            found = keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))][:limit]
-            timers = [self._timers[shard, key] for key in found]
+            timers = [self._timers[shard, key] for key in self._between(shard, cursor, before)[:limit]]
         return [timer for timer in timers if bucket_key(timer.due_at) == bucket_key(timers[0].due_at)]
+
+    def _between(self, shard: int, cursor: Cursor, before: Instant) -> list[str]:
+        keys = self._keys.get(shard, [])
+        find = bisect_left if cursor.is_within_item else bisect_right
+        return keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))]
+
+    def ending(
+        self, shard: int, cursor: Cursor, before: Instant, ending_before: Instant, limit: int
+    ) -> EndingTimers:
+        with self._lock:
+            keys = self._between(shard, cursor, before)
+            found = keys[:limit]
+            ending = [key for key in found if self._ends[shard, key] < ending_before]
+            return EndingTimers(ending, found[-1] if len(keys) > limit else None)
+
+    def keep(self, shard: int, key: str, until: Instant) -> bool:
+        with self._lock:
+            if (shard, key) not in self._timers or self._ends[shard, key] >= until:
+                return False
+            self._ends[shard, key] = until
+            return True
+
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for shard, key in [place for place in self._timers if self._ends[place] <= now]:
+                del self._timers[shard, key]
+                self._keys[shard].remove(key)
 
     def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
         with self._lock:
@@ -79,6 +108,12 @@ class MemoryTimers:
     def everything(self) -> list[StoredTimer]:
         """All timers, for the assertions of a test."""
         return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
+
+
+def _end_of(timer: StoredTimer) -> Instant:
+    """When DynamoDB may remove an item that nobody keeps."""
+    last_at = max(each.due_at for each in timer.timers) if isinstance(timer, TimerPack) else timer.due_at
+    return last_at + TIMER_RETENTION_MS
 
 
 def _left(stored: StoredTimer, key: JobKey, since: Instant) -> StoredTimer | None:

@@ -16,6 +16,7 @@ from sweephand.flow_ports import (
 )
 from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
+from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptQueues, KeptTimers
 from sweephand.ports import (
     ChangeStore,
     Clock,
@@ -78,3 +79,7 @@ class FakePorts:
     policy_lines: PolicyLines = MISSING
     work: WorkQueue = MISSING
     namespaces: NamespaceStore = MISSING
+    kept_timers: KeptTimers = MISSING
+    kept_jobs: KeptJobs = MISSING
+    kept_queues: KeptQueues = MISSING
+    keep_rounds: KeepRoundStore = MISSING

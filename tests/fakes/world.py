@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from tests.fakes.definitions import definition as definition  # noqa: PLC0414 - exported again, with worlds
+from tests.fakes.definitions import key_of as key_of  # noqa: PLC0414 - same
 from tests.fakes.doubles import NOON as NOON  # noqa: PLC0414 - exported again, because a world begins at it
 from tests.fakes.doubles import (
     Consumers,
@@ -24,6 +26,7 @@ from tests.fakes.flow_memory import (
     MemoryPolicyLines,
     WorkBox,
 )
+from tests.fakes.kept_queues import MemoryKeptQueues
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -33,7 +36,7 @@ from tests.fakes.memory import (
     MemoryRuns,
 )
 from tests.fakes.memory_access import MemoryNamedSecrets
-from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
+from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits, MemoryKeepRounds
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryTimers
@@ -52,7 +55,7 @@ from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger, WorkMessage
 from sweephand.model.wire_work import encode_work
@@ -101,6 +104,7 @@ class World:
         self.other_payloads: Sequence[MemoryPayloads] = ()
         self.audits = MemoryAudits()
         self.audit_rounds = MemoryAuditRounds()
+        self.keep_rounds = MemoryKeepRounds()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
@@ -111,6 +115,7 @@ class World:
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets()
         self.queue = Letterbox(self.clock)
+        self.kept_queues = MemoryKeptQueues(self.queue, self.work)
         self.consumers = Consumers(self.clock)
         self._targets = targets
         self.sweepers = NoSweepers()
@@ -175,6 +180,10 @@ class World:
             payload_places=places,
             audits=self._port(self.audits, "audits"),
             audit_rounds=self._port(self.audit_rounds, "audit_rounds"),
+            kept_timers=self._port(self.timers, "timers"),
+            kept_jobs=self._port(self.jobs, "jobs"),
+            kept_queues=self._port(self.kept_queues, "kept_queues"),
+            keep_rounds=self._port(self.keep_rounds, "keep_rounds"),
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
@@ -377,22 +386,12 @@ class World:
                 assert worked.is_done, f"not done: {worked.error}"
 
 
-def key_of(name: str = "job") -> JobKey:
-    return JobKey("ns", name)
-
-
 def job_of(name: str = "job", *, now: Instant = NOON, **written: Any) -> Job:
     """A job as its creation at `now` stores it. It is due at `now`, unless `written` has a schedule."""
     if "schedule" not in written:
         written = {"dueTime": "0s", **written}
     world = World(now)
     return world.put_definition(name, definition(**written)).job
-
-
-def definition(*, data: str | None = None, **written: Any) -> Definition:
-    """A definition with an HTTP target and the given fields, by their names in the API."""
-    target = {"type": "http", "url": "https://consumer.example/hook"}
-    return Definition({"target": target, **written}, Payload.of(data) if data is not None else None)
 
 
 def quiet(_: str) -> None:

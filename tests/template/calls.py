@@ -35,6 +35,7 @@ CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "send_message_batch": ("sqs:SendMessage",),
     "delete_message": ("sqs:DeleteMessage",),
     "delete_message_batch": ("sqs:DeleteMessage",),
+    "receive_message": ("sqs:ReceiveMessage",),
     "change_message_visibility": ("sqs:ChangeMessageVisibility",),
     "put_object": ("s3:PutObject",),
     "get_object": ("s3:GetObject", "s3:ListBucket"),  # the latter for an answer of 404 if there is none

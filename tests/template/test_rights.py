@@ -82,6 +82,9 @@ def granted(**of: str) -> dict[str, set[str]]:
     }
 
 
+#: Tick sends messages again while the stack is switched off.
+RENEWAL = "SendMessage* ReceiveMessage DeleteMessage*"
+
 BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes"
 
 RIGHTS = {
@@ -102,12 +105,12 @@ RIGHTS = {
         FORMER_SECRETS: {"secretsmanager:GetSecretValue"},
     },
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem GetItem Query PutItem",
+        JobsTable_Arn="BatchGetItem GetItem Query PutItem UpdateItem",
         TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
-        DeliveryQueue_Arn="SendMessage*",
-        HighQueue_Arn="SendMessage*",
-        LowQueue_Arn="SendMessage*",
-        FlowQueue_Arn="SendMessage*",
+        DeliveryQueue_Arn=RENEWAL,
+        HighQueue_Arn=RENEWAL,
+        LowQueue_Arn=RENEWAL,
+        FlowQueue_Arn=RENEWAL,
         PayloadBucket_Arn="ListBucket",
     )
     | {
@@ -278,10 +281,16 @@ def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
     }
 
 
-def test_tick_reads_jobs_runs_and_the_list_of_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
+def test_tick_reads_jobs_runs_lines_policies_and_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
     read = stack.partitions("TickRole", "JobsTable.Arn")
-    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "namespaces"}
-    assert read["dynamodb:GetItem"] == {"jobs#*", "runs#*", "policies#*"}
+    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "namespaces"}
+    assert read["dynamodb:GetItem"] == {"jobs#*", "overlap#*", "runs#*", "policies#*"}
+
+
+def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack) -> None:
+    written = stack.partitions("TickRole", "JobsTable.Arn")
+    assert written["dynamodb:UpdateItem"] == {"jobs#*"}
+    assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
 
 
 def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_else(

@@ -10,8 +10,8 @@ from tests.fakes.metrics import printed
 from tests.fakes.shards import sent, written
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import StoreError
-from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.errors import NotKeptError, StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE, JOB_AUDIT_MINUTE
 from sweephand.model.timer import UnreadTimer, position_key
 from sweephand.ports import Answer
@@ -137,3 +137,50 @@ def test_a_tick_logs_each_job_and_run_that_its_audit_has_mended(
         ("jobs audited", ""),
     ]
     assert vars(lines[-1]).items() >= {"jobs": 2, "late": 0, "timers": 2, "runs": 1, "failed": 0}.items()
+
+
+def switched_off(monkeypatch: pytest.MonkeyPatch) -> World:
+    """The stack of the functions, which is off, with a message and a timer that wait."""
+    world = World(NOON)
+    world.is_enabled = False
+    app = world.app(world.clock)
+    monkeypatch.setattr(wheel, "app", lambda: app)
+    world.put("soon", dueTime="1m")
+    world.put("later", dueTime="1h")
+    world.tick()
+    return world
+
+
+def test_a_tick_of_a_stack_that_is_off_logs_what_it_has_kept(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = switched_off(monkeypatch)
+    world.clock.time = NOON + 6 * DAY_MS
+    with caplog.at_level("INFO"):
+        function("tick").handler({}, Context())
+    [line] = [each for each in caplog.records if each.message == "kept"]
+    assert vars(line).items() >= {"timers": 1, "messages": 1, "over": True}.items()
+
+
+def test_a_tick_fails_if_what_waits_is_not_kept_and_only_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = switched_off(monkeypatch)
+    handler = function("tick").handler
+    failing(world, "timers.ending")
+    for day in range(2, 11):
+        world.clock.time = NOON + day * DAY_MS
+        with pytest.raises(StoreError):
+            handler({}, Context())
+    world.clock.time = NOON + 12 * DAY_MS
+    world.announce = lambda _: None
+    # Another step is at work, as far as this tick knows.
+    stored = world.keep_rounds.get()
+    assert stored is not None
+    assert world.keep_rounds.put(stored._replace(held_until=world.clock.time + 1), stored.version)
+    with pytest.raises(NotKeptError, match=r"From 2026-12-05T12:00:00\.000Z on"):
+        handler({}, Context())
+    world.clock.time += MINUTE_MS
+    # The round that began on the second day gets done. It looked too early at what it had reached then.
+    with pytest.raises(NotKeptError):
+        handler({}, Context())
+    world.clock.time += MINUTE_MS
+    handler({}, Context())

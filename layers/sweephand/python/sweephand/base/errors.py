@@ -13,7 +13,7 @@ SweephandError
 │   ├── PreconditionError     If-Match or If-None-Match does not hold: 412
 │   └── QuotaError            a limit of the namespace is reached: 429
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
-├── OffTooLongError           the stack is switched off, and what waits will soon expire
+├── NotKeptError              the stack is switched off, and tick does not keep what waits in time
 ├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
 └── StoreError                a store or queue failed, after the retries of the SDK
     ├── ParameterError        a parameter of the stack names something that is not as it must be: 503
@@ -97,8 +97,8 @@ class UnavailableError(SweephandError):
     """Sweephand gave up within its time limit and committed nothing; the caller may safely ask again."""
 
 
-class OffTooLongError(SweephandError):
-    """The stack has been switched off for so long that what waits will soon expire."""
+class NotKeptError(SweephandError):
+    """The stack is switched off, and tick does not get done with keeping what waits before it expires."""
 
 
 class PoisonError(SweephandError):

@@ -204,9 +204,27 @@ HEARTBEAT_GAP_MS: Final = 150 * SECOND_MS
 #: longer: after five minutes at the earliest, as far as is known. AWS documents no time.
 FUNCTION_WARM_MS: Final = 4 * MINUTE_MS
 
-#: When the stack has been switched off for this long, each tick fails, so that an alarm says that what waits
-#: will expire. Four days are then left of TIMER_RETENTION_MS.
-OFF_WARNING_MS: Final = 10 * DAY_MS
+#: While the stack is switched off, tick keeps what waits, in rounds. The first one begins so long after tick
+#: has found the stack off, so that a short time off costs nothing.
+KEEP_FIRST_MS: Final = DAY_MS
+
+#: Each further round begins so long after the one before has begun. SQS removes a message after 14 days, so
+#: each message meets three rounds. If a receive misses it in one or two of them, the next one still keeps it.
+KEEP_ROUND_MS: Final = 4 * DAY_MS
+
+#: A round keeps the items that DynamoDB would remove within so long. It leaves the others to the next round,
+#: or to the one after that, and a day is spare then. So each item is written in every second round only.
+KEEP_ENDING_MS: Final = 2 * KEEP_ROUND_MS + DAY_MS
+
+#: A step of a round takes so long at most, of the 55 s that tick has.
+KEEP_STEP_MS: Final = 20 * SECOND_MS
+
+#: A message that is sent again can be received after this. So no step receives it a second time.
+KEEP_DELAY_MS: Final = MINUTE_MS
+
+#: If something would be lost within so long, because rounds do not get done, each tick fails. Then an alarm
+#: says it. A round that begins in time has two days until then.
+KEEP_WARNING_MS: Final = 3 * DAY_MS
 
 #: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS

@@ -1,6 +1,6 @@
 """Sending messages to SQS: ten in a call, several calls at once, and every refused message is reported."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
@@ -51,8 +51,9 @@ class _Entry(NamedTuple):
 
     @property
     def size(self) -> int:
-        """An upper bound of its size in bytes. Bodies are ASCII."""
-        return len(self.fields["MessageBody"]) + _ATTRIBUTE_BYTES_MAX
+        """An upper bound of its size in bytes. Bodies that Sweephand writes are ASCII."""
+        body: str = self.fields["MessageBody"]
+        return (len(body) if body.isascii() else len(body.encode())) + _ATTRIBUTE_BYTES_MAX
 
 
 class _Call(NamedTuple):
@@ -118,13 +119,21 @@ class SqsQueue:
             by_url.setdefault(url, []).append(_message_entry(message, delay_ms))
         self._make_all(call for url, entries in by_url.items() for call in _calls(url, None, entries))
 
+    def send_as_is(self, url: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Send entries of SendMessageBatch, without ids, to a queue of the stack.
+
+        StoreError: it may have accepted any of them.
+        """
+        self._make_all(_calls(url, None, [_Entry(dict(each)) for each in entries]))
+
     def acknowledge(self, receipts: Sequence[str]) -> None:
         """As ports.Queue promises. A removal that SQS refuses is not repeated."""
         for url, handles in self._lanes.by_url(receipts).items():
             for start in range(0, len(handles), ENTRIES_MAX):
-                self._remove(url, handles[start : start + ENTRIES_MAX])
+                self.remove(url, handles[start : start + ENTRIES_MAX])
 
-    def _remove(self, url: str, handles: Sequence[str]) -> None:
+    def remove(self, url: str, handles: Sequence[str]) -> None:
+        """Remove up to ten received messages from a queue of the stack. A refused removal is not repeated."""
         entries: Any = [{"Id": str(number), "ReceiptHandle": each} for number, each in enumerate(handles)]
         # A receipt that cannot be used any more leaves its message in the queue. A duplicate is the only
         # cost.

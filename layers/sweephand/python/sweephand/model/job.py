@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
@@ -97,6 +98,22 @@ class Job:
         if rev == self.current.rev:
             return self.current
         return next((each for each in self.earlier if each.rev == rev), None)
+
+    @property
+    def removed_at(self) -> Instant | None:
+        """When a store may remove the job: when its last timers have been removed. None if it has no end.
+
+        Readers treat it as gone before. An outage can last longer than the job was to be kept. What the job
+        owes is then still delivered.
+        """
+        if self.expires_at is None:
+            return None
+        removed_at = self.expires_at + TIMER_RETENTION_MS
+        if self.change is not None and self.change.what != "created":
+            # The latest change is stored in the job. It has to be kept for as long as the changes that were
+            # filed.
+            removed_at = max(removed_at, self.change.at + CHANGE_RETENTION_MS)
+        return removed_at
 
     def is_gone(self, now: Instant) -> bool:
         """Whether the job has expired, even if DynamoDB has not removed it yet."""

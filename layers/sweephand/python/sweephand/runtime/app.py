@@ -236,7 +236,7 @@ class App:
         """What is done about what was lost or left over."""
         from sweephand.runtime.app_repair import RepairUseCases
 
-        return RepairUseCases(self.ports)
+        return RepairUseCases(self.ports, self._sweep_concurrently)
 
     @cached_property
     def callbacks(self) -> "Callbacks":

@@ -35,13 +35,14 @@ if TYPE_CHECKING:
         WorkQueue,
     )
     from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
+    from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptQueues, KeptTimers
     from sweephand.runs.audit_rounds import AuditRoundStore
 
 
 class Ports(Protocol):
     """Everything that the use cases ask of the world.
 
-    ports.py, access_ports.py, batch_ports.py, flow_ports.py and insight_ports.py have the promise of each.
+    ports.py and the other files whose names end in ports.py have the promise of each.
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.
@@ -129,6 +130,18 @@ class Ports(Protocol):
 
     @property
     def allowances(self) -> "AllowanceStore": ...  # noqa: D102 - same
+
+    @property
+    def kept_timers(self) -> "KeptTimers": ...  # noqa: D102 - same
+
+    @property
+    def kept_jobs(self) -> "KeptJobs": ...  # noqa: D102 - same
+
+    @property
+    def kept_queues(self) -> "KeptQueues": ...  # noqa: D102 - same
+
+    @property
+    def keep_rounds(self) -> "KeepRoundStore": ...  # noqa: D102 - same
 
     @property
     def clock(self) -> Clock: ...  # noqa: D102 - same

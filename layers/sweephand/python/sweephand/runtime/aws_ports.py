@@ -13,6 +13,7 @@ from sweephand.runtime.settings import Settings
 if TYPE_CHECKING:
     from sweephand.access.named_secrets import SecretReader
     from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
+    from sweephand.delivery.kept_queues import SqsKeptQueues
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
-    from sweephand.storage.audit_rounds import DynamoAuditRounds
+    from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
     from sweephand.storage.batches import DynamoBatches
     from sweephand.storage.changes import DynamoChanges
     from sweephand.storage.flags import DynamoFlags
@@ -270,6 +271,37 @@ class AwsPorts:
         from sweephand.delivery.work_queue import SqsWorkQueue
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
+
+    @property
+    def kept_timers(self) -> "DynamoTimers":
+        """keep_ports.KeptTimers."""
+        return self.timers
+
+    @property
+    def kept_jobs(self) -> "DynamoJobs":
+        """keep_ports.KeptJobs."""
+        return self.jobs
+
+    @cached_property
+    def kept_queues(self) -> "SqsKeptQueues":
+        """keep_ports.KeptQueues."""
+        from sweephand.delivery.kept_queues import SqsKeptQueues
+
+        settings = tables.settings()
+        urls = {
+            "delivery": settings.delivery_queue_url,
+            "high": settings.high_queue_url,
+            "low": settings.low_queue_url,
+            "flow": settings.flow_queue_url,
+        }
+        return SqsKeptQueues(self.sqs_clients, self.queue, urls)
+
+    @cached_property
+    def keep_rounds(self) -> "DynamoKeepRounds":
+        """keep_ports.KeepRoundStore."""
+        from sweephand.storage.audit_rounds import DynamoKeepRounds
+
+        return DynamoKeepRounds(tables.timers_table())
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":

@@ -10,7 +10,14 @@ import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.timers  # noqa: F401
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.base.timing import AUDIT_MINUTE, BULK_TIME_LIMIT_MS, JOB_AUDIT_MINUTE, JOB_AUDIT_MINUTES
+from sweephand.base.timing import (
+    AUDIT_MINUTE,
+    BULK_TIME_LIMIT_MS,
+    JOB_AUDIT_MINUTE,
+    JOB_AUDIT_MINUTES,
+    KEEP_FIRST_MS,
+    KEEP_STEP_MS,
+)
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.metrics import Values, write
 from sweephand.wheel.sweep import Swept
@@ -20,10 +27,14 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from sweephand.jobs.payload_audit import Audited
+    from sweephand.model.keep_round import Kept
     from sweephand.runs.audit import Audited as JobsAudited
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
+
+#: A step that keeps what waits ends after its time limit, and what it has in hand takes a few seconds.
+_KEEP_RESERVE_MS: Final = 2 * KEEP_STEP_MS
 
 
 def tick(remaining_ms: int) -> Ticked:
@@ -53,6 +64,36 @@ def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
     if not is_minute or not app().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
         return None
     return app().repair.audit_rounds.step()
+
+
+def keep_waiting(logger: "Logger", off_since: Instant | None, remaining_ms: int) -> None:
+    """Do one step of the round that keeps what waits in a stack that is switched off since `off_since`.
+
+    Nothing is done while the stack is on (None), in its first day off, or if too little of the function's
+    time is left. StoreError: the step failed, and a later one repeats it. NotKeptError: what waits will soon
+    expire.
+    """
+    now = app().ports.clock.now()
+    if off_since is None or now - off_since < KEEP_FIRST_MS or remaining_ms < _KEEP_RESERVE_MS:
+        return
+    rounds = app().repair.keep_rounds
+    kept = rounds.step(off_since)
+    if kept is not None:
+        _report_kept(logger, kept)
+    rounds.check(off_since)
+
+
+def _report_kept(logger: "Logger", kept: "Kept") -> None:
+    fields = {
+        "timers": kept.timers,
+        "messages": kept.messages,
+        "entries": kept.entries,
+        "jobs": kept.jobs,
+        "lines": kept.lines,
+        "runs": kept.runs,
+        "over": kept.is_over,
+    }
+    logger.info("kept", extra=fields)
 
 
 def report_audit(logger: "Logger", audited: "JobsAudited") -> None:

@@ -8,7 +8,6 @@ from zlib import crc32
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import (
     Change,
     fields_from_item,
@@ -136,6 +135,12 @@ class DynamoJobs:
         """Those of the revisions that were filed, read 100 at a time: 1 RRU each."""
         return read_revisions(self._table, names)
 
+    def keep(self, key: JobKey, until: Instant) -> bool:
+        """Move the end of the job's item: 1 WRU for each KB, written or not."""
+        from sweephand.storage.kept_items import is_kept  # noqa: PLC0415 - stacks are seldom off
+
+        return is_kept(self._table, _item_key(key), until)
+
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         """Up to `limit` jobs by name, merged from 16 partitions with few reads beyond the page."""
         listings = [
@@ -213,19 +218,8 @@ def _item(job: Job) -> JobItem:
 
 
 def _removal(job: Job) -> int | None:
-    """When DynamoDB may remove the job: when its last timers have been removed.
-
-    Readers treat it as gone before. An outage can last longer than the job was to be kept. What the job owes
-    is then still delivered.
-    """
-    if job.expires_at is None:
-        return None
-    removed_at = job.expires_at + TIMER_RETENTION_MS
-    if job.change is not None and job.change.what != "created":
-        # The latest change is stored in the job. It has to be kept for as long as the changes that were
-        # filed.
-        removed_at = max(removed_at, job.change.at + CHANGE_RETENTION_MS)
-    return expiry(removed_at)
+    """When DynamoDB may remove the job, in seconds since 1970."""
+    return expiry(job.removed_at)
 
 
 def _job(raw: RawItem) -> Job:

@@ -153,9 +153,16 @@ class Table:
         return None
 
     def query(
-        self, condition: Expression, limit: int | None = None, *, backwards: bool = False
+        self,
+        condition: Expression,
+        limit: int | None = None,
+        *,
+        backwards: bool = False,
+        attributes: Sequence[str] = (),
     ) -> QueryResult:
         """The first items that a key condition selects, at most `limit`. Empty only if there are none.
+
+        Only these attributes of them if any are named. DynamoDB bills whole items all the same.
 
         Without `limit`, as many as DynamoDB reads at once: 1 MB. To continue, ask for the items after the
         last one.
@@ -168,6 +175,11 @@ class Table:
         }
         if limit is not None:
             request["Limit"] = limit
+        if attributes:
+            # The names of the condition are #0 and so on.
+            names = {f"#p{number}": name for number, name in enumerate(attributes)}
+            request["ProjectionExpression"] = ",".join(names)
+            request["ExpressionAttributeNames"] = {**request["ExpressionAttributeNames"], **names}
         while True:
             with self._store_errors("Query"):
                 answer = self._client.query(**request)

@@ -3,9 +3,10 @@
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
@@ -43,6 +44,9 @@ from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.packs import BATCH_VERSION, names_in, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
+
+if TYPE_CHECKING:
+    from sweephand.model.keep_round import EndingTimers
 
 #: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
 #: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
@@ -104,17 +108,33 @@ class DynamoTimers:
 
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         """The next timers at the cursor, of one bucket, from one strong query: 1 RRU for each 4 KB."""
-        # A key with a zero byte behind it sorts directly after the key. A bucket's name sorts before every
-        # timer of that bucket, so that the range ends where the bucket of `before` begins.
-        low = cursor.key if cursor.is_within_item else cursor.key + "\0"
-        high = bucket_key(before)
-        if low > high:
+        in_range = _between(shard, cursor, before)
+        if in_range is None:
             return ()
-        in_range = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
         items = self._table.query(in_range, limit).items
         bucket = _bucket(items[0]) if items else ""
         of_bucket = takewhile(lambda raw: _bucket(raw) == bucket, items)
         return [_timer(raw) for raw in of_bucket]
+
+    def ending(
+        self, shard: int, cursor: Cursor, before: Instant, ending_before: Instant, limit: int
+    ) -> "EndingTimers":
+        """The keys of timers that end soon, from one strong query: 1 RRU for each 4 KB of whole items."""
+        from sweephand.model.keep_round import EndingTimers  # noqa: PLC0415 - stacks are seldom off
+        from sweephand.storage.kept_items import ENDING_ATTRIBUTES, ends_before  # noqa: PLC0415 - same
+
+        in_range = _between(shard, cursor, before)
+        if in_range is None:
+            return EndingTimers((), None)
+        result = self._table.query(in_range, limit, attributes=ENDING_ATTRIBUTES)
+        keys = [raw["sk"]["S"] for raw in result.items if ends_before(raw, ending_before)]
+        return EndingTimers(keys, result.items[-1]["sk"]["S"] if result.has_more else None)
+
+    def keep(self, shard: int, key: str, until: Instant) -> bool:
+        """Move the end of a timer's item, whatever is in it: 1 WRU for each KB, written or not."""
+        from sweephand.storage.kept_items import is_kept  # noqa: PLC0415 - stacks are seldom off
+
+        return is_kept(self._table, (partition(shard), key), until)
 
     def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
         """Those that are not stored: 1 RRU for each timer, and 1 for each 4 KB of the packs of a bucket.
@@ -152,6 +172,18 @@ class DynamoTimers:
 def partition(shard: int) -> str:
     """The partition of a shard's timers."""
     return f"shard#{shard:04d}"
+
+
+def _between(shard: int, cursor: Cursor, before: Instant) -> Condition | None:
+    """The timers of a shard at the cursor, before the bucket of `before`; None if there can be none."""
+    # A key with a zero byte behind it sorts directly after the key. A bucket's name sorts before every timer
+    # of that bucket, so that the range ends where the bucket of `before` begins.
+    low = cursor.key if cursor.is_within_item else cursor.key + "\0"
+    high = bucket_key(before)
+    if low > high:
+        return None
+    in_range: Condition = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
+    return in_range
 
 
 def _bucket(raw: RawItem) -> str:

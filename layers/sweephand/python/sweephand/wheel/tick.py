@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from sweephand.base.errors import OffTooLongError, StoreError
-from sweephand.base.instants import DAY_MS, Instant, rfc3339
-from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS, OFF_WARNING_MS, TIMER_RETENTION_MS
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS
 from sweephand.model.timer import Heartbeat, Lease, WheelState
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
@@ -131,23 +131,11 @@ class Ticker:
         return replace(ticked, woken=self._warm_functions.wake(peak, now), faults=tuple(faults))
 
     def _stay_off(self, now: Instant) -> Ticked:
-        """Write the heartbeat, and since when the stack is off. Every cursor stays where it is.
-
-        The timers and messages that wait expire after 14 days. Some days before, each tick fails, which turns
-        an alarm red.
-        """
+        """Write the heartbeat, and since when the stack is off. Every cursor stays where it is."""
         faults: list[Exception] = []
         stored = self._leases.state().off_since
         off_since = now if stored is None else stored
         self._beat(now, off_since, faults)
-        if now - off_since >= OFF_WARNING_MS:
-            faults.append(
-                OffTooLongError(
-                    f"The stack has been switched off for {(now - off_since) // DAY_MS} days. From "
-                    f"{rfc3339(off_since + TIMER_RETENTION_MS)} on, triggers that fell due while it was off "
-                    "are lost. Set the parameter Enabled to true."
-                )
-            )
         return Ticked(0, None, faults=tuple(faults), off_since=off_since)
 
     def _beat(self, now: Instant, off_since: Instant | None, faults: list[Exception]) -> None:

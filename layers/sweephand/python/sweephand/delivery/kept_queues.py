@@ -1,0 +1,69 @@
+"""Sending messages that wait in the stack's queues again, as they are, so that SQS keeps them for longer."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
+from sweephand.model.keep_round import Renewed
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+#: A message that was received, and whose copy could not be sent, can be received again after this.
+_VISIBILITY_S: Final = 60
+
+#: With a wait, SQS asks all of its servers. Without one it may overlook messages.
+_WAIT_S: Final = 1
+
+
+class SqsKeptQueues:
+    """keep_ports.KeptQueues over SQS. `urls` has the URL of each queue by its name."""
+
+    def __init__(self, clients: SqsClients, queue: SqsQueue, urls: Mapping[str, str]) -> None:
+        self._clients = clients
+        self._queue = queue
+        self._urls = {name: url for name, url in urls.items() if url}
+
+    def names(self) -> Sequence[str]:
+        """As keep_ports.KeptQueues promises."""
+        return list(self._urls)
+
+    def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
+        """As keep_ports.KeptQueues promises: three requests for up to ten messages."""
+        url = self._urls[name]
+        try:
+            answer = self._clients.client(None).receive_message(
+                QueueUrl=url,
+                MaxNumberOfMessages=ENTRIES_MAX,
+                VisibilityTimeout=_VISIBILITY_S,
+                WaitTimeSeconds=_WAIT_S,
+                MessageSystemAttributeNames=["SentTimestamp", "MessageGroupId"],
+                MessageAttributeNames=["All"],
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise StoreError(f"Messages of the queue {url} were not received: {error}") from error
+        received = answer.get("Messages", [])
+        if received:
+            self._queue.send_as_is(url, [_copy(each, delay_ms) for each in received])
+            # A message that is not removed is there twice, which is harmless.
+            self._queue.remove(url, [each["ReceiptHandle"] for each in received])
+        young = sum(int(each["Attributes"]["SentTimestamp"]) >= young_from for each in received)
+        return Renewed(len(received), young)
+
+
+def _copy(message: "MessageTypeDef", delay_ms: int) -> dict[str, Any]:
+    """The entry that sends a received message again."""
+    fields: dict[str, Any] = {"MessageBody": message["Body"], "DelaySeconds": delay_ms // SECOND_MS}
+    if group := message["Attributes"].get("MessageGroupId"):
+        fields["MessageGroupId"] = group
+    if attributes := message.get("MessageAttributes"):
+        fields["MessageAttributes"] = {
+            name: {kind: value for kind, value in each.items() if not kind.endswith("ListValues")}
+            for name, each in attributes.items()
+        }
+    return fields

@@ -1,0 +1,130 @@
+"""Sending messages that wait in a queue again, as they are, on SQS by moto."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from tests.contract.builders import trigger_message
+from tests.fakes.sqs import Sqs, mocked_sqs, refusal
+
+from sweephand.base.errors import StoreError
+from sweephand.delivery.kept_queues import SqsKeptQueues
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.model.keep_round import Renewed
+from sweephand.model.wire import encode
+from sweephand.targets.queues import EVERY_QUEUE
+
+#: Instants after and before the sending of every message.
+FUTURE, PAST = 9_999_999_999_999, 0
+
+
+@pytest.fixture
+def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
+    with mocked_sqs(monkeypatch) as found:
+        # SQS waits for a second where a queue is empty.
+        found.client.meta.events.register("provide-client-params.sqs.ReceiveMessage", at_once)
+        yield found
+
+
+def at_once(params: dict[str, Any], **_: Any) -> Any:
+    return {**params, "WaitTimeSeconds": 0}
+
+
+def kept(sqs: Sqs, **urls: str) -> SqsKeptQueues:
+    queue = SqsQueue(
+        sqs.clients, "", "", lambda _: None, allow_insecure=False, queues=EVERY_QUEUE, concurrently=map
+    )
+    return SqsKeptQueues(sqs.clients, queue, urls)
+
+
+def bodies(messages: Sequence[dict[str, Any]]) -> list[str]:
+    return sorted(each["Body"] for each in messages)
+
+
+def test_messages_are_sent_again_as_they_are_and_the_old_ones_removed(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    attribute: Any = {"reason": {"DataType": "String", "StringValue": "why"}}
+    written = {"1": encode(trigger_message()), "2": '{"v": 99, "of": "a newer version"}', "3": "é" * 9}
+    sqs.client.send_message(QueueUrl=url, MessageBody=written["1"], MessageGroupId="team")
+    sqs.client.send_message(QueueUrl=url, MessageBody=written["2"], MessageAttributes=attribute)
+    sqs.client.send_message(QueueUrl=url, MessageBody=written["3"])
+    found = kept(sqs, delivery=url).renew("delivery", FUTURE, 0)
+    assert found == Renewed(3, 0)
+    again = {each["Body"]: each for each in sqs.messages(url)}
+    assert set(again) == set(written.values())
+    assert again[written["1"]]["Attributes"]["MessageGroupId"] == "team"
+    assert again[written["2"]]["MessageAttributes"] == attribute
+    assert {each["Attributes"]["ApproximateReceiveCount"] for each in again.values()} == {"1"}
+
+
+def test_a_copy_cannot_be_received_before_its_delay_is_over(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    sqs.client.send_message(QueueUrl=url, MessageBody="one")
+    queues = kept(sqs, delivery=url)
+    assert queues.renew("delivery", FUTURE, 60_000).messages == 1
+    assert queues.renew("delivery", FUTURE, 60_000) == Renewed(0, 0)
+    attributes: Any = ["ApproximateNumberOfMessagesDelayed"]
+    counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
+    assert counted == {"ApproximateNumberOfMessagesDelayed": "1"}
+
+
+def test_messages_that_were_sent_since_an_instant_are_counted(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    for number in range(3):
+        sqs.client.send_message(QueueUrl=url, MessageBody=str(number))
+    assert kept(sqs, delivery=url).renew("delivery", PAST, 0) == Renewed(3, 3)
+
+
+def test_large_messages_are_sent_again_in_calls_that_sqs_takes(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    large = [f"{number}" + "é" * 100_000 for number in range(6)]
+    for body in large:
+        sqs.client.send_message(QueueUrl=url, MessageBody=body)
+    assert kept(sqs, delivery=url).renew("delivery", FUTURE, 0).messages == 6
+    assert bodies(sqs.messages(url)) == large
+
+
+def test_the_queues_are_those_that_the_stack_has(sqs: Sqs) -> None:
+    assert list(kept(sqs, delivery="d", high="", low="", flow="f").names()) == ["delivery", "flow"]
+
+
+class Failing:
+    """A client of which one operation fails."""
+
+    def __init__(self, client: Any, operation: str) -> None:
+        self._client, self._operation = client, operation
+
+    def __getattr__(self, name: str) -> Any:
+        if name != self._operation:
+            return getattr(self._client, name)
+
+        def fail(**_: Any) -> None:
+            raise refusal("InternalError", name)
+
+        return fail
+
+
+@pytest.mark.parametrize("operation", ["receive_message", "send_message_batch"])
+def test_a_message_that_is_not_sent_again_is_not_removed(sqs: Sqs, operation: str) -> None:
+    url = sqs.queue("delivery")
+    sqs.client.send_message(QueueUrl=url, MessageBody="one")
+    client, plain = Failing(sqs.client, operation), sqs.clients
+    sqs.clients = SqsClients(lambda _: client)  # type: ignore[arg-type,return-value]
+    with pytest.raises(StoreError):
+        kept(sqs, delivery=url).renew("delivery", FUTURE, 0)
+    sqs.clients = plain
+    attributes: Any = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
+    assert sum(int(each) for each in counted.values()) == 1
+
+
+def test_a_message_that_is_not_removed_is_there_twice(sqs: Sqs) -> None:
+    url = sqs.queue("delivery")
+    sqs.client.send_message(QueueUrl=url, MessageBody="one")
+    client = Failing(sqs.client, "delete_message_batch")
+    sqs.clients = SqsClients(lambda _: client)  # type: ignore[arg-type,return-value]
+    assert kept(sqs, delivery=url).renew("delivery", FUTURE, 0) == Renewed(1, 0)
+    attributes: Any = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
+    assert counted == {"ApproximateNumberOfMessages": "1", "ApproximateNumberOfMessagesNotVisible": "1"}

@@ -1,0 +1,159 @@
+"""A stack that is switched off for 40 days delivers what it owes when it is on again, and nothing twice."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import policy
+from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.time_off import pass_days_off
+from tests.fakes.world import NOON, World, key_of
+
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.model.policy_names import PolicyKey
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Answer, Attempt
+
+MAILER = PolicyKey("ns", "mailer")
+
+
+@pytest.fixture(params=[False, True], ids=["alone", "in packs"])
+def world(request: pytest.FixtureRequest) -> World:
+    """A stack with a flow policy. Its timers have items of their own, or share them."""
+    world = World()
+    world.packs_timers = request.param
+    world.flow_functions_max = 2
+    world.namespaces.enlist("ns")
+    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    return world
+
+
+def delivered(world: World) -> Counter[str]:
+    """How often each job was asked to do something, by its name."""
+    return Counter(each.trigger.key.name for each in world.consumers.attempts)
+
+
+def switched_on(world: World) -> None:
+    """Switch the stack on, and let it work for half an hour."""
+    world.consumers.attempts.clear()
+    world.is_enabled = True
+    world.run_until(world.clock.time + 30 * MINUTE_MS)
+
+
+def failing_first(attempt: Attempt) -> Answer:
+    """The consumer fails at each first attempt."""
+    return Answer(succeeded=attempt.number > 1)
+
+
+def test_timers_and_jobs_with_an_end_wait_for_forty_days(world: World) -> None:
+    for number in range(120):
+        world.put(f"once-{number}", dueTime=f"{1 + number}h", retention="1h")
+    world.put("daily", schedule="0 0 18 * * *")
+    world.put("ending", schedule="0 0 18 * * *", ttl="2026-11-30T00:00:00Z", retention="1h")
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert delivered(world) == {f"once-{number}": 1 for number in range(120)} | {"daily": 1, "ending": 1}
+
+
+def test_messages_in_every_lane_wait_for_forty_days(world: World) -> None:
+    world.is_enabled = False
+    for priority in ("high", "normal", "low"):
+        for number in range(15):
+            world.put(f"{priority}-{number}", dueTime="1m", priority=priority, retention="1h")
+    assert len(world.queue.waiting) == 45
+    assert len(world.timers.everything()) == 0
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert set(delivered(world).values()) == {1}
+    assert len(delivered(world)) == 45
+
+
+def test_triggers_on_demand_that_are_asked_for_meanwhile_are_delivered(world: World) -> None:
+    world.put("asked", schedule="@every 9000h")
+    for _ in range(3):
+        world.trigger("asked")
+        pass_days_off(world, 17)
+    switched_on(world)
+    assert delivered(world) == {"asked": 3}
+
+
+def test_a_retry_waits_for_forty_days_and_its_run_keeps_its_record(world: World) -> None:
+    world.consumers.answering = failing_first
+    world.put("by-timer", dueTime="1m", retry={"initialDelay": "2h"}, retention="1h")
+    world.put("by-message", dueTime="1m", retry={"initialDelay": "10m"}, retention="1h")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    assert delivered(world) == {"by-timer": 1, "by-message": 1}
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert [each.number for each in world.consumers.attempts] == [2, 2]
+    for name in delivered(world):
+        [run] = world.runs.page(key_of(name), None, "", 10).items
+        assert (run.state, run.attempts) == ("succeeded", 2)
+
+
+def test_what_waits_in_the_line_of_a_policy_and_its_work_message_wait_for_forty_days(world: World) -> None:
+    for number in range(5):
+        world.put(f"mailed-{number}", dueTime="10m", policy="mailer", retention="1h")
+    world.run_until(NOON + 9 * MINUTE_MS)
+    assert world.policy_lines.everything()
+    assert world.work.waiting
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert delivered(world) == {f"mailed-{number}": 1 for number in range(5)}
+
+
+def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World) -> None:
+    world.put("mailed", dueTime="10m", policy="mailer")
+    world.run_until(NOON + 9 * MINUTE_MS)
+    world.is_enabled = False
+    world.run_until(NOON + 11 * MINUTE_MS)
+    world.put("mailed", schedule="@every 9000h")
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert delivered(world) == {"mailed": 1}
+
+
+def test_a_run_whose_deadline_was_missed_meanwhile_ends(world: World) -> None:
+    world.consumers.answering = lambda _: ACCEPTED
+    world.put("report", dueTime="1m", completion="async", maxRunTime="1d", retention="1h")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    assert delivered(world) == {"report": 1}
+    pass_days_off(world, 40)
+    switched_on(world)
+    [run] = world.runs.page(key_of("report"), None, "", 10).items
+    assert run.state == "failed"
+    assert "the next one would exceed retry.maxAge" in str(run.reason)
+
+
+def test_triggers_that_wait_for_their_turn_keep_their_order_for_a_hundred_days(world: World) -> None:
+    world.consumers.answering = lambda _: ACCEPTED
+    schedule = [f"2026-11-21T12:0{minute}:00Z" for minute in (1, 2, 3)]
+    world.put("report", schedule=schedule, completion="async", overlap="wait", heartbeatTimeout="1d")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    assert delivered(world) == {"report": 1}
+    stored = world.lines.get(key_of("report"))
+    assert stored is not None
+    assert len(stored.line.waiting) == 2
+    pass_days_off(world, 100)
+    kept = world.lines.get(key_of("report"))
+    assert kept is not None
+    assert kept.line == stored.line
+    world.queue.waiting.reverse()
+    switched_on(world)
+    world.run_until(world.clock.time + 2 * DAY_MS)
+    begun = [each.trigger.due_at for each in world.consumers.attempts if each.number == 1]
+    assert begun == [NOON + 2 * MINUTE_MS, NOON + 3 * MINUTE_MS]
+
+
+def test_a_hundred_days_off_leave_what_is_owed(world: World) -> None:
+    world.put("once", dueTime="2h", retention="1h")
+    world.put("daily", schedule="0 0 18 * * *")
+    world.is_enabled = False
+    world.put("soon", dueTime="1m", retention="1h")
+    [(_, message)] = world.queue.waiting
+    assert isinstance(message, TriggerMessage)
+    pass_days_off(world, 100)
+    switched_on(world)
+    assert delivered(world) == {"once": 1, "daily": 1, "soon": 1}
+    world.run_until(world.clock.time + 7 * HOUR_MS)
+    assert delivered(world)["daily"] == 2, "the series goes on"
