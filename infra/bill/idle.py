@@ -26,6 +26,9 @@ POLLERS: Final = 5
 POLLERS_MIN: Final = 2
 _POLL_S: Final = 20
 
+#: A tick of a stack that is switched off asks twice for the round that keeps what waits.
+KEEP_READS: Final = 2
+
 #: Requests of an idle tick, one after the other.
 _REQUESTS_OF_TICK: Final = 3
 
@@ -59,8 +62,8 @@ def lines(measured: Measured, template: Template, parameters: Parameters) -> Ite
     """The lines of a month in which nothing is due."""
     idle = measured.idle
     yield Line(TABLES, prices.WRITES, idle.writes * MONTH_MINUTES)
-    # While the stack is switched off, tick reads the leases and no shard.
-    swept = parameters.shards - 1 if parameters.is_enabled else -1
+    # While the stack is switched off, tick reads the leases, the round that keeps what waits, and no shard.
+    swept = parameters.shards - 1 if parameters.is_enabled else KEEP_READS - 1
     yield Line(TABLES, prices.READS, (idle.reads + swept) * MONTH_MINUTES)
     yield Line(TICK, prices.INVOCATIONS, idle.invocations * MONTH_MINUTES)
     yield Line(TICK, prices.GB_SECOND, tick_gb_s(measured, template.memory_mb("Tick")) * MONTH_MINUTES)

@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.bench.flow_units import ANSWER_S, EVENTS, PERMITS_OF_FUNCTION
 from infra.bench.prices import CHECKED
-from infra.bill import audits, batches, comparison, evidence, rebuilds, stats, tables, watches
+from infra.bill import audits, batches, comparison, evidence, keeping, rebuilds, stats, tables, watches
 from infra.bill.lines import total
 from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge
 
@@ -35,6 +35,7 @@ def text(bill: Bill) -> str:
         "watch_month": watches.month(bill, 1),
         "watch_month_of_hours": watches.month(bill, 6),
         "audit_dollars": tables.dollars(total(audits.lines(bill))),
+        **keeping.figures(),
         "stats": stats.by_rate(bill),
         "stats_hour": stats.console_hour(),
         "rebuild_dollars": tables.dollars(total(rebuilds.lines(bill))),
