@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
+from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.change import Change
 from sweephand.model.flag import Flag
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
@@ -344,6 +345,7 @@ class MemoryPayloads:
         self._now = now
         self.written_at: dict[tuple[str, str], Instant] = {}
         self.discarded: set[tuple[str, str]] = set()
+        self._discarded_at: dict[tuple[str, str], Instant] = {}
 
     def put(self, uid: str, ref: str, text: str) -> None:
         self._payloads[uid, ref] = text
@@ -355,7 +357,17 @@ class MemoryPayloads:
 
     def discard(self, uid: str, ref: str) -> bool:
         self.discarded.add((uid, ref))
+        self._discarded_at[uid, ref] = self._now()
         return (uid, ref) in self._payloads
+
+    def renew(self, uid: str, ref: str) -> bool:
+        return self.is_discarded(uid, ref) and self.discard(uid, ref)
+
+    def remove_old(self, now: Instant) -> None:
+        """Remove the discarded payloads that the bucket's lifecycle has removed by then."""
+        for place in [each for each in self.discarded if self._discarded_at[each] + PAYLOAD_KEPT_MS <= now]:
+            self._payloads.pop(place, None)
+            self.discarded.discard(place)
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         return (uid, ref) in self.discarded and (uid, ref) in self._payloads

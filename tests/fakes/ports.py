@@ -16,7 +16,7 @@ from sweephand.flow_ports import (
 )
 from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptQueues, KeptTimers
+from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
 from sweephand.ports import (
     ChangeStore,
     Clock,
@@ -81,5 +81,6 @@ class FakePorts:
     namespaces: NamespaceStore = MISSING
     kept_timers: KeptTimers = MISSING
     kept_jobs: KeptJobs = MISSING
+    kept_payloads: Sequence[KeptPayloads] = ()
     kept_queues: KeptQueues = MISSING
     keep_rounds: KeepRoundStore = MISSING

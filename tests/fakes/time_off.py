@@ -15,6 +15,7 @@ def expire(world: World) -> None:
     now = world.clock.time
     for store in (world.timers, world.jobs, world.runs, world.lines, world.policy_lines, world.kept_queues):
         store.expire(now)
+    world.payloads.remove_old(now)
 
 
 def keep(world: World, off_since: Instant) -> Kept | None:

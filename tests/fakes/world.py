@@ -182,6 +182,7 @@ class World:
             audit_rounds=self._port(self.audit_rounds, "audit_rounds"),
             kept_timers=self._port(self.timers, "timers"),
             kept_jobs=self._port(self.jobs, "jobs"),
+            kept_payloads=places,
             kept_queues=self._port(self.kept_queues, "kept_queues"),
             keep_rounds=self._port(self.keep_rounds, "keep_rounds"),
             policies=self._port(self.policies, "policies"),

@@ -37,6 +37,7 @@ def test_a_round_makes_the_requests_that_the_page_counts() -> None:
         "before namespaces.page",
         "before jobs.page",
         *["before runs.page"] * 100,
+        "before payloads.page",
         "before keep_rounds.put",
     ]
     # Eight jobs of usual size are read by one query of a page, for two read units.

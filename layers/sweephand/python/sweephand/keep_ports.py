@@ -7,8 +7,10 @@ from sweephand.base.instants import Instant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sweephand.model.definition import StoredPayload
     from sweephand.model.job import JobKey
     from sweephand.model.keep_round import EndingTimers, KeepRound, Renewed
+    from sweephand.model.page import Page
     from sweephand.model.timer import Cursor
 
 
@@ -41,6 +43,21 @@ class KeptJobs(Protocol):
         """Have the store remove the job at that instant, if it would earlier; return whether so.
 
         Nothing that a reader sees of the job changes. A job that was removed does not come back.
+        """
+        ...
+
+
+class KeptPayloads(Protocol):
+    """A place of payloads over 2 KB. ports.PayloadPlace is the same store."""
+
+    def page(self, after: str, limit: int) -> "Page[StoredPayload]":
+        """As ports.PayloadPlace promises."""
+        ...
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Let a discarded payload expire in two weeks from now; return whether anything was written.
+
+        Other payloads stay as they are, and one that was removed does not come back.
         """
         ...
 

@@ -77,6 +77,16 @@ def test_triggers_on_demand_that_are_asked_for_meanwhile_are_delivered(world: Wo
     assert delivered(world) == {"asked": 3}
 
 
+def test_a_trigger_on_demand_keeps_its_large_data(world: World) -> None:
+    world.put("asked", schedule="@every 9000h")
+    data = [f'"{number}{"x" * 3_000}"' for number in range(3)]
+    for each in data:
+        world.trigger("asked", data=each)
+        pass_days_off(world, 17)
+    switched_on(world)
+    assert [each.body.decode() for each in world.consumers.attempts] == data
+
+
 def test_a_retry_waits_for_forty_days_and_its_run_keeps_its_record(world: World) -> None:
     world.consumers.answering = failing_first
     world.put("by-timer", dueTime="1m", retry={"initialDelay": "2h"}, retention="1h")

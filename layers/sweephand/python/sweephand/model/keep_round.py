@@ -7,16 +7,17 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from sweephand.base.instants import Instant
 
 #: What a round keeps, one part after the other: timers of the wheel, messages in queues, lines of policies,
-#: and what belongs to single jobs.
-KeepPart: TypeAlias = Literal["timers", "messages", "policies", "jobs"]
-KEEP_PARTS: Final[Sequence[KeepPart]] = ("timers", "messages", "policies", "jobs")
+#: what belongs to single jobs, and payloads that no job refers to.
+KeepPart: TypeAlias = Literal["timers", "messages", "policies", "jobs", "payloads"]
+KEEP_PARTS: Final[Sequence[KeepPart]] = ("timers", "messages", "policies", "jobs", "payloads")
 
 
 class KeepPlace(NamedTuple):
     """How far a round has come: the part, the `name` within it, and the position `after` within that.
 
-    `name` is a shard, a queue or a namespace; empty for the first one. `after` is the sort key of a timer, or
-    the name of a policy or job: everything up to it is done. Of a queue, it is how many messages in a row
+    `name` is a shard, a queue, a namespace or the number of a place of payloads; empty for the first one.
+    `after` is the sort key of a timer, the name of a policy or job, or a position in a place of payloads:
+    everything up to it is done. Of a queue, it is how many messages in a row
     were found that had been sent since the round began. `before` is a position within the runs of that
     job; empty if all of its runs are done.
     """
@@ -58,6 +59,7 @@ class Kept:
     jobs: int = 0
     lines: int = 0
     runs: int = 0
+    payloads: int = 0
     is_over: bool = False
 
 

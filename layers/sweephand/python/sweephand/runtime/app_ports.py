@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         WorkQueue,
     )
     from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
-    from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptQueues, KeptTimers
+    from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
     from sweephand.runs.audit_rounds import AuditRoundStore
 
 
@@ -136,6 +136,9 @@ class Ports(Protocol):
 
     @property
     def kept_jobs(self) -> "KeptJobs": ...  # noqa: D102 - same
+
+    @property
+    def kept_payloads(self) -> "Sequence[KeptPayloads]": ...  # noqa: D102 - same
 
     @property
     def kept_queues(self) -> "KeptQueues": ...  # noqa: D102 - same

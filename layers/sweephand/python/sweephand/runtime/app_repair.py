@@ -71,6 +71,7 @@ class RepairUseCases:
         """Lets tick keep what waits while the stack is switched off."""
         from sweephand.runs.keep.jobs import JobKeeper
         from sweephand.runs.keep.messages import MessageKeeper
+        from sweephand.runs.keep.payloads import PayloadKeeper
         from sweephand.runs.keep.policies import PolicyKeeper
         from sweephand.runs.keep.rounds import KeepRounds
         from sweephand.runs.keep.timers import TimerKeeper
@@ -100,6 +101,9 @@ class RepairUseCases:
                 namespaces=ports.namespaces,
                 clock=ports.clock,
                 ids=ports.ids,
+            ),
+            payloads=PayloadKeeper(
+                places=ports.kept_payloads, clock=ports.clock, concurrently=self._concurrently
             ),
             rounds=ports.keep_rounds,
             clock=ports.clock,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.work_queue import SqsWorkQueue
+    from sweephand.keep_ports import KeptPayloads
     from sweephand.ports import PayloadPlace, PayloadStore
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.allowances import DynamoAllowances
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from sweephand.storage.named_secrets import DynamoNamedSecrets
     from sweephand.storage.namespaces import DynamoNamespaces
     from sweephand.storage.payload_audits import DynamoAudits
+    from sweephand.storage.payload_table import DynamoPayloads
+    from sweephand.storage.payloads import S3Payloads
     from sweephand.storage.permits import DynamoPermits
     from sweephand.storage.policies import DynamoPolicies
     from sweephand.storage.policy_lines import DynamoPolicyLines
@@ -125,9 +128,13 @@ class AwsPorts:
 
         return PayloadsInPlaces(places)
 
-    @cached_property
+    @property
     def payload_places(self) -> "Sequence[PayloadPlace]":
         """The payload table if there is one, the bucket, and the former payload table if there is one."""
+        return self._places
+
+    @cached_property
+    def _places(self) -> "Sequence[DynamoPayloads | S3Payloads]":
         settings = tables.settings()
         written = self._payload_tables("PayloadTable", settings.payload_table)
         # One table must not be two places: the audit discards the copy in the former one.
@@ -138,7 +145,7 @@ class AwsPorts:
         bucket = S3Payloads(settings.payload_bucket)
         return (*written, bucket, *self._payload_tables("FormerPayloadTable", former))
 
-    def _payload_tables(self, parameter: str, name: str) -> "Sequence[PayloadPlace]":
+    def _payload_tables(self, parameter: str, name: str) -> "Sequence[DynamoPayloads]":
         """The payload table that a parameter names, or nothing if it names none."""
         if not name:
             return ()
@@ -281,6 +288,11 @@ class AwsPorts:
     def kept_jobs(self) -> "DynamoJobs":
         """keep_ports.KeptJobs."""
         return self.jobs
+
+    @property
+    def kept_payloads(self) -> "Sequence[KeptPayloads]":
+        """keep_ports.KeptPayloads: the places of payloads."""
+        return self._places
 
     @cached_property
     def kept_queues(self) -> "SqsKeptQueues":

@@ -91,6 +91,7 @@ def _report_kept(logger: "Logger", kept: "Kept") -> None:
         "jobs": kept.jobs,
         "lines": kept.lines,
         "runs": kept.runs,
+        "payloads": kept.payloads,
         "over": kept.is_over,
     }
     logger.info("kept", extra=fields)

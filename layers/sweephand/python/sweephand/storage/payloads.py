@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -57,7 +57,17 @@ class S3Payloads:
         S3 counts the days of a lifecycle rule from when the object was written. If the tag were only added,
         an object older than the rule's 14 days would be removed in the same night.
         """
-        name = _name(uid, ref)
+        return self._is_copied(_name(uid, ref), TaggingDirective="REPLACE", Tagging=DEAD_TAG)
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Copy the object onto itself if it has the tag: one read of tags, and one write.
+
+        The copy has the tags that the object has at that moment. So an object that is written again meanwhile
+        stays without the tag.
+        """
+        return self.is_discarded(uid, ref) and self._is_copied(_name(uid, ref), TaggingDirective="COPY")
+
+    def _is_copied(self, name: str, **tags: Any) -> bool:
         try:
             with self._store_errors("CopyObject"):
                 self._client.copy_object(
@@ -66,8 +76,7 @@ class S3Payloads:
                     CopySource={"Bucket": self._bucket, "Key": name},
                     MetadataDirective="REPLACE",
                     ContentType=_CONTENT_TYPE,
-                    TaggingDirective="REPLACE",
-                    Tagging=DEAD_TAG,
+                    **tags,
                 )
         except self._client.exceptions.NoSuchKey:
             return False

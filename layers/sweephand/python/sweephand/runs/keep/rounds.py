@@ -18,6 +18,7 @@ from sweephand.model.keep_round import KEEP_BEGINNING, KEEP_PARTS, KeepPlace, Ke
 from sweephand.ports import Clock, Ids
 from sweephand.runs.keep.jobs import JobKeeper
 from sweephand.runs.keep.messages import MessageKeeper
+from sweephand.runs.keep.payloads import PayloadKeeper
 from sweephand.runs.keep.policies import PolicyKeeper
 from sweephand.runs.keep.timers import TimerKeeper
 
@@ -36,6 +37,7 @@ class KeepRounds:
         messages: MessageKeeper,
         policies: PolicyKeeper,
         jobs: JobKeeper,
+        payloads: PayloadKeeper,
         rounds: KeepRoundStore,
         clock: Clock,
         ids: Ids,
@@ -44,6 +46,7 @@ class KeepRounds:
         self._messages = messages
         self._policies = policies
         self._jobs = jobs
+        self._payloads = payloads
         self._rounds = rounds
         self._clock = clock
         self._ids = ids
@@ -106,6 +109,8 @@ class KeepRounds:
                 reached = self._policies.keep(place, kept, is_over)
             case "jobs":
                 reached = self._jobs.keep(place, off_since, kept, is_over)
+            case "payloads":
+                reached = self._payloads.keep(place, kept, is_over)
         if reached is not None:
             return reached
         following = KEEP_PARTS.index(place.part) + 1
