@@ -8,8 +8,9 @@ from tests.contract.builders import NOON, deadline_timer, job, next_revision, pa
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
-from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.keep_ports import KeptJobs, KeptTimers
+from sweephand.model.job import Revision, RevisionName
 from sweephand.model.keep_round import EndingTimers
 from sweephand.model.timer import Cursor, StoredTimer
 
@@ -94,6 +95,19 @@ def test_a_job_that_is_kept_is_the_same_to_every_reader(stores: Stores, jobs: Ke
     assert not jobs.keep(ended.key, UNTIL - DAY_MS)
     # A writer that read it before is not refused.
     assert stores.jobs.put(next_revision(ended, "version000000002"), ended.version)
+
+
+def test_revisions_that_were_filed_are_kept_and_read_as_before(stores: Stores, jobs: KeptJobs) -> None:
+    key, other = job("often").key, job("other").key
+    names = [RevisionName(each, "uid", f"{number}-a") for each in (key, other) for number in range(3)]
+    for name in names:
+        stores.jobs.file(name, Revision(name.rev, NOON - 1, NOON))
+    ending = NOON + REVISION_RETENTION_MS + DAY_MS
+    assert jobs.keep_filed(key, NOON + REVISION_RETENTION_MS - DAY_MS, ending, 10) == 0
+    # Each call goes on where the one before has ended.
+    assert [jobs.keep_filed(key, ending, ending, 2) for _ in range(3)] == [2, 1, 0]
+    assert stores.jobs.filed(names) == {each: Revision(each.rev, NOON - 1, NOON) for each in names}
+    assert jobs.keep_filed(other, ending, ending, 10) == 3
 
 
 def test_a_job_without_an_end_gets_none_and_one_that_is_not_there_is_not_made(

@@ -8,6 +8,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.change import Change
+from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.flag import Flag
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
@@ -38,6 +39,7 @@ class MemoryJobs:
     def __init__(self) -> None:
         self._jobs: dict[JobKey, Job] = {}
         self._filed: dict[RevisionName, Revision] = {}
+        self._filed_until: dict[RevisionName, Instant] = {}
         self._kept_until: dict[JobKey, tuple[str, Instant]] = {}
         self._lock = threading.Lock()
 
@@ -81,9 +83,20 @@ class MemoryJobs:
             self._kept_until[key] = (job.version, until)
             return True
 
+    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
+        with self._lock:
+            found = [each for each in self._filed if each.key == key and self._end_of(each) < ending_before]
+            self._filed_until.update(dict.fromkeys(found[:limit], until))
+            return len(found[:limit])
+
+    def _end_of(self, name: RevisionName) -> Instant:
+        return self._filed_until.get(name, filed_until(self._filed[name]))
+
     def expire(self, now: Instant) -> None:
         """Remove what DynamoDB removes by then."""
         with self._lock:
+            for name in [each for each in self._filed if self._end_of(each) <= now]:
+                del self._filed[name]
             for key, job in list(self._jobs.items()):
                 if (removed_at := self._removed_at(job)) is not None and removed_at <= now:
                     del self._jobs[key]

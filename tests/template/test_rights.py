@@ -283,13 +283,13 @@ def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
 
 def test_tick_reads_jobs_runs_lines_policies_and_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
     read = stack.partitions("TickRole", "JobsTable.Arn")
-    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "namespaces"}
+    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "revisions#*", "namespaces"}
     assert read["dynamodb:GetItem"] == {"jobs#*", "overlap#*", "runs#*", "policies#*"}
 
 
 def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack) -> None:
     written = stack.partitions("TickRole", "JobsTable.Arn")
-    assert written["dynamodb:UpdateItem"] == {"jobs#*"}
+    assert written["dynamodb:UpdateItem"] == {"jobs#*", "revisions#*"}
     assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
 
 

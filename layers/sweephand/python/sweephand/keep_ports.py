@@ -46,6 +46,14 @@ class KeptJobs(Protocol):
         """
         ...
 
+    def keep_filed(self, key: "JobKey", ending_before: Instant, until: Instant, limit: int) -> int:
+        """Have filed revisions of a job, or of earlier jobs of its name, expire at that instant.
+
+        Up to `limit` of those are kept that would expire before `ending_before`. Returns how many that were.
+        After a call that returns `limit`, another one goes on.
+        """
+        ...
+
 
 class KeptPayloads(Protocol):
     """A place of payloads over 2 KB. ports.PayloadPlace is the same store."""

@@ -55,6 +55,19 @@ def test_timers_and_jobs_with_an_end_wait_for_forty_days(world: World) -> None:
     assert delivered(world) == {f"once-{number}": 1 for number in range(120)} | {"daily": 1, "ending": 1}
 
 
+def test_revisions_that_their_job_has_no_room_for_are_found_after_a_hundred_days(world: World) -> None:
+    world.is_enabled = False
+    for number in range(30):
+        world.put("often", schedule="0 * * * * *", retry={"maxAttempts": 1 + number})
+        world.clock.time += 2 * MINUTE_MS
+    world.put("often", schedule="@every 9000h")
+    assert len(world.jobs._filed) == 10
+    pass_days_off(world, 100)
+    switched_on(world)
+    due = [(each.trigger.due_at - NOON) // MINUTE_MS for each in world.consumers.attempts]
+    assert sorted(due) == list(range(1, 61))
+
+
 def test_messages_in_every_lane_wait_for_forty_days(world: World) -> None:
     world.is_enabled = False
     for priority in ("high", "normal", "low"):

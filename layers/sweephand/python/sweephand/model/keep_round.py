@@ -57,6 +57,7 @@ class Kept:
     messages: int = 0
     entries: int = 0
     jobs: int = 0
+    revisions: int = 0
     lines: int = 0
     runs: int = 0
     payloads: int = 0

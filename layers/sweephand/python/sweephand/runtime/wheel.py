@@ -89,6 +89,7 @@ def _report_kept(logger: "Logger", kept: "Kept") -> None:
         "messages": kept.messages,
         "entries": kept.entries,
         "jobs": kept.jobs,
+        "revisions": kept.revisions,
         "lines": kept.lines,
         "runs": kept.runs,
         "payloads": kept.payloads,

@@ -5,10 +5,15 @@ from dataclasses import replace
 
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.timing import KEEP_ENDING_MS, TIMER_RETENTION_MS
+from sweephand.base.timing import (
+    KEEP_ENDING_MS,
+    KEEP_ROUND_MS,
+    REVISION_RETENTION_MS,
+    TIMER_RETENTION_MS,
+)
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.keep_ports import KeptJobs
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
 from sweephand.model.keep_round import KeepPlace, Kept
 from sweephand.model.policy_names import PolicyKey
 from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
@@ -17,6 +22,9 @@ from sweephand.runs.kept_lines import KeptLines
 
 #: The states of runs that wait for something: a consumer, or their next attempt.
 _WAITING = ("running", "retrying")
+
+#: So many filed revisions of a job are written before the time is asked again.
+_REVISIONS_MAX = 500
 
 #: The runs that are looked at are those that may have been under way when the stack was switched off, and a
 #: day more.
@@ -92,6 +100,8 @@ class JobKeeper:
                     return done
                 self._keep_job(job, kept)
                 self._keep_line(job, kept)
+                if not self._has_kept_filed(job, kept):
+                    return done
                 policy = job.definition.policy
                 if policy is not None:
                     key = PolicyKey(job.key.namespace, policy)
@@ -109,6 +119,19 @@ class JobKeeper:
         now = self._clock.now()
         if job.removed_at is not None and job.removed_at < now + KEEP_ENDING_MS:
             kept.jobs += self._kept_jobs.keep(job.key, now + TIMER_RETENTION_MS)
+
+    def _has_kept_filed(self, job: Job, kept: Kept) -> bool:
+        """Keep the earlier revisions for which a job has no room; False if there are more of them.
+
+        A timer of such a revision may wait, and its triggers are owed only if the revision is found.
+        """
+        if len(job.earlier) < EARLIER_REVISIONS_MAX:
+            return True
+        now = self._clock.now()
+        ending, until = now + REVISION_RETENTION_MS - 2 * KEEP_ROUND_MS, now + REVISION_RETENTION_MS
+        written = self._kept_jobs.keep_filed(job.key, ending, until, _REVISIONS_MAX)
+        kept.revisions += written
+        return written < _REVISIONS_MAX
 
     def _keep_line(self, job: Job, kept: Kept) -> None:
         """Keep the line of a job whose runs take turns. Without it, triggers would lose their order."""
