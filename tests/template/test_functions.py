@@ -275,9 +275,10 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     *LISTS,
                     "PRIVATE_TARGET_CIDRS",
                     *DESTINATIONS,
+                    *limits,
                 },
             )
-            for function in ("Deliver", "Flow")
+            for function, limits in (("Deliver", ()), ("Flow", ("FLOW_POLICIES", "FLOW_FUNCTIONS_MAX")))
         ),
     ],
 )
