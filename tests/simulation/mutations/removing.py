@@ -7,8 +7,8 @@ from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.scenario import FIRST_FOR_WEEKS
 
 from sweephand.jobs import draft
-from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.held import HeldTriggers
 from sweephand.runs.retention import Retention
 
 
@@ -40,5 +40,5 @@ def keeps_no_run() -> Iterator[None]:
 
 @mutation("A held trigger is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
-    with patch.object(Deliverer, "_ended_while_held", lambda *_: None):
+    with patch.object(HeldTriggers, "ended", lambda *_: None):
         yield

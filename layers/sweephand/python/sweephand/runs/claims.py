@@ -79,7 +79,7 @@ class Claims:
         A worker of the line that crashed may have begun the attempt. Only the trigger's place shows that, and
         its run, if it has one. In that case the message counts one crash, as it would in the delivery queue.
         """
-        if permit is None or not permit.may_be_begun or _may_have_been_started(message):
+        if permit is None or not permit.may_be_begun or may_have_been_started(message):
             return message
         return message if self._runs.of(message.trigger) is None else message._replace(crashes=1)
 
@@ -96,7 +96,7 @@ class Claims:
         since that function may have sent the request, and the consumer may have its token. A claim that
         another invocation has changed stays as it is.
         """
-        if _may_have_been_started(message) or run.owner in self._taken_over:
+        if may_have_been_started(message) or run.owner in self._taken_over:
             return
         if is_cancelled:
             self._runs.move(self._cancelled(run, message.attempt - 1), run)
@@ -113,7 +113,7 @@ class Claims:
         Returns when to look again; None if nothing is left to do. A run that was to be retried ends at once.
         A claimed run ends when its claim has ended.
         """
-        if message.attempt == 1 and not _may_have_been_started(message):
+        if message.attempt == 1 and not may_have_been_started(message):
             return None
         run, now = self._runs.of(message.trigger), self._clock.now()
         if run is None:
@@ -153,7 +153,7 @@ class Claims:
         )
 
 
-def _may_have_been_started(message: TriggerMessage) -> bool:
+def may_have_been_started(message: TriggerMessage) -> bool:
     """Whether an invocation may have started this attempt and then crashed, or failed to learn its result."""
     return message.crashes > 0 or message.faults > 0
 

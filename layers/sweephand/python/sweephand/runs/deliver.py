@@ -5,14 +5,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import (
     ATTEMPT_CLAIM_MS,
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
     OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
-    QUEUE_DELAY_MAX_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
@@ -20,7 +19,7 @@ from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.policy_names import PolicyKey
-from sweephand.model.run import Run, is_over
+from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
@@ -34,10 +33,11 @@ from sweephand.runs.retention import Retention
 from sweephand.runs.valve import Limited
 
 if TYPE_CHECKING:
-    # Many jobs do not limit overlap, and only triggers of jobs with a policy have permits.
+    # Many jobs do not limit overlap, few are paused, and only triggers of jobs with a policy have permits.
     from sweephand.runs.flow.overlap import AdmissionOutcome
     from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
+    from sweephand.runs.held import HeldTriggers
 
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
 NOT_ADMITTED: Final[Mapping["AdmissionOutcome", OutcomeName]] = {
@@ -70,6 +70,7 @@ class Deliverer:
         claims: Claims,
         follow_up: FollowUp,
         overlap_queue: "Callable[[], OverlapQueue]",
+        held: "Callable[[], HeldTriggers]",
         requeue: Requeue,
         retention: Retention,
         expiry: JobExpiry,
@@ -87,6 +88,7 @@ class Deliverer:
         self._expiry = expiry
         self._flow = flow
         self._clock = clock
+        self._held = held
 
     def deliver(
         self, message: TriggerMessage, read: JobRead, deadline: Instant, permit: "Permit | None" = None
@@ -194,12 +196,12 @@ class Deliverer:
             self._requeue.await_commit(message, message.trigger.armed_at)
             return Outcome("unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
-            lasted_ms = now - read.job.paused_at
-            if (ended := self._ended_while_held(message, read.job, lasted_ms)) is not None:
+            ended = self._held().ended(message, read.job, now, is_in_line=permit is not None)
+            if ended is not None:
                 return Outcome("repeated", ended=mark_of(ended))
             # The resume decides about triggers that fall due during the pause.
             waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
-            until = now + min(max(lasted_ms, SECOND_MS), QUEUE_DELAY_MAX_MS)
+            until = self._held().until(read.job, now)
             policy = read.job.definition.policy
             if permit is None or policy is None:
                 return self._put_back(waiting, until, "held")
@@ -214,23 +216,6 @@ class Deliverer:
         A later attempt proves that its job was committed. So only a first attempt can wait for a commit.
         """
         return message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
-
-    def _ended_while_held(self, message: TriggerMessage, job: Job, lasted_ms: int) -> Run | None:
-        """The run of a trigger that a pause holds back, if it is over.
-
-        If it is not, its record and line are kept. A pause can last longer than the record of a run is kept.
-        Without the record, a later message could not tell that the run is over.
-        """
-        run = self._runs.of(message.trigger)
-        overlap_is_limited = job.definition.overlap.is_limited
-        if is_over(message, run):
-            if overlap_is_limited:
-                self._overlap_queue().remove_ended(message.trigger)
-            return run
-        self._retention.keep_run(run)
-        if overlap_is_limited and lasted_ms >= DAY_MS:
-            self._overlap_queue().extend(message.trigger)
-        return None
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:
         """Drop a trigger that its job does not owe any more, together with its place in the job's line."""

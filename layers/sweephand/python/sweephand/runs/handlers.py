@@ -39,11 +39,12 @@ from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 
 if TYPE_CHECKING:
-    # Most invocations only deliver triggers, of jobs that neither limit overlap nor have a policy.
+    # Most invocations only deliver triggers of jobs that are not paused, limit no overlap and have no policy.
     from sweephand.runs.auto_pause import AutoPause
     from sweephand.runs.deadlines import Deadlines
     from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
+    from sweephand.runs.held import HeldTriggers
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
     from sweephand.runs.watch import Watch
@@ -103,6 +104,12 @@ class Handlers:
             from sweephand.runs.flow.overlap_queue import OverlapQueue
 
             return OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
+
+        @cache
+        def held() -> "HeldTriggers":
+            from sweephand.runs.held import HeldTriggers
+
+            return HeldTriggers(runs=runs, overlap_queue=overlap_queue, retention=retention)
 
         @cache
         def notifier() -> "Notifier":
@@ -171,6 +178,7 @@ class Handlers:
             claims=Claims(runs=runs, clock=clock, ids=ids),
             follow_up=follow_up,
             overlap_queue=overlap_queue,
+            held=held,
             requeue=self._requeue,
             retention=retention,
             expiry=expiry,
