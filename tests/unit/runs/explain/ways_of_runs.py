@@ -259,6 +259,17 @@ def its_policy_was_deleted(world: World) -> Instant:
     return NOON + 4 * MINUTE_MS
 
 
+@way("waiting-policy", "The policy mailer does not exist")
+def its_policy_was_deleted_long_ago(world: World) -> Instant:
+    writer = with_policy(world, PolicyLimits(5, None))
+    world.put(schedule="4 12 21 * *", policy="mailer")
+    writer.delete(MAILER, who="test", requested_at=world.clock.time)
+    world.run_until(NOON + 5 * MINUTE_MS)
+    world.clock.time += 20 * DAY_MS
+    world.run_until(world.clock.time + MINUTE_MS)
+    return NOON + 4 * MINUTE_MS
+
+
 @way("waiting-limit", "the limit of the stack allows: 1 triggers a minute")
 def it_waits_for_the_limit_of_the_stack(world: World) -> Instant:
     world.triggers_per_minute_max = 1

@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Final, Literal, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.instants import Instant
 from sweephand.model.definition import Definition
 from sweephand.model.policy import Policy, PolicyKey
 
@@ -46,6 +47,12 @@ class PolicyCheck:
             return "off"
         found = self._read(PolicyKey(namespace, name))
         return "missing" if found is None or found.deleted_at is not None else None
+
+    def missing_since(self, namespace: str, definition: Definition) -> Instant | None:
+        """When the definition's policy was deleted; None if it is not missing, or if that is not known."""
+        name = definition.policy
+        found = None if name is None or self._read is None else self._read(PolicyKey(namespace, name))
+        return None if found is None else found.deleted_at
 
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""

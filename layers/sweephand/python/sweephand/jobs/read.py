@@ -25,7 +25,8 @@ class View:
     """A job as its reader sees it at an instant.
 
     `last_run` is the run with the newest due time. `policy_block` says why the job's policy lets no trigger
-    through. Both are read only if the job is read alone.
+    through, and `policy_missing_since` when that policy was deleted. They are read only if the job is read
+    alone.
     """
 
     job: Job
@@ -33,6 +34,7 @@ class View:
     next_run_at: Instant | None
     last_run: Run | None = None
     policy_block: PolicyBlock | None = None
+    policy_missing_since: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +77,12 @@ class Reader:
     def get(self, key: JobKey, now: Instant) -> View:
         """The job with its data, its last run and the state of its policy; NotFoundError if there is none."""
         job = existing_job(self._jobs.get(key), key, now)
+        policies = self._policies.once()
         return replace(
             view(self._with_text(job), now),
             last_run=self._last_run(job),
-            policy_block=self._policies.block(key.namespace, job.definition),
+            policy_block=policies.block(key.namespace, job.definition),
+            policy_missing_since=policies.missing_since(key.namespace, job.definition),
         )
 
     def page(self, namespace: str, selection: Selection, *, limit: int, now: Instant) -> Page[View]:

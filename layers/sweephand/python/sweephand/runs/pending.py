@@ -50,26 +50,28 @@ def waiting_in_line(line: Line) -> list[Pending]:
     ]
 
 
-def manual_trigger(job: Job, name: RunName, now: Instant) -> Pending | None:
+def manual_trigger(
+    job: Job, name: RunName, now: Instant, missing_since: Instant | None = None
+) -> Pending | None:
     """The manual trigger of that name, which has no record; None if there can be none on its way.
 
     Before its first attempt is over, nothing but its name exists of a manual trigger. The clock of the
-    function that made the name may differ from this one's.
+    function that made the name may differ from this one's. `missing_since` is that of may_come().
     """
     size = 1 if job.series.batch is None else job.series.batch.size
     if name.demand is None or name.demand.kind != "manual" or name.index >= size:
         return None
-    is_recent = now - _age_max_ms(job) < name.due_at <= now + CLOCK_SKEW_MAX_MS
+    is_recent = name.due_at <= now + CLOCK_SKEW_MAX_MS and may_come(job, name.due_at, now, missing_since)
     if not is_recent or name.due_at < job.created_at or not job.definition.records_successes:
         return None
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
-def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
+def pending(job: Job, name: RunName, now: Instant, missing_since: Instant | None = None) -> Pending | None:
     """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
     None also for a trigger that was due an hour ago, or 14 days ago under a policy: its record was not kept,
-    or an outage lost it. Nothing tells the two cases apart.
+    or an outage lost it. Nothing tells the two cases apart. `missing_since` is that of may_come().
     """
     coming = job.series.next_after(name.due_at - 1)
     if coming is None or coming.due_at != name.due_at or not job.current.owns(name.due_at):
@@ -77,7 +79,7 @@ def pending(job: Job, name: RunName, now: Instant) -> Pending | None:
     if name.index >= (1 if job.series.batch is None else job.series.batch.size):
         return None
     at = nth_trigger_from(job.series, coming, name.index).at
-    if at <= now and (not job.definition.records_successes or at <= now - _age_max_ms(job)):
+    if at <= now and not (job.definition.records_successes and may_come(job, at, now, missing_since)):
         return None
     state: PendingState = "scheduled" if at > now else "enqueued"
     reason = None
@@ -113,6 +115,18 @@ def under_policy(found: Pending | None, job: Job, block: PolicyBlock | None) -> 
     return replace(found, state="waiting", reason=_WAITS[block].format(policy=policy), policy=policy)
 
 
-def _age_max_ms(job: Job) -> int:
-    """How long after its time a trigger without a record may still be delivered."""
-    return PENDING_MAX_MS if job.definition.policy is None else LINE_RETENTION_MS
+def may_come(job: Job, at: Instant, now: Instant, missing_since: Instant | None) -> bool:
+    """Whether a trigger without a record, which was due at that instant, may still be delivered.
+
+    `missing_since` is when the job's policy was deleted, if the policy is missing and that is known. A
+    trigger that fell due later waits for the policy, however long. An earlier one waits if its record could
+    not have expired.
+    """
+    if job.definition.policy is None:
+        return now - at < PENDING_MAX_MS
+    if missing_since is None:
+        return now - at < LINE_RETENTION_MS
+    # A function's clock may be behind that of the function that deleted the policy.
+    if at > missing_since + CLOCK_SKEW_MAX_MS:
+        return True
+    return now - at < job.definition.history_retention_ms

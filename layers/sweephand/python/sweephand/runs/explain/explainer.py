@@ -88,10 +88,14 @@ class Explainer:
         due_at = at if subject is None or subject.due_at is None else subject.due_at
         is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
         line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
+        policies = stores.policies.once()
         return replace(
             facts,
             line=None if line is None or line.uid != job.uid else line.line,
-            policy_block=stores.policies.block(key.namespace, job.definition) if run is None else None,
+            policy_block=policies.block(key.namespace, job.definition) if run is None else None,
+            policy_missing_since=policies.missing_since(key.namespace, job.definition)
+            if run is None
+            else None,
             events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, PENDING_MAX_MS
 from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill
 from sweephand.runs.explain.of_job import moved_of
 from sweephand.runs.explain.wording import answer_of, attempts, span, time
+from sweephand.runs.pending import may_come
 
 #: A trigger that is later than this was not delivered to the second.
 _PUNCTUAL_MS: Final = SECOND_MS
@@ -246,7 +247,7 @@ def held_by_limit(facts: Facts) -> Explanation | None:
     if job is None or facts.run is not None or not job.definition.records_successes:
         return None
     due, policy = _unrecorded(facts), job.definition.policy
-    if policy is not None and facts.now - facts.due_at < LINE_RETENTION_MS:
+    if policy is not None and may_come(job, facts.due_at, facts.now, facts.policy_missing_since):
         said = f"{due} {_POLICY_WAITS[facts.policy_block].format(policy=policy)}"
         return Explanation("waiting-policy", said, policy=policy)
     if limit is None:

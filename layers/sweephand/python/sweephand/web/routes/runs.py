@@ -87,7 +87,8 @@ def _find_pending(services: Services, request: Request[NoQuery, None], name: Run
         if each.run_id == str(name):
             return each
     now = request.requested_at
-    found = manual_trigger(job, name, now) if name.demand else pending(job, name, now)
+    find = manual_trigger if name.demand else pending
+    found = find(job, name, now, view.policy_missing_since)
     return under_policy(found, job, view.policy_block)
 
 
