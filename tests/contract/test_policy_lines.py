@@ -72,6 +72,23 @@ def test_the_top_has_entries_by_time_and_only_those_before_the_bound(lines: Poli
     assert lines.top(PLACE, NOON, 2).entries == ()
 
 
+@pytest.mark.parametrize("place", [PLACE, ODD])
+def test_a_page_has_the_entries_behind_a_place_whatever_their_time(
+    lines: PolicyLines, place: LinePlace
+) -> None:
+    assert lines.page(place, "", 5) == ()
+    assert lines.claim(place, None, ME, UNTIL) is not None
+    written = [entry(0), entry(1, count=ENTRY_TRIGGERS_MAX), entry(9_000_000)]
+    for each in reversed(written):
+        lines.put(place, each)
+    first, second, third = written
+    assert lines.page(place, "", 2) == (first, second)
+    assert lines.page(place, second.sort_key, 2) == (third,)
+    assert lines.page(place, third.sort_key, 2) == ()
+    assert lines.delete(place, second)
+    assert lines.page(place, first.sort_key, 2) == (third,)
+
+
 def test_each_partition_priority_and_policy_has_its_own_entries(lines: PolicyLines) -> None:
     lines.put(PLACE, entry())
     for other in (

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
 from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
@@ -38,6 +38,7 @@ class MemoryPolicies:
 
     def __init__(self) -> None:
         self._policies: dict[PolicyKey, Policy] = {}
+        self._kept_until: dict[PolicyKey, Instant] = {}
         self._lock = threading.Lock()
 
     def get(self, key: PolicyKey) -> Policy | None:
@@ -48,15 +49,30 @@ class MemoryPolicies:
             stored = self._policies.get(policy.key)
             if (stored.version if stored else None) == replacing:
                 self._policies[policy.key] = policy
+                self._kept_until[policy.key] = (policy.deleted_at or 0) + POLICY_RETENTION_MS
                 return True
             return stored is not None and stored.version == policy.version
 
-    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
+    def keep(self, policy: Policy, until: Instant) -> bool:
+        with self._lock:
+            if self._policies.get(policy.key) != policy:
+                return False
+            self._kept_until[policy.key] = until
+            return True
+
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            for key in [each for each, policy in self._policies.items() if policy.deleted_at is not None]:
+                if self._kept_until[key] <= now:
+                    del self._policies[key]
+
+    def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
         names = sorted(
             key.name for key in list(self._policies) if key.namespace == namespace and key.name > after
         )
         seen = [self._policies[PolicyKey(namespace, name)] for name in names[:limit]]
-        shown = tuple(each for each in seen if each.deleted_at is None)
+        shown = tuple(each for each in seen if with_deleted or each.deleted_at is None)
         return Page(shown, names[limit - 1] if len(names) > limit else None)
 
 
@@ -186,6 +202,11 @@ class MemoryPolicyLines:
             entries = self._entries.get(place, {})
             keys = sorted(key for key in entries if key < entry_key(before, ""))
             return LineTop(self._claims.get(place), tuple(entries[key] for key in keys[:limit]))
+
+    def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
+        with self._lock:
+            entries = self._entries.get(place, {})
+            return tuple(entries[key] for key in sorted(key for key in entries if key > after)[:limit])
 
     def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
         entries = self.top(place, before, limit + 1).entries

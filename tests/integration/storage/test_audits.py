@@ -2,12 +2,13 @@
 
 from typing import Any, Final
 
-from tests.contract.builders import job, timer, trigger_message
+from tests.contract.builders import job, policy, timer, trigger_message
 from tests.fakes.doubles import NOON
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import watched
 
 from sweephand.base.instants import DAY_MS
+from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.audit_round import BEGINNING, AuditRound, JobProgress
 from sweephand.model.keep_round import KEEP_BEGINNING, KeepPlace, KeepRound
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
@@ -17,6 +18,7 @@ from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.payload_audits import DynamoAudits
+from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.timers import DynamoTimers
 
@@ -136,3 +138,18 @@ def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(d
     table.query = then_deleted  # type: ignore[method-assign,assignment]
     assert lines.extend(PLACE, NOON + 2, NOON + 40 * DAY_MS, 10) == 1
     assert table.get((partition, gone.sort_key)) is None
+
+
+def test_the_record_of_a_deleted_policy_that_is_kept_expires_later(dynamo: Dynamo) -> None:
+    table = dynamo.table(dynamo.jobs_table)
+    policies, deleted = DynamoPolicies(table), policy(deleted_at=NOON)
+
+    def ends_at() -> int:
+        raw = table.get((f"policies#{deleted.key.namespace}", deleted.key.name))
+        assert raw is not None
+        return int(raw["expires_at"]["N"])
+
+    assert policies.put(deleted, None)
+    assert abs(ends_at() * 1_000 - NOON - POLICY_RETENTION_MS) <= 1_000
+    assert policies.keep(deleted, NOON + 60 * DAY_MS)
+    assert abs(ends_at() * 1_000 - NOON - 60 * DAY_MS) <= 1_000

@@ -31,11 +31,19 @@ class PolicyStore(Protocol):
         """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
         ...
 
-    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
-        """Up to `limit` policies of a namespace by name, after the name `after`, without deleted ones.
+    def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
+        """Up to `limit` policies of a namespace by name, after the name `after`.
 
-        The store examines `limit` policies, so a page can have fewer. `next` is the name after which the next
-        page begins, as long as there may be more.
+        Those that were deleted are among them only `with_deleted`. The store examines `limit` policies, so a
+        page can have fewer. `next` is the name after which the next page begins, as long as there may be
+        more.
+        """
+        ...
+
+    def keep(self, policy: Policy, until: Instant) -> bool:
+        """Keep a policy that was deleted until that instant, if it is stored in this version.
+
+        Returns whether it is.
         """
         ...
 
@@ -114,6 +122,14 @@ class PolicyLines(Protocol):
         """The claim of a partition, and its first entries with a time before `before`, up to `limit`.
 
         Raises NewerError if a newer version wrote one of them.
+        """
+        ...
+
+    def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
+        """Up to `limit` entries of a partition behind the sort key `after`, whatever their time.
+
+        An empty `after` stands for the beginning. There may be fewer entries, and none only behind the last
+        one. Raises NewerError as top() does.
         """
         ...
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from sweephand.base.instants import Instant
 from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.page import Page
@@ -41,13 +42,20 @@ class DynamoPolicies:
         """Write the policy if the stored version is `replacing`, or if this very write is stored already."""
         return put_version(self._table, _item(policy), policy.version, replacing)
 
-    def page(self, namespace: str, after: str, limit: int) -> Page[Policy]:
-        """Up to `limit` policies of a namespace by name, without those that were deleted."""
+    def keep(self, policy: Policy, until: Instant) -> bool:
+        """Move the end of a policy that was deleted, by one write on the condition of its version."""
+        assert policy.deleted_at is not None, "a policy that was not deleted does not expire"
+        item = _item(policy)
+        item.expires_at = expiry(until)
+        return put_version(self._table, item, policy.version, policy.version)
+
+    def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
+        """Up to `limit` policies of a namespace by name, those that were deleted only if so asked."""
         # No name begins with a space, and the bound of a query must not be empty.
         beyond = PolicyItem.sk > (after or " ")
         result = self._table.query((PolicyItem.pk == _partition(namespace)) & beyond, limit)
         policies = [_policy(raw) for raw in result.items]
-        shown = tuple(each for each in policies if each.deleted_at is None)
+        shown = tuple(each for each in policies if with_deleted or each.deleted_at is None)
         return Page(shown, policies[-1].key.name if result.has_more and policies else None)
 
 

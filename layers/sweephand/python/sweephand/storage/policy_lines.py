@@ -1,5 +1,6 @@
 """How the lines of policies are stored in the Timers table: entries by time, behind the partition's claim."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
@@ -73,6 +74,13 @@ class DynamoPolicyLines:
         claim = _claim(items[0]) if items and items[0]["sk"]["S"] == _CLAIM else None
         entries = items[1:] if claim else items[:limit]
         return LineTop(claim, tuple(_entry(raw) for raw in entries))
+
+    def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
+        """The entries behind a sort key, by one query, which reads 1 MB at most."""
+        # The claim sorts before every entry, and the bound of a query must not be empty.
+        behind = EntryItem.sk > (after or entry_key(0, ""))
+        items = self._table.query((EntryItem.pk == _partition(place)) & behind, limit).items
+        return tuple(_entry(raw) for raw in items)
 
     def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
         """The number of triggers, by one query. No message is read."""
