@@ -9,7 +9,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.timing import API_LIMIT_MS, REQUEST_TIME_LIMIT_MS
+from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.change_history import PolicyChangeHistory
 from sweephand.jobs.policies import PolicyLimits, PolicyWritten, per_text
 from sweephand.model.change import Change, FieldChange
@@ -121,6 +121,30 @@ def test_a_deleted_policy_is_kept_as_deleted_and_cannot_be_deleted_twice() -> No
     assert stored(world).deleted_at == NOON
     with pytest.raises(NotFoundError):
         delete(world)
+
+
+def test_a_deletion_has_triggers_taken_out_whose_jobs_have_left_also_if_it_crashes() -> None:
+    world = flow_world()
+    put(world)
+    world.work.sent.clear()
+    calls = [each for each in calls_of(world, lambda: delete(world)) if each.startswith("before")]
+    assert [each for each in calls if each in ("before work.send", "before policies.put")] == [
+        "before work.send",
+        "before policies.put",
+        "before work.send",
+    ]
+    left = WorkMessage("ns", "mailer", NOON, left_by="")
+    assert world.work.sent == [(left, LEFT_DELAY_MS), (left, 0)]
+
+
+def test_a_stack_without_flow_policies_deletes_one_and_sends_no_work_message() -> None:
+    world = flow_world()
+    put(world)
+    world.work.sent.clear()
+    world.flow_functions_max = 0
+    delete(world)
+    assert stored(world).deleted_at == NOON
+    assert not world.work.sent
 
 
 def test_preconditions_are_checked_against_the_stored_policy() -> None:

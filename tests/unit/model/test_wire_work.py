@@ -19,11 +19,17 @@ MESSAGE = WorkMessage("default", "mailer", NOON)
         MESSAGE._replace(clears_mark=True),
         MESSAGE._replace(hint=(2, 17)),
         MESSAGE._replace(until=NOON + 1),
+        MESSAGE._replace(left_by=""),
+        MESSAGE._replace(left_by=EVERY_CHARACTER, hint=(0, 1), after="00001700000000#abc"),
         MESSAGE._replace(namespace=EVERY_CHARACTER, policy=EVERY_CHARACTER),
     ],
 )
 def test_a_work_message_reads_back_as_it_was_written(message: WorkMessage) -> None:
     assert decode_work(encode_work(message)) == message
+
+
+def test_a_message_about_no_job_that_has_left_is_written_as_by_versions_before_that_field() -> None:
+    assert json.loads(encode_work(MESSAGE)).keys() == {"v", "kind", "ns", "policy", "at"}
 
 
 def test_a_message_of_a_newer_version_is_told_from_poison() -> None:
@@ -44,6 +50,8 @@ def test_a_message_of_a_newer_version_is_told_from_poison() -> None:
         '{"v":1,"kind":"work","ns":1}',
         '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"hint":[1]}',
         '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"until":"soon"}',
+        '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"left":true}',
+        '{"v":1,"kind":"work","ns":"default","policy":"mailer","at":1,"left":"","after":1}',
     ],
 )
 def test_any_other_text_is_poison(text: str) -> None:

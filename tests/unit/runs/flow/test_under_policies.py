@@ -136,23 +136,6 @@ def test_a_job_that_leaves_its_policy_is_delivered_without_it() -> None:
     assert not waiting(world)
 
 
-def test_what_waits_for_a_policy_that_was_deleted_stays_there_when_its_job_leaves_it() -> None:
-    world = world_with()
-    world.put(dueTime="5s", policy="mailer")
-    stored = world.policies.get(KEY)
-    assert stored is not None
-    assert world.policies.put(replace(stored, version="deleted", deleted_at=NOON), stored.version)
-    world.run_until(NOON + MINUTE)
-    world.patch(without=["policy"])
-    world.run_until(NOON + 10 * MINUTE)
-    assert len(waiting(world)) == 1
-    writer, asked = world.app(world.api_clock).policies.policy_writer, world.api_clock.now()
-    writer.put(KEY, PolicyLimits(1, None), who="me", requested_at=asked)
-    world.run_until(NOON + 11 * MINUTE)
-    assert len(world.consumers.times) == 1
-    assert not waiting(world)
-
-
 @pytest.mark.parametrize("is_created_again", [False, True])
 def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_hour_away(
     *, is_created_again: bool

@@ -161,6 +161,13 @@ LINE_RETENTION_MS: Final = 14 * DAY_MS
 #: audits takes a week, so it meets each entry before it expires.
 LINE_EXTENDED_AFTER_MS: Final = 5 * DAY_MS
 
+#: A job's write that leaves a missing policy sends one work message that comes after this. By then the write
+#: is committed or never will be, and sweepers and workers that had read the job before have ended.
+LEFT_DELAY_MS: Final = 180 * SECOND_MS
+
+#: If another worker walks a partition, a walk for triggers whose jobs have left comes again after this.
+LEFT_AGAIN_MS: Final = 5 * SECOND_MS
+
 #: A process reads the settings of a namespace again after this long, so that a change is in force by then.
 NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import API_LIMIT_MS
+from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
 from sweephand.flow_ports import PolicyStore, WorkQueue
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.time_limit import check_time_limit
@@ -98,7 +98,9 @@ class PolicyWriter:
     ) -> None:
         """Delete a policy. The triggers of jobs that name it wait until it is created again.
 
-        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s.
+        Those of jobs that no longer name it are taken out of its line. As in put(), one work message comes
+        past the commit if this function crashes. Raises NotFoundError, PreconditionError, and
+        UnavailableError after 20 s.
         """
         for _ in range(_TRIES_MAX):
             stored, now = self._policies.get(key), self._clock.now()
@@ -113,8 +115,10 @@ class PolicyWriter:
             # after a crash it may be filed without effect, but it is never lost.
             self._file_change_of(stored)
             self._changes.put(key, change)
+            self._announce(key, LEFT_DELAY_MS)
             deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
             if self._policies.put(deleted, present.version):
+                self._announce(key, 0)
                 return
         raise UnavailableError(_BUSY)
 
@@ -144,6 +148,12 @@ class PolicyWriter:
         """File the change of the version that is about to be replaced. Every filed change was committed."""
         if stored is not None and stored.change is not None:
             self._changes.put(stored.key, stored.change)
+
+    def _announce(self, key: PolicyKey, delay_ms: int) -> None:
+        """Have triggers taken out whose jobs had left the policy before. Only a stack with policies can."""
+        if self._work is not None:
+            message = WorkMessage(key.namespace, key.name, self._clock.now(), left_by="")
+            self._work.send(message, delay_ms)
 
     def _wake(self, work: WorkQueue, key: PolicyKey, at: Instant, *, clears_mark: bool) -> None:
         work.send(WorkMessage(key.namespace, key.name, at, clears_mark), max(0, at - self._clock.now()))

@@ -8,6 +8,7 @@ from sweephand.base.errors import PreconditionError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
+from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import check_revision, existing_job
@@ -45,6 +46,7 @@ class Writer:
         changes: ChangeStore,
         commits: Commits,
         policies: PolicyCheck,
+        left_policy: LeftPolicy,
         defaults: NamespaceDefaults,
         secrets: SecretCheck,
         clock: Clock,
@@ -57,6 +59,7 @@ class Writer:
         self._changes = changes
         self._commits = commits
         self._policies = policies
+        self._left_policy = left_policy
         self._defaults = defaults
         self._secrets = secrets
         self._clock = clock
@@ -117,8 +120,10 @@ class Writer:
             else:
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
+            left = self._left_policy.announce(stored, definition, policies or self._policies)
             job = self._commit(draft, stored, over=found)
             if job is not None:
+                self._left_policy.confirm(left)
                 return WriteResult(job, "created" if stored is None else "replaced")
 
     def patch(
@@ -150,8 +155,10 @@ class Writer:
                 self._quotas.check_payload(key.namespace, definition.payload)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
+            left = self._left_policy.announce(stored, definition, self._policies)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
+                self._left_policy.confirm(left)
                 return WriteResult(job, "replaced")
 
     def _commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:

@@ -31,6 +31,11 @@ def encode_work(message: WorkMessage | NewerMessage) -> str:
         fields["hint"] = message.hint
     if message.until is not None:
         fields["until"] = message.until
+    if message.left_by is not None:
+        # Versions before this field ignore it, and drop the message if its policy is missing.
+        fields["left"] = message.left_by
+    if message.after:
+        fields["after"] = message.after
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -60,4 +65,6 @@ def _read(fields: Fields) -> WorkMessage:
         fields.is_set("clears"),
         hint,
         fields.number_or_none("until"),
+        fields.sentence_or_none("left"),
+        fields.sentence_or_none("after") or "",
     )

@@ -123,6 +123,7 @@ class App:
             changes=ports.changes,
             commits=self._commits,
             policies=self.policies.policy_check,
+            left_policy=self.policies.left_policy,
             defaults=self.namespaces.defaults,
             secrets=self.secrets.check,
             clock=ports.clock,

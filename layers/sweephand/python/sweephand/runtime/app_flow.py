@@ -42,6 +42,7 @@ class FlowUseCases:
     def work_intake(self) -> "WorkIntake":
         """Handles the work messages that the flow function receives."""
         from sweephand.model.policy import workers_max_of
+        from sweephand.runs.flow.left_triggers import LeftTriggers
         from sweephand.runs.flow.line_delivery import LineDelivery
         from sweephand.runs.flow.line_worker import LineWorker
         from sweephand.runs.flow.work_intake import WorkIntake
@@ -64,12 +65,25 @@ class FlowUseCases:
                 before_delete=deliver.flush,
             )
 
+        def left_triggers() -> LeftTriggers:
+            return LeftTriggers(
+                policies=ports.policies,
+                lines=ports.policy_lines,
+                line_up=self.line_up,
+                jobs=ports.jobs,
+                runs=ports.runs,
+                queue=ports.queue,
+                clock=ports.clock,
+                ids=ports.ids,
+            )
+
         job_reads = JobReads(jobs=ports.jobs, clock=ports.clock)
         return WorkIntake(
             make_worker=worker,
             make_delivery=lambda: LineDelivery(
                 intake=self._intake(), progress=self.batch_progress, job_reads=job_reads
             ),
+            make_left_triggers=left_triggers,
             work=ports.work,
             queue=ports.queue,
         )

@@ -7,6 +7,7 @@ from sweephand.base.concurrency import Concurrently
 
 if TYPE_CHECKING:
     from sweephand.jobs.change_history import PolicyChangeHistory
+    from sweephand.jobs.left_policy import LeftPolicy
     from sweephand.jobs.policies import PolicyWriter
     from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.jobs.policy_reader import PolicyReader
@@ -30,6 +31,14 @@ class PolicyUseCases:
         from sweephand.jobs.policy_check import PolicyCheck
 
         return PolicyCheck(self._ports.policies.get if self._functions_max else None)
+
+    @cached_property
+    def left_policy(self) -> "LeftPolicy":
+        """Has triggers taken out of the line of a missing policy that their job has left."""
+        from sweephand.jobs.left_policy import LeftPolicy
+
+        ports = self._ports
+        return LeftPolicy((lambda: ports.work) if self._functions_max else None, ports.clock)
 
     @cached_property
     def policy_writer(self) -> "PolicyWriter":

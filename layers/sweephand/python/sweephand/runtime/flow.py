@@ -55,6 +55,8 @@ def report(logger: "Logger", worked: Worked, request_id: str | None) -> None:
             logger.error("fault", extra={"request_id": request_id, "outcome": "work"}, exc_info=error)
     fields: dict[str, object] = {str(name): count for name, count in worked.triggers.items()}
     fields["work"] = worked.outcome
+    if worked.left:
+        fields["left"] = worked.left
     failed: Values = {"Failures": failures(worked.triggers)}
     in_use = [worked.open_max] if worked.open_max else []
     write(

@@ -12,6 +12,7 @@ from sweephand.flow_ports import WorkQueue
 from sweephand.model.trigger import DeadLetter, NewerMessage
 from sweephand.model.wire_work import decode_work
 from sweephand.ports import Queue
+from sweephand.runs.flow.left_triggers import LeftTriggers
 from sweephand.runs.flow.line_delivery import LineDelivery
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.outcome import OutcomeName
@@ -23,18 +24,19 @@ class Worked:
     """What became of a work message, and of the triggers that its worker has met.
 
     `noteworthy` has the triggers for which the log has a line. `open_max` is how many permits were in use at
-    once. `refusal` is why the message itself could not be handled. `error` is that of the worker itself. If
-    there is one, the message must come again. `namespace` is that of the policy, if the message could be
-    read.
+    once. `left` is how many triggers were taken out of the line of a missing policy. `refusal` is why the
+    message itself could not be handled. `error` is that of the worker itself. If there is one, the message
+    must come again. `namespace` is that of the policy, if the message could be read.
     """
 
-    outcome: WorkOutcome | Literal["newer", "buried", "fault"]
+    outcome: WorkOutcome | Literal["left", "newer", "buried", "fault"]
     triggers: Counter[OutcomeName] = field(default_factory=Counter)
     noteworthy: Sequence[Handled] = ()
     open_max: int = 0
     refusal: Exception | None = None
     error: Exception | None = None
     namespace: str | None = None
+    left: int = 0
 
     @property
     def errors(self) -> list[Exception]:
@@ -56,11 +58,13 @@ class WorkIntake:
         *,
         make_worker: Callable[[LineDelivery], LineWorker],
         make_delivery: Callable[[], LineDelivery],
+        make_left_triggers: Callable[[], LeftTriggers],
         work: WorkQueue,
         queue: Queue,
     ) -> None:
         self._make_worker = make_worker
         self._make_delivery = make_delivery
+        self._make_left_triggers = make_left_triggers
         self._work = work
         self._queue = queue
 
@@ -72,6 +76,10 @@ class WorkIntake:
         try:
             message = decode_work(received.body)
             namespace = message.namespace
+            if message.left_by is not None:
+                left = self._make_left_triggers().take_out(message, deadline)
+                if left is not None:
+                    return Worked("left", namespace=namespace, left=left)
             worker = self._make_worker(delivery)
             outcome = worker.work(
                 message, received.receives, deadline, lambda: self._work.acknowledge(received.receipt)
