@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from tests.contract.builders import policy
+from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import POLICY_RETENTION_MS
-from sweephand.model.policy import PARTITIONS_MAX, PARTITIONS_MIN
+from sweephand.model.audit_round import BEGINNING
+from sweephand.model.policy import PARTITIONS_MAX, PARTITIONS_MIN, Policy
 from sweephand.model.policy_names import PolicyKey
 
 MINUTE = 60_000
@@ -76,30 +78,106 @@ def test_the_line_of_a_policy_without_a_record_is_looked_for_in_every_partition(
     assert len(places) == 3 * PARTITIONS_MAX
 
 
-def test_each_line_is_looked_at_once_in_a_call_that_goes_on_when_its_time_is_up() -> None:
+def deleted(world: World, name: str) -> Policy:
+    """Store a policy that was deleted now."""
+    gone = replace(policy(1), key=PolicyKey("ns", name), deleted_at=world.clock.time)
+    assert world.policies.put(gone, None)
+    return gone
+
+
+def test_each_line_is_looked_at_once_in_calls_that_go_on_when_their_time_is_up() -> None:
     world = World()
     world.flow_functions_max = 2
-    for name in ("mailer", "other"):
+    for name in ("mailer", "more-1", "other", "zulu"):
         assert world.policies.put(replace(policy(1), key=PolicyKey("ns", name)), None)
     for number in range(4):
         world.put(f"more-{number}", schedule="@every 100h", policy="mailer")
     world.put("other", schedule="@every 100h", policy="other")
-    world.put("unlimited", schedule="@every 100h")
-    looks = [0]
+    looks: list[None] = []
 
     def slow(call: str) -> None:
         if call == "before policy_lines.extend":
-            looks[0] += 1
+            looks.append(None)
             world.clock.time += 1_000
 
     world.announce = slow
-    done = world.audit_jobs()
-    assert done.reached is not None
-    assert done.reached.name == "more-0"
-    of_mailer = looks[0]
-    assert of_mailer >= 3 * PARTITIONS_MIN
-    world.clock.time += HOUR
-    rest = world.audit_jobs(done.reached)
-    assert rest.reached is not None
-    # Another call looks at the line once more, and goes no further.
-    assert (rest.reached.name, looks[0]) == ("more-1", 2 * of_mailer)
+    begun, reached, jobs = BEGINNING, list[str](), 0
+    while True:
+        done = world.audit_jobs(begun)
+        jobs += done.jobs
+        if done.reached is None:
+            break
+        reached.append(done.reached.name)
+        begun = done.reached
+    # A policy comes before the job of its name, and one behind the last job is not forgotten.
+    assert reached == ["mailer", "more-1", "other", "zulu"]
+    assert len(looks) == 4 * 3 * PARTITIONS_MIN
+    assert jobs == 5
+
+
+def test_a_job_that_names_a_policy_without_a_record_has_its_line_looked_at_once_in_a_call() -> None:
+    world = World()
+    world.flow_functions_max = 2
+    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    for number in range(3):
+        world.put(f"more-{number}", schedule="@every 100h", policy="mailer")
+    world.policies._policies.clear()
+    calls = calls_of(world, world.audit_jobs)
+    assert calls.count("before policy_lines.extend") == 3 * PARTITIONS_MAX
+
+
+def test_the_line_and_the_record_of_a_missing_policy_are_kept_that_no_job_names() -> None:
+    world = waiting()
+    world.patch(without=["policy"])
+    # Every work message of that write is lost.
+    world.work.waiting.clear()
+    for week in range(1, 8):
+        world.clock.time = NOON + week * 7 * DAY
+        world.policy_lines.expire(world.clock.time)
+        world.policies.expire(world.clock.time)
+        assert world.audit_jobs().kept == 1
+        assert world.policies.get(MAILER) is not None
+        assert len(world.policy_lines.everything()) == 1
+
+
+def test_an_audit_has_triggers_taken_out_whose_jobs_have_left_a_missing_policy() -> None:
+    world = waiting()
+    world.patch(without=["policy"])
+    world.work.waiting.clear()
+    world.audit_jobs()
+    world.run_until(world.clock.time + MINUTE)
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
+    assert not world.policy_lines.everything()
+
+
+def test_an_audit_that_only_reports_sends_and_keeps_nothing() -> None:
+    world = waiting()
+    world.work.sent.clear()
+    calls = calls_of(world, lambda: world.audit_jobs(mends=False))
+    assert not [each for each in calls if "policy_lines" in each or "policies.keep" in each]
+    assert not world.work.sent
+
+
+def test_the_record_of_a_missing_policy_expires_when_nothing_waits_there() -> None:
+    world = World()
+    deleted(world, "mailer")
+    world.work.sent.clear()
+    for week in range(1, 6):
+        world.clock.time = NOON + week * 7 * DAY
+        world.policies.expire(world.clock.time)
+        world.audit_jobs()
+    assert world.policies.get(MAILER) is None
+    assert not world.work.sent
+
+
+def test_the_line_of_a_policy_that_exists_is_kept_although_no_job_names_it() -> None:
+    world = waiting()
+    stored = world.policies.get(MAILER)
+    assert stored is not None
+    assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
+    world.patch(without=["policy"])
+    world.work.sent.clear()
+    world.clock.time = NOON + 7 * DAY
+    assert world.audit_jobs().kept == 1
+    # Its own workers meet what waits there.
+    assert not world.work.sent

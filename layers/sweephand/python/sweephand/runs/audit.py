@@ -13,10 +13,9 @@ from sweephand.base.timing import (
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
 )
-from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
+from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import (
     Cursor,
@@ -29,6 +28,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage, message_of
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import (
     PAGE_MAX,
     awaited,
@@ -36,7 +36,6 @@ from sweephand.runs.job_walk import (
     run_pages,
     write_in_time,
 )
-from sweephand.runs.kept_lines import KeptLines
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.audit import KEPT_MS, armed_from, due_timer, swept_to, timed_from, timer_from
 from sweephand.wheel.rebuild import NO_PAST, rebuilt_timers
@@ -129,6 +128,7 @@ class Auditor:
         queue: Queue,
         policies: PolicyStore,
         lines: PolicyLines,
+        work: WorkQueue,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -138,6 +138,7 @@ class Auditor:
         self._namespaces = namespaces
         self._policies = policies
         self._lines = lines
+        self._work = work
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
 
@@ -150,9 +151,10 @@ class Auditor:
         only reports what it finds. The caller goes on with `reached`. StoreError and UnavailableError: the
         caller repeats the call.
         """
-        until = self._clock.now() + BULK_TIME_LIMIT_MS
-        lines = KeptLines(policies=self._policies, lines=self._lines)
-        part = _Part(self._timers, self._leases, lines, self._clock.now(), mends=mends)
+        now = self._clock.now()
+        until = now + BULK_TIME_LIMIT_MS
+        lines = LineAudit(policies=self._policies, lines=self._lines, work=self._work, now=now, mends=mends)
+        part = _Part(self._timers, self._leases, lines, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
@@ -162,7 +164,7 @@ class Auditor:
                 self._audit(progress, part, lambda: self._clock.now() >= until)
             if done.reached is not None:
                 break
-        done.kept = lines.count
+        done.kept = lines.kept
         return done
 
     def _audit(self, begun: JobProgress, part: "_Part", is_over: Callable[[], bool]) -> None:
@@ -173,6 +175,7 @@ class Auditor:
             if job is not None and self._end_runs(job, begun.before, part, is_over):
                 return
         after: str | None = begun.name
+        listed = ListedPolicies(self._policies, namespace, begun.name)
         while after is not None:
             page = self._jobs.page(namespace, "", after, PAGE_MAX)
             living = [job for job in page.items if not job.is_gone(part.now)]
@@ -180,12 +183,20 @@ class Auditor:
             done.late += len(living) - len(judged)
             self._arm(judged, part)
             for job in page.items:
+                looks = part.lines.looks
+                if (reached := part.lines.keep(listed, job.key.name, is_over)) is not None:
+                    done.reached = JobProgress(namespace, reached)
+                    return
                 done.jobs += 1
                 if job in judged and self._end_runs(job, "", part, is_over):
                     return
-                if self._keep_line(job, part) and is_over():
+                part.lines.keep_unlisted(job)
+                if part.lines.looks > looks and is_over():
                     done.reached = JobProgress(namespace, job.key.name)
                     return
+            if (reached := part.lines.keep(listed, page.next, is_over)) is not None:
+                done.reached = JobProgress(namespace, reached)
+                return
             if page.next is not None and (is_over() or done.is_full):
                 done.reached = JobProgress(namespace, page.next)
                 return
@@ -275,13 +286,6 @@ class Auditor:
             return None
         return armed_from(job) if low == timed_from(job) else low
 
-    def _keep_line(self, job: Job, part: "_Part") -> bool:
-        """Keep what waits in the line of a job's policy; False if that was done, or there is no policy."""
-        name = job.definition.policy
-        if name is None or not part.mends:
-            return False
-        return part.lines.keep(PolicyKey(job.key.namespace, name), part.now, _never) is not None
-
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
         definition, late_at = job.definition, part.now - ATTEMPT_DELAY_MAX_MS
@@ -305,7 +309,7 @@ class _Part:
     """What one call of an audit has read of the wheel, and what it has done."""
 
     def __init__(
-        self, timers: TimerStore, leases: LeaseStore, lines: KeptLines, now: Instant, *, mends: bool
+        self, timers: TimerStore, leases: LeaseStore, lines: LineAudit, now: Instant, *, mends: bool
     ) -> None:
         self._timers = timers
         self._leases = leases
@@ -314,7 +318,7 @@ class _Part:
         self._put_off: dict[int, Collection[tuple[JobKey, str]] | None] = {}
         self.now = now
         self.mends = mends
-        #: It has the policies whose lines this call has kept.
+        #: It keeps the lines of policies.
         self.lines = lines
         self.done = Audited()
 
@@ -358,11 +362,6 @@ class _Part:
                 return None
             cursor = Cursor(items[-1].sort_key)
         return found
-
-
-def _never() -> bool:
-    """An audit keeps the whole line of a policy before it asks the time."""
-    return False
 
 
 def _is_same(stored: Job | None, seen: Job) -> bool:

@@ -1,6 +1,6 @@
 """Keeping what waits in the line of a policy, for as long as the policy is missing or the stack is off."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from sweephand.base.instants import Instant
@@ -10,8 +10,20 @@ from sweephand.model.policy import PARTITIONS_MAX
 from sweephand.model.policy_line import LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 
-#: So many entries are written before the time is asked again.
+#: So many entries are written in one step.
 _ENTRIES_MAX: Final = 500
+
+
+def keep_partition(lines: PolicyLines, place: LinePlace, now: Instant) -> Iterator[int]:
+    """Keep what has waited for days in a partition, in several steps; how many entries each step has kept.
+
+    A caller that stops in between can begin again: what was kept is passed over.
+    """
+    before, until = now - LINE_EXTENDED_AFTER_MS, now + LINE_RETENTION_MS
+    written = _ENTRIES_MAX
+    while written == _ENTRIES_MAX:
+        written = lines.extend(place, before, until, _ENTRIES_MAX)
+        yield written
 
 
 class KeptLines:
@@ -36,14 +48,11 @@ class KeptLines:
         policy = self._policies.get(key)
         # The record of a policy that was deleted long ago is gone.
         partitions = PARTITIONS_MAX if policy is None else policy.partitions
-        before, until = now - LINE_EXTENDED_AFTER_MS, now + LINE_RETENTION_MS
         for priority in PRIORITIES:
             for partition in range(partitions):
-                place, written = LinePlace(key, priority, partition), _ENTRIES_MAX
-                while written == _ENTRIES_MAX:
+                for written in keep_partition(self._lines, LinePlace(key, priority, partition), now):
+                    self.count += written
                     if is_over():
                         return False
-                    written = self._lines.extend(place, before, until, _ENTRIES_MAX)
-                    self.count += written
         self._done.add(key)
         return True

@@ -55,6 +55,7 @@ class RepairUseCases:
             queue=ports.queue,
             policies=ports.policies,
             lines=ports.policy_lines,
+            work=ports.work,
             clock=ports.clock,
         )
 
