@@ -38,6 +38,7 @@ from tests.simulation.world.gate import Call, Gate
 from tests.simulation.world.incidents import Incidents
 from tests.simulation.world.machines import SWEEPERS_MAX, Fleet
 from tests.simulation.world.operator import Operator
+from tests.simulation.world.policy_leavers import PolicyLeavers
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import Removals
 from tests.simulation.world.rest import is_at_rest
@@ -249,6 +250,12 @@ class Simulation:
         if self._policies.limits is not None:
             self._flow.begin_with(self._policies.limits)
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
+        PolicyLeavers(
+            policies=self._policies,
+            scheduler=scheduler,
+            chronicle=self._chronicle,
+            functions=self._functions,
+        ).plan({step.name for step in steps}, self._calm_at)
         if self._operator is not None:
             self._operator.plan()
         audits = Audits.of(self._seed)

@@ -132,8 +132,10 @@ class FlowWorld(Platform):
     # The queue of work messages (flow_ports.WorkQueue)
 
     def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """Send a work message."""
+        """Send a work message. One about jobs that have left the policy is lost: there are no jobs here."""
         assert 0 <= delay_ms <= 900_000
+        if isinstance(message, WorkMessage) and message.left_by is not None:
+            return
         self.called(lambda: self._sent(encode_work(message), delay_ms))
 
     def _sent(self, text: str, delay_ms: int) -> None:

@@ -3,7 +3,7 @@
 The random numbers of this module are its own, and so are its seeds, so that other seeds stay what they are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -20,6 +20,16 @@ from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
 #: The jobs of these seeds have policies.
 FIRST_WITH_POLICY: Final = 3_200_000
 _AFTER_POLICIES: Final = 3_300_000
+
+#: In these seeds, the policy is deleted in the end, and a client takes it out of all jobs.
+FIRST_WITHOUT_POLICY: Final = 3_800_000
+_AFTER_WITHOUT: Final = 3_900_000
+
+#: The last minutes before the calm, in which that happens; how often the client does it then; and how long
+#: after the beginning of the calm it does so again. By then all other writes are over.
+_MISSING_MS: Final = 10 * MINUTE_MS
+_LEFT_ROUNDS: Final = 3
+_LEFT_AFTER_MS: Final = (10 * SECOND_MS, 2 * MINUTE_MS)
 
 #: So have those of this share of the seeds with lanes.
 _WITH_LANES: Final = 1 / 3
@@ -58,15 +68,32 @@ class Policies:
     @classmethod
     def of(cls, seed: int) -> "Policies":
         """Return that of a seed. A seed that lasts for days has none."""
-        has_one = FIRST_WITH_POLICY <= seed < _AFTER_POLICIES or also_has(seed, "policies", _WITH_LANES)
+        has_one = (
+            FIRST_WITH_POLICY <= seed < _AFTER_POLICIES
+            or FIRST_WITHOUT_POLICY <= seed < _AFTER_WITHOUT
+            or also_has(seed, "policies", _WITH_LANES)
+        )
         if not has_one or Scenario.of(seed).is_sparse:
             return cls(seed)
         random = stream(seed, "policies")
         limits = PolicyLimits(random.choice(_LIMITS), random.choice(_RATES))
-        if seed >= _AFTER_POLICIES:
+        if _AFTER_POLICIES <= seed < FIRST_WITHOUT_POLICY:
             # Floods go on while a backlog waits for its rate, so such a seed would have no end.
             limits = replace(limits, rate=None)
         return cls(seed, limits, random.choice(_FUNCTIONS))
+
+    @property
+    def ends_missing(self) -> bool:
+        """Whether the policy is deleted in the end."""
+        return self.limits is not None and FIRST_WITHOUT_POLICY <= self.seed < _AFTER_WITHOUT
+
+    def left_at(self, calm_at: Instant) -> Sequence[Instant]:
+        """Return when a client takes the policy out of all jobs that name it."""
+        if not self.ends_missing:
+            return ()
+        random = stream(self.seed, "policies/left")
+        before = [calm_at - random.randrange(_MISSING_MS) for _ in range(_LEFT_ROUNDS)]
+        return [*before, *(calm_at + after for after in _LEFT_AFTER_MS)]
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
         """Return the definition of a job that step `number` writes, in some seeds with a policy."""
@@ -80,16 +107,20 @@ class Policies:
     def plan(
         self, begins_at: Instant, calm_at: Instant, scheduler: Scheduler, change: Callable[..., None]
     ) -> None:
-        """At the world's beginning: plan the changes of the policy. In the calm it is what it was at first.
+        """At the world's beginning: plan the changes of the policy.
 
-        `change` writes limits, and None deletes the policy.
+        In the calm it is what it was at first, or deleted. `change` writes limits, and None deletes the
+        policy.
         """
         limits, random = self.limits, stream(self.seed, "policies/changes")
         if limits is None:
             return
+        last = None if self.ends_missing else limits
         for at in (calm_at, calm_at + _AGAIN_MS):
             # An earlier write may still be under way in the first moments of the calm.
-            scheduler.call_at(at, partial(change, limits))
+            scheduler.call_at(at, partial(change, last))
+        if self.ends_missing:
+            scheduler.call_at(calm_at - random.randrange(_MISSING_MS), partial(change, None))
         if random.random() >= _CHANGED:
             return
         for _ in range(random.randint(1, _CHANGES_MAX)):

@@ -286,18 +286,20 @@ def test_a_walk_that_crashes_anywhere_is_repeated_and_nothing_is_lost() -> None:
 def test_two_walks_of_one_entry_take_each_trigger_out_once() -> None:
     world = waiting_world("job", "also")
     pack(world)
-    world.patch("job", without=["policy"])
-    world.patch("also", without=["policy"])
-    second_walk: list[object] = []
+    for name in ("job", "also"):
+        world.patch(name, without=["policy"])
+    taken: list[int] = []
 
     def during(call: str) -> None:
-        if call == "before queue.send" and not second_walk:
-            second_walk.append(None)
-            second_walk.append(world.work_off(ONE._replace(left_by="also")))
+        if call == "before queue.send":
+            world.announce = quiet
+            taken.append(world.work_off(ONE._replace(left_by="also")).left)
 
     world.announce = during
+    taken.append(world.work_off(ONE).left)
+    assert taken == [0, 2]
+    assert len(world.queue.waiting) == 2
     world.run_until(world.clock.time + LEFT_DELAY_MS + MINUTE)
-    assert len(second_walk) == 2
     assert sorted(delivered(world)) == ["also", "job"]
     assert not waiting(world)
 
