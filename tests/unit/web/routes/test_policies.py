@@ -16,7 +16,7 @@ LIST = "/v1/namespaces/ns/policies"
 
 def client() -> Client:
     world = World()
-    world.flow_functions_max = 5
+    world.flow_functions_max = 6
     return Client(world)
 
 
