@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.ports import Answer
 
 URL = "/v1/namespaces/ns/jobs/job"
@@ -130,3 +132,75 @@ def test_a_job_that_keeps_no_progress_says_why() -> None:
     refused = client.send("GET", f"{URL}/batches/{DUE}")
     assert refused.status == 409
     assert 'its history is "failures" and it has no onComplete' in refused.json["detail"]
+
+
+def run_of(client: Client, index: int, batch: object = DUE) -> Any:
+    return client.send("GET", f"{URL}/runs/{batch}-{index}")
+
+
+def retried() -> Client:
+    """A batch of which each attempt has failed, so that no run is over."""
+    client = begun(retry={"initialDelay": "1h"})
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    client.world.run_until(DUE + MINUTE_MS)
+    return client
+
+
+@pytest.mark.parametrize("size", [7, 100])
+def test_a_batch_of_which_no_run_is_over_is_shown_as_it_began_after_updates(size: int) -> None:
+    client = retried()
+    before = shown(client)
+    client.send("PATCH", URL, {"description": "new"})
+    assert shown(client) == before
+    client.send("PATCH", URL, {"batch": {"count": size, "window": "1m"}})
+    client.send("PATCH", URL, {"description": "newer"})
+    assert shown(client) == before
+    assert before["total"] == 60
+
+
+@pytest.mark.parametrize("size", [7, 100])
+def test_the_runs_of_a_batch_that_has_begun_are_shown_as_it_began_after_updates(size: int) -> None:
+    client = retried()
+    before = run_of(client, 59).json
+    client.send("PATCH", URL, {"description": "new"})
+    assert run_of(client, 59).json == before
+    client.send("PATCH", URL, {"batch": {"count": size, "window": "1m"}})
+    assert run_of(client, 59).json == before
+    assert run_of(client, 60).status == 404
+    client.world.clock.time = DUE + 59 * MINUTE_MS
+    assert run_of(client, 59).json["state"] == "enqueued"
+    client.send("POST", f"{URL}/pause", {})
+    assert run_of(client, 59).json["state"] == "waiting"
+
+
+def test_a_batch_is_shown_as_it_began_after_more_updates_than_its_job_remembers() -> None:
+    client = retried()
+    before = shown(client), run_of(client, 59).json
+    for number in range(2 * EARLIER_REVISIONS_MAX):
+        client.world.clock.time += 1
+        client.send("PATCH", URL, {"description": str(number)})
+    client.send("PATCH", URL, {"batch": {"count": 7, "window": "1m"}})
+    client.send("PATCH", URL, {"description": "newer"})
+    assert (shown(client), run_of(client, 59).json) == before
+
+
+def test_the_runs_of_a_batch_are_not_found_after_a_change_of_their_records() -> None:
+    """Those that succeeded before the change have left none."""
+    client = begun(history="failures", onComplete={"type": "http", "url": "https://consumer.example/end"})
+    client.world.run_until(DUE + 5 * MINUTE_MS)
+    client.send("PATCH", URL, {"history": "full"})
+    assert run_of(client, 3).status == 404
+    assert shown(client)["succeeded"] == 6
+
+
+def test_a_batch_by_hand_in_a_pause_is_shown_after_the_resume() -> None:
+    client = Client()
+    client.put(job={"schedule": "@every 10m", "target": TARGET, "batch": {"count": 3, "window": "1m"}})
+    client.send("POST", f"{URL}/pause", {})
+    client.world.clock.time += 15 * MINUTE_MS
+    first = client.send("POST", f"{URL}/trigger").json["id"]
+    client.world.clock.time += 10 * MINUTE_MS
+    client.send("POST", f"{URL}/resume", {"catchup": "none"})
+    assert client.send("GET", f"{URL}/runs/{first}").json["state"] == "enqueued"
+    due, token = first.split("-")[1], first.split("-")[3]
+    assert shown(client, f"manual-{due}-{token}")["total"] == 3

@@ -46,8 +46,8 @@ def may_be_filed(job: Job | None, uid: str, rev: str, due_at: Instant) -> bool:
     """
     if job is None or job.uid != uid or job.revision(rev) is not None:
         return False
-    number = _number(rev)
-    later = next((each for each in job.earlier if _number(each.rev) > number), None)
+    number = number_of(rev)
+    later = next((each for each in job.earlier if number_of(each.rev) > number), None)
     return later is not None and later.until is not None and due_at <= later.until
 
 
@@ -58,7 +58,7 @@ def owes_nothing(job: Job | None, uid: str, rev: str) -> bool:
     """
     if job is None or job.uid != uid or not job.earlier or job.revision(rev) is not None:
         return False
-    return _number(job.earlier[0].rev) < _number(rev) <= _number(job.rev)
+    return number_of(job.earlier[0].rev) < number_of(rev) <= number_of(job.rev)
 
 
 def would_be_filed(due_at: Instant, now: Instant) -> bool:
@@ -71,6 +71,6 @@ def with_filed_revision(job: Job, revision: Revision) -> Job:
     return replace(job, earlier=(revision, *job.earlier))
 
 
-def _number(rev: str) -> int:
+def number_of(rev: str) -> int:
     """The number of a revision within its job: `12` of `12-n2c1cyr2jzj5b8hv`."""
     return int(rev.partition("-")[0])

@@ -7,6 +7,7 @@ from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 from sweephand.batch_ports import BatchStore
+from sweephand.jobs.change_history import ChangeHistory
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
@@ -14,6 +15,8 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause
 from sweephand.ports import JobStore, Page
 from sweephand.runs.batch_progress import counts_of
+from sweephand.runs.series_at import series_at
+from sweephand.schedules import Series
 
 #: `scheduled`: its first trigger is due in the future. `waiting`: its job is paused. `succeeded`, `failed`:
 #: all of its runs are over. `cancelled`: its job was deleted before that.
@@ -33,9 +36,10 @@ class BatchView:
 class BatchReader:
     """Reads the progress of batches."""
 
-    def __init__(self, *, batches: BatchStore, jobs: JobStore) -> None:
+    def __init__(self, *, batches: BatchStore, jobs: JobStore, changes: ChangeHistory) -> None:
         self._batches = batches
         self._jobs = jobs
+        self._changes = changes
 
     def get(self, key: JobKey, first: RunName, now: Instant) -> BatchView:
         """The batch whose first run has that name. It reads one item for each 1,000 triggers.
@@ -44,39 +48,44 @@ class BatchReader:
         """
         head, job = self._batches.find(key, first.due_at, first.demand), self._jobs.get(key)
         if head is None:
-            head, counts = _begun(job, key, first, now), Counts()
+            head, counts = self._begun(job, key, first, now), Counts()
         else:
             counts = counts_of(self._batches, head)
         state = _state_of(head, counts, job, now)
         is_going_on = state in ("scheduled", "running")
         return BatchView(head, state, counts, _estimated_end(head, counts, now) if is_going_on else None)
 
+    def _begun(self, job: Job | None, key: JobKey, first: RunName, now: Instant) -> BatchHead:
+        """The head of a batch of which no run is over yet, by the definition that the batch belongs to."""
+        series = None if job is None or job.is_gone(now) else self._series(job, first)
+        batch = None if series is None or job is None or not _has(job, series, first, now) else series.batch
+        if job is None or batch is None:
+            name = batch_id(first.due_at, first.demand)
+            raise NotFoundError(f"The job {key.name} has no batch {name}.")
+        if not batch.is_counted:
+            raise ConflictError(
+                f'The job {key.name} keeps no progress of its batches, because its history is "failures" and '
+                "it has no onComplete."
+            )
+        size = BatchSize(batch.size, batch.window_ms)
+        return BatchHead(BatchName(key, job.uid, first.due_at, first.demand), size)
+
+    def _series(self, job: Job, first: RunName) -> Series | None:
+        """The series of the batch; None if it is not known."""
+        series = series_at(job, first.due_at, self._changes)
+        # A batch by hand in a pause belongs to no revision.
+        return series or (job.series if first.demand is not None else None)
+
     def page(self, key: JobKey, before: str, limit: int) -> Page[BatchHead]:
         """The batches of a job of which at least one run is over, newest due time first."""
         return self._batches.page(key, before, limit)
 
 
-def _begun(job: Job | None, key: JobKey, first: RunName, now: Instant) -> BatchHead:
-    """The head of a batch of which no run is over yet, by the job's definition."""
-    name = batch_id(first.due_at, first.demand)
-    if job is None or job.is_gone(now) or job.series.batch is None or not _has(job, first, now):
-        raise NotFoundError(f"The job {key.name} has no batch {name}.")
-    batch = job.series.batch
-    if not batch.is_counted:
-        raise ConflictError(
-            f'The job {key.name} keeps no progress of its batches, because its history is "failures" and it '
-            "has no onComplete."
-        )
-    return BatchHead(
-        BatchName(key, job.uid, first.due_at, first.demand), BatchSize(batch.size, batch.window_ms)
-    )
-
-
-def _has(job: Job, first: RunName, now: Instant) -> bool:
-    """Whether the job has, or will have, a batch of that name."""
+def _has(job: Job, series: Series, first: RunName, now: Instant) -> bool:
+    """Whether the job has, or will have, a batch of that name, by the series of its due time."""
     if first.demand is None:
-        coming = job.series.next_after(first.due_at - 1)
-        return coming is not None and coming.due_at == first.due_at and job.current.owns(first.due_at)
+        coming = series.next_after(first.due_at - 1)
+        return coming is not None and coming.due_at == first.due_at
     # Nothing but its name exists of a batch by hand before its first run is over.
     is_recent = now - PENDING_MAX_MS < first.due_at <= now + CLOCK_SKEW_MAX_MS
     return first.demand.kind == "manual" and is_recent and first.due_at >= job.created_at

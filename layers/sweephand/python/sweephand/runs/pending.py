@@ -10,6 +10,7 @@ from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.run_id import RunName
+from sweephand.schedules import Series
 from sweephand.schedules.batch_triggers import nth_trigger_from
 
 #: `scheduled`: due in the future. `enqueued`: due and on its way. `waiting`: held back; the reason says why.
@@ -51,14 +52,15 @@ def waiting_in_line(line: Line) -> list[Pending]:
 
 
 def manual_trigger(
-    job: Job, name: RunName, now: Instant, missing_since: Instant | None = None
+    job: Job, series: Series, name: RunName, now: Instant, missing_since: Instant | None = None
 ) -> Pending | None:
     """The manual trigger of that name, which has no record; None if there can be none on its way.
 
     Before its first attempt is over, nothing but its name exists of a manual trigger. The clock of the
-    function that made the name may differ from this one's. `missing_since` is that of may_come().
+    function that made the name may differ from this one's. `series` and `missing_since` are those of
+    pending().
     """
-    size = 1 if job.series.batch is None else job.series.batch.size
+    size = 1 if series.batch is None else series.batch.size
     if name.demand is None or name.demand.kind != "manual" or name.index >= size:
         return None
     is_recent = name.due_at <= now + CLOCK_SKEW_MAX_MS and may_come(job, name.due_at, now, missing_since)
@@ -67,18 +69,22 @@ def manual_trigger(
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
-def pending(job: Job, name: RunName, now: Instant, missing_since: Instant | None = None) -> Pending | None:
+def pending(
+    job: Job, series: Series, name: RunName, now: Instant, missing_since: Instant | None = None
+) -> Pending | None:
     """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
+    `series` is the one that its due time follows (series_at). `missing_since` is that of may_come().
+
     None also for a trigger that was due an hour ago, or 14 days ago under a policy: its record was not kept,
-    or an outage lost it. Nothing tells the two cases apart. `missing_since` is that of may_come().
+    or an outage lost it. Nothing tells the two cases apart.
     """
-    coming = job.series.next_after(name.due_at - 1)
-    if coming is None or coming.due_at != name.due_at or not job.current.owns(name.due_at):
+    coming = series.next_after(name.due_at - 1)
+    if coming is None or coming.due_at != name.due_at:
         return None
-    if name.index >= (1 if job.series.batch is None else job.series.batch.size):
+    if name.index >= (1 if series.batch is None else series.batch.size):
         return None
-    at = nth_trigger_from(job.series, coming, name.index).at
+    at = nth_trigger_from(series, coming, name.index).at
     if at <= now and not (job.definition.records_successes and may_come(job, at, now, missing_since)):
         return None
     state: PendingState = "scheduled" if at > now else "enqueued"

@@ -91,7 +91,7 @@ class App:
             flagged=self.insight.flagged_list,
             explainer=self.insight.explainer(self.policies.policy_check),
             stats=self.insight.stats_reader,
-            batches=BatchReader(batches=ports.batches, jobs=ports.jobs),
+            batches=BatchReader(batches=ports.batches, jobs=ports.jobs, changes=self.insight.change_history),
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.repair.redriver,

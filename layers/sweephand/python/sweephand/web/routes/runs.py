@@ -7,6 +7,7 @@ from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.runs.pending import Pending, manual_trigger, pending, under_policy, waiting_in_line
+from sweephand.runs.series_at import series_at
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     NoQuery,
@@ -87,8 +88,13 @@ def _find_pending(services: Services, request: Request[NoQuery, None], name: Run
         if each.run_id == str(name):
             return each
     now = request.requested_at
-    find = manual_trigger if name.demand else pending
-    found = find(job, name, now, view.policy_missing_since)
+    series = series_at(job, name.due_at, services.changes)
+    missing_since = view.policy_missing_since
+    if name.demand:
+        # A trigger by hand in a pause belongs to no revision.
+        found = manual_trigger(job, series or job.series, name, now, missing_since)
+    else:
+        found = None if series is None else pending(job, series, name, now, missing_since)
     return under_policy(found, job, view.policy_block)
 
 
