@@ -40,5 +40,5 @@ def keeps_no_run() -> Iterator[None]:
 
 @mutation("A held trigger is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
-    with patch.object(HeldTriggers, "ended", lambda *_: None):
+    with patch.object(HeldTriggers, "ended", lambda *_, **__: None):
         yield
