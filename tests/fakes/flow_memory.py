@@ -12,7 +12,8 @@ from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
 from sweephand.model.policy_rate import RateBucket
-from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import JobStore
 
 

@@ -9,7 +9,8 @@ from tests.fakes.flow_memory import WorkBox
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.model.keep_round import Renewed
 from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, Priority
-from sweephand.model.trigger import NewerMessage, Sendable, WorkMessage, priority_of
+from sweephand.model.trigger import NewerMessage, Sendable, priority_of
+from sweephand.model.work_message import WorkMessage
 
 #: SQS removes a message so long after it was sent (template.yaml).
 RETENTION_MS: Final = 14 * DAY_MS

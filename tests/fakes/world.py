@@ -57,8 +57,9 @@ from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import NewerMessage, Trigger, WorkMessage
+from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.model.wire_work import encode_work
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Page, Targets
 from sweephand.runs.audit import Audited
 from sweephand.runs.callbacks import Callbacks

@@ -9,8 +9,8 @@ from tests.contract.builders import NOON
 from sweephand.base.errors import StoreError
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.work_queue import SqsWorkQueue
-from sweephand.model.trigger import WorkMessage
 from sweephand.model.wire_work import decode_work
+from sweephand.model.work_message import WorkMessage
 
 URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/flow"
 WORK = WorkMessage("ns", "mailer", NOON, clears_mark=True)

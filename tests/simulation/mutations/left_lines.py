@@ -9,7 +9,7 @@ from tests.simulation.workload.policies import FIRST_WITHOUT_POLICY
 
 from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.left_triggers import LeftTriggers, _Walk
 
 

@@ -14,7 +14,7 @@ from sweephand.jobs.change_history import PolicyChangeHistory
 from sweephand.jobs.policies import PolicyLimits, PolicyWritten, per_text
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 
 MAILER = PolicyKey("ns", "mailer")
 PAST_THE_COMMIT_MS = API_LIMIT_MS + SECOND_MS

@@ -6,8 +6,8 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.model.trigger import WorkMessage
 from sweephand.model.wire_work import WORK_VERSION, decode_work, encode_work
+from sweephand.model.work_message import WorkMessage
 
 MESSAGE = WorkMessage("default", "mailer", NOON)
 

@@ -13,7 +13,8 @@ from sweephand.model.page import Page
 from sweephand.model.policy import PermitHolder, Policy, PolicyKey
 from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import RateBucket
-from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage
+from sweephand.model.work_message import WorkMessage
 
 if TYPE_CHECKING:
     # Only a stack with limits counts slots.

@@ -18,7 +18,8 @@ from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import PARTITIONS_MAX, PolicyKey
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.work_message import WorkMessage
 
 #: Its first instant is past, and its second one far ahead.
 LIST = ["2026-11-21T12:00:05Z", "2027-11-21T12:10:00Z"]

@@ -16,7 +16,8 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import HOLDER_MS
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
-from sweephand.model.trigger import NewerMessage, TriggerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage, TriggerMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.flow.permit import Permit
 from sweephand.wheel.line_up import LineUp

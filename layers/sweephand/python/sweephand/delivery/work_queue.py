@@ -8,8 +8,9 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage
 from sweephand.model.wire_work import encode_work
+from sweephand.model.work_message import WorkMessage
 
 
 class SqsWorkQueue:

@@ -9,7 +9,7 @@ from sweephand.flow_ports import WorkQueue
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock
 
 

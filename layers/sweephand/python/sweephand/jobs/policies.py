@@ -12,7 +12,7 @@ from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.time_limit import check_time_limit
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import ChangeStore, Clock, Ids
 
 #: How often a write starts over that another write has overtaken.

@@ -4,8 +4,9 @@ import json
 from typing import Final
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.model.trigger import NewerMessage, WorkMessage
+from sweephand.model.trigger import NewerMessage
 from sweephand.model.wire_fields import Fields
+from sweephand.model.work_message import WorkMessage
 
 #: The newest version of a work message that this code reads, and the one that it writes.
 WORK_VERSION: Final = 1

@@ -10,7 +10,7 @@ from sweephand.model.job import Job
 from sweephand.model.policy import PARTITIONS_MAX, Policy
 from sweephand.model.policy_line import LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.runs.job_walk import PAGE_MAX
 from sweephand.runs.kept_lines import keep_partition
 

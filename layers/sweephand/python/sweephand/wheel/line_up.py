@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.model.policy import PARTITIONS_MIN, PRIORITIES, PolicyKey, Priority
-from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock
 
 if TYPE_CHECKING:
     from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
     from sweephand.model.policy_line import LineEntry, LinePlace
+    from sweephand.model.work_message import WorkMessage
 
 
 class LineUp:
@@ -68,10 +69,13 @@ class LineUp:
 
         Its worker looks at `place` first.
         """
+        # As in put(): the wheel starts without it.
+        from sweephand.model.work_message import WorkMessage  # noqa: PLC0415
+
         delay_ms = min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS)
         hint = None if place is None else (PRIORITIES.index(place.priority), place.partition)
         self._work.send(WorkMessage(key.namespace, key.name, at, clears_mark, hint, until), delay_ms)
 
-    def send_again(self, message: WorkMessage, at: Instant) -> None:
+    def send_again(self, message: "WorkMessage", at: Instant) -> None:
         """Send a work message so that it comes at that instant, whatever its own time is."""
         self._work.send(message, min(max(at - self._clock.now(), 0), QUEUE_DELAY_MAX_MS))

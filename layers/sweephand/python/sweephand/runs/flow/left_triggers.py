@@ -10,7 +10,8 @@ from sweephand.flow_ports import PolicyLines, PolicyStore
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import PARTITIONS_MAX, PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
-from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.wheel.line_up import LineUp
 

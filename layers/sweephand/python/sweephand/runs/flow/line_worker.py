@@ -16,7 +16,8 @@ from sweephand.base.timing import (
 )
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
-from sweephand.model.trigger import TriggerMessage, WorkMessage
+from sweephand.model.trigger import TriggerMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_shift import RESERVE_MS, Shift
 from sweephand.runs.flow.line_taken import nothing

@@ -3,7 +3,7 @@
 from sweephand.flow_ports import PermitStore, WorkQueue
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName, PolicyKey
-from sweephand.model.trigger import WorkMessage
+from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock
 
 
