@@ -105,7 +105,8 @@ def pending(
 #: What a trigger under a policy waits for, by why the policy lets no trigger through.
 _WAITS: Final[Mapping[PolicyBlock | None, str]] = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
-    "missing": "The policy {policy} does not exist. The trigger waits until the policy is created again.",
+    "missing": "The policy {policy} does not exist. The trigger waits until the policy "
+    "is created again, or until the job leaves it.",
     "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
 }
 

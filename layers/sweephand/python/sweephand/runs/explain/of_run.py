@@ -18,7 +18,8 @@ _PUNCTUAL_MS: Final = SECOND_MS
 #: How the policy of a job holds its triggers back.
 _POLICY_WAITS: Final = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
-    "missing": "The policy {policy} does not exist. The trigger waits until the policy is created again.",
+    "missing": "The policy {policy} does not exist. The trigger waits until the policy "
+    "is created again, or until the job leaves it.",
     "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
 }
 

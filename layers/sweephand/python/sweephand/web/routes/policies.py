@@ -150,7 +150,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Delete a policy",
         description="Jobs may still name the policy. Their triggers wait until a policy of that name is "
-        "created again. Requests that are open are not cut.",
+        "created again, or until the job names another policy or none. Requests that are open are not cut.",
         run=delete_policy,
         headers=_IF_MATCH,
         returns={204: Returns("The policy is deleted")},

@@ -107,8 +107,9 @@ class WholeJobResponse(JobResponse):
             PolicyBlock,
             Field(
                 description="Why the job's policy lets no trigger through, so that all of them wait. "
-                "`missing`: the policy was deleted, and can be created again. `off`: flow policies are off "
-                "in the stack. Left out if the policy is in force, or if the job has none."
+                "`missing`: the policy was deleted, and can be created again, or the job can leave it. "
+                "`off`: flow policies are off in the stack. Left out if the policy is in force, or if the "
+                "job has none."
             ),
         ]
     ]
