@@ -136,6 +136,19 @@ def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World)
     assert delivered(world) == {"mailed": 1}
 
 
+def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World) -> None:
+    world.put("mailed", schedule="@every 9000h", dueTime="10m", policy="mailer")
+    stored = world.policies.get(MAILER)
+    assert stored is not None
+    assert world.policies.put(replace(stored, version="deleted", deleted_at=NOON), stored.version)
+    world.run_until(NOON + 11 * MINUTE_MS)
+    world.is_enabled = False
+    world.patch("mailed", without=["policy"])
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert delivered(world) == {"mailed": 1}
+
+
 def test_a_run_whose_deadline_was_missed_meanwhile_ends(world: World) -> None:
     world.consumers.answering = lambda _: ACCEPTED
     world.put("report", dueTime="1m", completion="async", maxRunTime="1d", retention="1h")

@@ -10,7 +10,7 @@ from sweephand.runs.kept_lines import KeptLines
 
 
 class PolicyKeeper:
-    """Keeps the lines of all policies that are listed. Those of missing policies are found by their jobs."""
+    """Keeps the lines of all policies that have a record, deleted ones too. Jobs lead to the others."""
 
     def __init__(
         self, *, policies: PolicyStore, lines: PolicyLines, namespaces: NamespaceStore, clock: Clock
@@ -43,7 +43,7 @@ class PolicyKeeper:
         done = begun.after
         after: str | None = begun.after
         while after is not None:
-            page = self._policies.page(begun.name, after, PAGE_MAX)
+            page = self._policies.page(begun.name, after, PAGE_MAX, with_deleted=True)
             for policy in page.items:
                 if lines.keep(policy.key, self._clock.now(), is_over) is False:
                     return begun._replace(after=done)
