@@ -87,8 +87,7 @@ def test_a_call_for_help_that_comes_late_is_dropped_without_a_call_of_a_store() 
     scene.sent.clear()
     scene.announce = calls.append
     scene.clock.time = NOON + HELP_MS + 1
-    for receives in (1, 2):
-        assert scene.work(WORK._replace(until=NOON + HELP_MS), receives) == "outdated"
+    assert scene.work(WORK._replace(until=NOON + HELP_MS)) == "outdated"
     assert not calls
     scene.clock.time = NOON + HELP_MS
     assert scene.work(WORK._replace(until=NOON + HELP_MS)) == "walked"
@@ -104,3 +103,34 @@ def test_a_worker_calls_helpers_for_ten_seconds() -> None:
     calls = [message for _, message in scene.sent if message.until is not None]
     assert calls
     assert all(message.until == message.not_before + HELP_MS for message in calls)
+
+
+def test_a_call_for_help_whose_worker_may_have_died_is_handled_however_late_it_comes_again() -> None:
+    scene = flow(1)
+    scene.put(trigger_message(NOON))
+    scene.clock.time = NOON + HOLDER_MS
+    assert scene.work(WORK._replace(until=NOON + HELP_MS), 2) == "walked"
+    assert scene.delivered == [trigger_message(NOON)]
+
+
+def test_a_message_that_came_in_time_by_another_clock_and_is_too_early_now_has_a_copy() -> None:
+    scene = flow(5)
+    late = trigger_message(NOON + 30_000)
+    scene.put(late)
+    [(_, message)], scene.sent[:] = scene.sent[:], []
+    scene.clock.time = NOON + 30_000
+
+    def announce(call: str) -> None:
+        if call == "before consumer.deliver":
+            raise Killed(call)
+
+    # The first worker's clock is ahead. It dies when it has claimed the partition.
+    scene.announce = announce
+    with pytest.raises(Killed):
+        scene.work(message)
+    scene.announce = lambda _: None
+    scene.clock.time = NOON + 25_000
+    assert scene.work(message, 2) == "early"
+    assert [at for at, _ in scene.sent] == [NOON + 25_000 + HOLDER_MS, NOON + 30_000]
+    scene.run(int(2 * HOLDER_MS / SECOND_MS))
+    assert [each.trigger for each in scene.delivered] == [late.trigger]

@@ -106,20 +106,22 @@ class LineWorker:
         """
         key = PolicyKey(message.namespace, message.policy)
         now = self._clock.now()
-        if message.not_before - now >= EARLY_WAIT_MAX_MS:
-            self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
-            return "early"
-        if message.until is not None and now > message.until:
+        permits_until, is_first = now + HOLDER_MS, receives == 1
+        if is_first and message.until is not None and now > message.until:
             # While permits are free and functions are not, such calls would heap up in the queue, before the
             # messages of other policies. Who called goes on, and looks at the line before it leaves.
             return "outdated"
-        permits_until = now + HOLDER_MS
-        if receives > 1:
-            # The first worker may have died with the last free holder, and this one may do so.
+        if not is_first:
+            # The first worker may have died with the last free holder or with the claim of a partition, and
+            # this one may do so. By its clock the message may have come in time, and by this one too early.
             self._line_up.wake(key, permits_until + 1)
+        if message.not_before - now >= EARLY_WAIT_MAX_MS:
+            self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
+            return "early"
+        if not is_first:
             acknowledge()
         self._clock.wait_until(message.not_before)
-        is_waker = message.clears_mark or receives > 1
+        is_waker = message.clears_mark or not is_first
         if is_waker:
             self._permits.clear_mark(key)
         policy = self._policies.get(key)
