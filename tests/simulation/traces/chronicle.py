@@ -55,7 +55,8 @@ class Chronicle(Recorder):
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(lambda: scheduler.now)
         self.figures: Counter[str] = Counter()
-        self.paused: set[str] = set()
+        #: The uids of paused jobs, and the instants of their pauses.
+        self.paused: dict[str, Instant] = {}
         self.ended: set[str] = set()
         #: The `uid`s of jobs that are deleted, or that DynamoDB has removed.
         self.gone: set[str] = set()
@@ -94,11 +95,14 @@ class Chronicle(Recorder):
         if after is not None:
             self.flow.watch.job_changed(after)
             self.figures["writes"] += 1
-            (self.paused.discard if after.paused_at is None else self.paused.add)(after.uid)
+            if after.paused_at is None:
+                self.paused.pop(after.uid, None)
+            else:
+                self.paused[after.uid] = after.paused_at
             self.written(before, after, self._data_of(after))
         elif before is not None:
             self.figures["deletions"] += 1
-            self.paused.discard(before.uid)
+            self.paused.pop(before.uid, None)
             self.gone.add(before.uid)
             self.deleted(before)
 
@@ -134,7 +138,7 @@ class Chronicle(Recorder):
     def job_removed(self, job: Job) -> None:
         """Note that DynamoDB has removed a job, whose time to live is over."""
         self.bucket.job_changed(job, None)
-        self.paused.discard(job.uid)
+        self.paused.pop(job.uid, None)
         self.gone.add(job.uid)
         self._removed(Removed(self.now(), "job", job.key.name, job.uid))
 

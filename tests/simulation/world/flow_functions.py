@@ -1,6 +1,6 @@
 """The flow functions of a simulation, the queue of work messages, and writes of the policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
@@ -17,7 +17,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import PARTITIONS_MIN, Policy, holder_size_of
-from sweephand.model.trigger import NewerMessage
+from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.model.wire_work import encode_work
 from sweephand.model.work_message import WorkMessage
 from sweephand.runs.received import Received
@@ -150,14 +150,18 @@ class FlowFunctions:
         policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, size, PARTITIONS_MIN, now, now)
         assert self._stores.policies.put(policy, None)
 
-    def is_at_rest(self, through: Instant, gone: AbstractSet[str]) -> bool:
-        """Whether nothing that is due by then waits in the line, other than triggers of jobs that are `gone`.
+    def is_at_rest(self, through: Instant, gone: AbstractSet[str], paused: Mapping[str, Instant]) -> bool:
+        """Whether nothing that is due by then waits in the line, other than what is not owed.
 
-        A sweeper that was killed left such an entry without a work message. The page of timers that is swept
-        again no longer has the job, so nobody reads the line for it.
+        That is a trigger of a job that is `gone`, or one that fell due after its job was `paused` at that
+        instant. A sweeper that was killed left such an entry without a work message. When the page of timers
+        is swept again, the trigger is not owed any more, so nobody reads the line for it.
         """
         waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
-        return all(each.not_before > through or each.trigger.uid in gone for each in waiting)
+        return all(
+            each.not_before > through or each.trigger.uid in gone or _is_of_a_pause(each.trigger, paused)
+            for each in waiting
+        )
 
     def change(self, limits: PolicyLimits | None) -> None:
         """Let an operator write the policy, or delete it, until it is done or something else is wanted."""
@@ -186,3 +190,8 @@ class FlowFunctions:
                 again()
 
         self._begin(process, body)
+
+
+def _is_of_a_pause(trigger: Trigger, paused: Mapping[str, Instant]) -> bool:
+    """Whether a trigger of the schedule fell due while its job was paused. The resume decides about it."""
+    return trigger.demand is None and trigger.due_at > paused.get(trigger.uid, NEVER)
