@@ -289,7 +289,7 @@ def test_tick_reads_jobs_runs_lines_policies_and_namespaces_and_nothing_else_one
 
 def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack) -> None:
     written = stack.partitions("TickRole", "JobsTable.Arn")
-    assert written["dynamodb:UpdateItem"] == {"jobs#*", "revisions#*"}
+    assert written["dynamodb:UpdateItem"] == {"jobs#*", "revisions#*", "policies#*"}
     assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
 
 
@@ -302,7 +302,7 @@ def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_e
         for each in policy["PolicyDocument"]["Statement"]
         if "dynamodb:UpdateItem" in each["Action"]
     ]
-    assert sorted(keys) == [["line#*"], ["marks#*"], ["namespace#*"], ["permits#*"]]
+    assert sorted(keys) == [["line#*"], ["marks#*"], ["namespace#*", "policies#*"], ["permits#*"]]
 
 
 def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:

@@ -23,6 +23,8 @@ def test_a_page_of_jobs_makes_the_requests_that_the_page_counts(*, packs: bool) 
     world.run_until(NOON + 4 * 3_600_000)
     calls = [each for each in calls_of(world, world.audit_jobs) if each.startswith("before")]
     assert calls == [
+        # Once for each namespace.
+        "before policies.page",
         "before jobs.page",
         # Once in a call for each shard.
         "before leases.state",

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.change import Change, fields_from_item, fields_to_item
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.storage.item import IntegerAttribute, JsonAttribute, expiry
-from sweephand.storage.table import ItemKey, RawItem, Table
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 from sweephand.storage.versions import VersionedItem, put_version
 
 
@@ -45,9 +45,10 @@ class DynamoPolicies:
     def keep(self, policy: Policy, until: Instant) -> bool:
         """Move the end of a policy that was deleted, by one write on the condition of its version."""
         assert policy.deleted_at is not None, "a policy that was not deleted does not expire"
-        item = _item(policy)
-        item.expires_at = expiry(until)
-        return put_version(self._table, item, policy.version, policy.version)
+        end_s = -(-until // SECOND_MS)
+        is_same = PolicyItem.version == policy.version
+        answer = self._table.update(_key(policy.key), [PolicyItem.expires_at.set(end_s)], is_same)
+        return not isinstance(answer, Refusal)
 
     def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
         """Up to `limit` policies of a namespace by name, those that were deleted only if so asked."""
