@@ -27,7 +27,7 @@ def leaves_in_silence() -> Iterator[None]:
 
 @mutation(
     "Triggers that stay under a missing policy go with those of an entry that leave",
-    shown_by="tests/unit/runs/flow/test_left_triggers.py"
+    shown_by="tests/unit/runs/flow/test_left_walks.py"
     "::test_a_walk_that_crashes_anywhere_is_repeated_and_nothing_is_lost",
 )
 def takes_all_out() -> Iterator[None]:
@@ -43,7 +43,7 @@ def takes_all_out() -> Iterator[None]:
 
 @mutation(
     "A walk takes triggers out of a partition that another worker walks",
-    shown_by="tests/unit/runs/flow/test_left_triggers.py"
+    shown_by="tests/unit/runs/flow/test_left_walks.py"
     "::test_two_walks_of_one_entry_take_each_trigger_out_once",
 )
 def walks_without_claims() -> Iterator[None]:
