@@ -103,7 +103,7 @@ def pending(
 
 
 #: What a trigger under a policy waits for, by why the policy lets no trigger through.
-_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
+POLICY_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
     "missing": "The policy {policy} does not exist. The trigger waits until the policy "
     "is created again, or until the job leaves it.",
@@ -119,7 +119,7 @@ def under_policy(found: Pending | None, job: Job, block: PolicyBlock | None) -> 
     policy = job.definition.policy
     if found is None or policy is None or found.state != "enqueued":
         return found
-    return replace(found, state="waiting", reason=_WAITS[block].format(policy=policy), policy=policy)
+    return replace(found, state="waiting", reason=POLICY_WAITS[block].format(policy=policy), policy=policy)
 
 
 def may_come(job: Job, at: Instant, now: Instant, missing_since: Instant | None) -> bool:

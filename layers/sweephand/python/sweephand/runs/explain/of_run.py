@@ -10,18 +10,10 @@ from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill
 from sweephand.runs.explain.of_job import moved_of
 from sweephand.runs.explain.wording import answer_of, attempts, span, time
-from sweephand.runs.pending import may_come
+from sweephand.runs.pending import POLICY_WAITS, may_come
 
 #: A trigger that is later than this was not delivered to the second.
 _PUNCTUAL_MS: Final = SECOND_MS
-
-#: How the policy of a job holds its triggers back.
-_POLICY_WAITS: Final = {
-    None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
-    "missing": "The policy {policy} does not exist. The trigger waits until the policy "
-    "is created again, or until the job leaves it.",
-    "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
-}
 
 
 def recorded(facts: Facts) -> Explanation | None:
@@ -183,7 +175,7 @@ def coming(facts: Facts) -> Explanation | None:
     said = f"{said}{_during(standstill)}"
     policy = None if facts.job is None else facts.job.definition.policy
     if facts.policy_block is not None and policy is not None:
-        said = f"{said} {_POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+        said = f"{said} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
     found = Explanation("scheduled", said, policy=policy, standstill=standstill)
     return replace(found, next_at=facts.due_at, next_step="The job fires.")
 
@@ -249,7 +241,7 @@ def held_by_limit(facts: Facts) -> Explanation | None:
         return None
     due, policy = _unrecorded(facts), job.definition.policy
     if policy is not None and may_come(job, facts.due_at, facts.now, facts.policy_missing_since):
-        said = f"{due} {_POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+        said = f"{due} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
         return Explanation("waiting-policy", said, policy=policy)
     if limit is None:
         return None
