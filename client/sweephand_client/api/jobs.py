@@ -83,8 +83,8 @@ class Jobs:
     ) -> Iterator[Job]:
         """The jobs in the order of their names, without their data. Reads pages as they are needed.
 
-        With `contains`, the jobs whose names contain that text. For this, a state and labels, the stack reads
-        all jobs with the prefix.
+        With `contains`, the jobs whose names contain that text. To find them, or those of a state or with
+        labels, the stack reads all jobs with the prefix.
         """
         query = {"prefix": prefix, "contains": contains or None, "state": state, "label": label_query(labels)}
         return items(self._transport, "listJobs", {"namespace": namespace}, query)
