@@ -53,7 +53,7 @@ def explains_by_former_pauses() -> Iterator[None]:
 
 @mutation("The schedule of today explains what was due under another one")
 def explains_by_the_present_schedule() -> Iterator[None]:
-    checks = tuple(each for each in _CHECKS if each not in (of_job.retimed, of_job.forgotten))
+    checks = tuple(each for each in _SURE if each not in (of_job.retimed, of_job.forgotten))
     with patch.object(verdict, "_CHECKS", checks), patch.object(explainer, "former_at", _nothing):
         yield
 

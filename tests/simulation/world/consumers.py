@@ -179,6 +179,7 @@ class Consumers:
         name = attempt.trigger.key.name
         if work_ms := self.overlapping.work_ms(name, code) or self.lanes.work_ms(name):
             self.scheduler.sleep(min(work_ms, left_ms))
+            left_ms -= min(work_ms, left_ms)
         way = self._way(attempt, code)
         if is_early and fraction(code, _IS_LOST) < _LOST:
             way = "silence"
