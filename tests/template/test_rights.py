@@ -302,7 +302,7 @@ def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_e
         for each in policy["PolicyDocument"]["Statement"]
         if "dynamodb:UpdateItem" in each["Action"]
     ]
-    assert sorted(keys) == [["line#*"], ["marks#*"], ["namespace#*", "policies#*"], ["permits#*"]]
+    assert sorted(keys) == [["jobs#*", "namespace#*", "policies#*"], ["line#*"], ["marks#*"], ["permits#*"]]
 
 
 def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:

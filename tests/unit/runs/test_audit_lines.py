@@ -1,9 +1,11 @@
-"""What waits in the line of a policy is kept for as long as the policy is missing."""
+"""What waits in the line of a policy is kept for as long as it waits, and so is the job that it needs."""
 
 from dataclasses import replace
 
+import pytest
 from tests.contract.builders import policy
 from tests.fakes.faults import calls_of
+from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import POLICY_RETENTION_MS
@@ -181,3 +183,81 @@ def test_the_line_of_a_policy_that_exists_is_kept_although_no_job_names_it() -> 
     assert world.audit_jobs().kept == 1
     # Its own workers meet what waits there.
     assert not world.work.sent
+
+
+def ended(*, policy_is_missing: bool) -> World:
+    """A world with a trigger that waits in the line of a policy, and whose job has no further occurrence."""
+    world = World()
+    world.flow_functions_max = 2
+    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    world.put(schedule=["2026-11-21T12:10:00Z"], policy="mailer", retention="P1D")
+    if policy_is_missing:
+        delete_mailer(world)
+    # Every work message is lost, so the trigger waits although its policy may be there.
+    for minute in range(20):
+        world.run_until(NOON + minute * MINUTE)
+        world.work.waiting.clear()
+    assert len(world.policy_lines.everything()) == 1
+    return world
+
+
+def delete_mailer(world: World) -> None:
+    stored = world.policies.get(MAILER)
+    assert stored is not None
+    gone = replace(stored, version="version000000002", deleted_at=world.clock.time)
+    assert world.policies.put(gone, stored.version)
+
+
+def pass_weeks(world: World, weeks: int, *, audits: bool) -> None:
+    """Let weeks pass, with an audit in each if so asked. Stores remove what has ended."""
+    for week in range(1, weeks + 1):
+        world.clock.time = NOON + week * 7 * DAY
+        expire(world)
+        world.work.waiting.clear()
+        world.audit_jobs(mends=audits)
+
+
+def is_stored(world: World) -> bool:
+    return bool(world.jobs.page("ns", "", "", 10).items)
+
+
+@pytest.mark.parametrize("policy_is_missing", [True, False])
+def test_a_job_that_has_ended_is_kept_while_a_trigger_of_it_may_wait_in_a_line(
+    *, policy_is_missing: bool
+) -> None:
+    world = ended(policy_is_missing=policy_is_missing)
+    pass_weeks(world, 10, audits=True)
+    (job,) = world.jobs.page("ns", "", "", 10).items
+    assert job.is_gone(world.clock.time), "no reader sees that it was kept"
+    if policy_is_missing:
+        stored = world.policies.get(MAILER)
+        assert stored is not None
+        assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
+    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+    world.run_until(world.clock.time + MINUTE)
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
+    # Nothing waits any more, so the job is removed.
+    for week in range(11, 15):
+        world.clock.time = NOON + week * 7 * DAY
+        expire(world)
+        world.audit_jobs()
+    assert not is_stored(world)
+
+
+def test_without_audits_a_job_that_has_ended_takes_along_what_waits_in_a_line() -> None:
+    world = ended(policy_is_missing=True)
+    pass_weeks(world, 10, audits=False)
+    assert not is_stored(world)
+
+
+def test_a_job_that_has_ended_is_not_kept_by_triggers_that_were_due_after_its_end() -> None:
+    world = ended(policy_is_missing=False)
+    world.put("later", schedule=["2026-11-24T12:00:00Z", "2027-11-24T12:00:00Z"], policy="mailer")
+    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+    world.run_until(world.clock.time + MINUTE)
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
+    delete_mailer(world)
+    world.run_until(NOON + 4 * DAY)
+    assert len(world.policy_lines.everything()) == 1
+    pass_weeks(world, 4, audits=True)
+    assert [each.key.name for each in world.jobs.page("ns", "", "", 10).items] == ["later"]

@@ -14,6 +14,7 @@ from sweephand.base.timing import (
     DIRECT_WINDOW_MS,
 )
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.keep_ports import KeptJobs
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, latest_attempt_of
@@ -111,7 +112,7 @@ class _Suspect(NamedTuple):
 
 
 class Auditor:
-    """Examines every job. It changes no job and deletes nothing, so it may run beside everything else.
+    """Examines every job. It changes only how long things are kept, so it may run beside everything else.
 
     It judges only what is certain (wheel/audit.py), and reads again before it writes. What it writes has the
     ids of what was lost. So if it errs, or two audits run at once, no id is new.
@@ -129,6 +130,7 @@ class Auditor:
         policies: PolicyStore,
         lines: PolicyLines,
         work: WorkQueue,
+        kept_jobs: KeptJobs,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -139,6 +141,7 @@ class Auditor:
         self._policies = policies
         self._lines = lines
         self._work = work
+        self._kept_jobs = kept_jobs
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
 
@@ -153,7 +156,14 @@ class Auditor:
         """
         now = self._clock.now()
         until = now + BULK_TIME_LIMIT_MS
-        lines = LineAudit(policies=self._policies, lines=self._lines, work=self._work, now=now, mends=mends)
+        lines = LineAudit(
+            policies=self._policies,
+            lines=self._lines,
+            work=self._work,
+            kept_jobs=self._kept_jobs,
+            now=now,
+            mends=mends,
+        )
         part = _Part(self._timers, self._leases, lines, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
@@ -190,7 +200,7 @@ class Auditor:
                 done.jobs += 1
                 if job in judged and self._end_runs(job, "", part, is_over):
                     return
-                part.lines.keep_unlisted(job)
+                part.lines.keep_of(job)
                 if part.lines.looks > looks and is_over():
                     done.reached = JobProgress(namespace, job.key.name)
                     return

@@ -56,6 +56,7 @@ class RepairUseCases:
             policies=ports.policies,
             lines=ports.policy_lines,
             work=ports.work,
+            kept_jobs=ports.kept_jobs,
             clock=ports.clock,
         )
 
