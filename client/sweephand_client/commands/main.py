@@ -9,6 +9,7 @@ from sweephand_client.commands import (
     access,
     apply,
     audit,
+    batch,
     crontab,
     explain,
     flow,
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.add_typer(job.app, name="job")
 app.add_typer(run.app, name="run")
+app.add_typer(batch.app, name="batch")
 app.add_typer(flow.schedules, name="schedule")
 app.add_typer(flow.policies, name="policy")
 app.add_typer(flow.namespaces, name="namespace")

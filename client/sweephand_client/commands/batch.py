@@ -1,0 +1,74 @@
+"""The commands about batches: `sweephand batch …`."""
+
+import datetime as dt
+from typing import Annotated, Any, Final
+
+import typer
+
+from sweephand_client.commands.job import limited
+from sweephand_client.commands.session import Session, command
+from sweephand_client.http.errors import InputError
+from sweephand_client.tasks.placing import instant
+
+_EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
+
+app = typer.Typer(no_args_is_help=True, help="Show how far batches are.")
+
+_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
+
+
+@command(app, "list")
+def list_(
+    session: Session,
+    job: _Job,
+    *,
+    limit: Annotated[int, typer.Option(min=1, help="How many batches to show.")] = 20,
+) -> None:
+    """List the batches of a job of which at least one run is over, newest due time first."""
+    found = limited(session, session.client.jobs.batches(session.namespace, job), limit)
+    rows = [(each["id"], each["dueAt"], each["total"], each["endedAt"], each["overran"]) for each in found]
+    session.output.table(("BATCH", "DUE", "TOTAL", "ENDED", "OVERRAN"), rows, found)
+
+
+@command(app)
+def show(
+    session: Session,
+    job: _Job,
+    batch: Annotated[
+        str | None,
+        typer.Argument(help="The batch, as `sweephand batch list` shows it.", show_default="the newest"),
+    ] = None,
+    *,
+    due: Annotated[str | None, typer.Option(help="The batch that was due then (RFC 3339).")] = None,
+) -> None:
+    """Show how many runs of a batch are over, how they ended, and when the batch will be over."""
+    if batch is not None and due is not None:
+        raise InputError("Give a batch or --due, not both.")
+    chosen = batch or (_newest(session, job) if due is None else _due_at(due))
+    found: dict[str, Any] = dict(session.client.jobs.batch(session.namespace, job, chosen))
+    if session.output.as_json:
+        session.output.json(found)
+        return
+    over = found["succeeded"] + found["failed"] + found["cancelled"]
+    session.output.text(f"{over} of {found['total']} runs are over ({over * 100 // found['total']}%).")
+    session.output.fields(found)
+
+
+def _newest(session: Session, job: str) -> str:
+    found = next(session.client.jobs.batches(session.namespace, job), None)
+    if found is None:
+        raise InputError(
+            f"No run of a batch of {job} is over yet. Give the batch that you mean, as in --due "
+            "2027-01-31T02:00:00Z."
+        )
+    return found["id"]
+
+
+def _due_at(text: str) -> str:
+    """The name of a batch of the schedule: its due time in ms since 1970."""
+    try:
+        return str((instant(text) - _EPOCH) // dt.timedelta(milliseconds=1))
+    except ValueError:
+        raise InputError(
+            f"{text!r} is no RFC 3339 time. Give one, as in --due 2027-01-31T02:00:00Z."
+        ) from None

@@ -1,0 +1,79 @@
+"""The progress of batches, by the command."""
+
+import pytest
+from tests.fakes.world import NOON
+from tests.unit.client.conftest import CommandLine
+
+from sweephand.base.instants import HOUR_MS
+from sweephand.ports import Answer
+from sweephand_client import Client
+
+MAILS = {
+    "target": {"type": "http", "url": "https://consumer.example/hook"},
+    "schedule": "0 * * * *",
+    "timezone": "UTC",
+    "batch": {"count": 5, "window": "10m"},
+    "retry": {"maxAttempts": 1},
+}
+
+
+@pytest.fixture
+def mails(sweephand: CommandLine, client: Client) -> CommandLine:
+    """A stack with a job whose batches are due at 13:00 and 14:00."""
+    client.jobs.put("ns", "mails", MAILS)
+    return sweephand
+
+
+def pass_minutes(command_line: CommandLine, minutes: float) -> None:
+    command_line.server.api.world.run_until(NOON + int(minutes * 60_000))
+
+
+def test_the_newest_batch_is_shown_with_its_progress(mails: CommandLine) -> None:
+    pass_minutes(mails, 123)
+    shown = mails.ok("batch", "show", "mails").out.splitlines()
+    assert shown[0] == "2 of 5 runs are over (40%)."
+    found = mails.ok("batch", "show", "mails", "--json").json
+    assert (found["dueAt"], found["succeeded"]) == ("2026-11-21T14:00:00.000Z", 2)
+
+
+def test_another_batch_is_shown_by_its_id_or_its_due_time(mails: CommandLine) -> None:
+    world = mails.server.api.world
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.index > 0, code=500)
+    pass_minutes(mails, 123)
+    named = mails.ok("batch", "show", "mails", str(NOON + HOUR_MS), "--json").json
+    assert (named["state"], named["succeeded"], named["failed"]) == ("failed", 4, 1)
+    assert mails.ok("batch", "show", "mails", "--due", "2026-11-21T14:00:00+01:00", "--json").json == named
+
+
+def test_batches_are_listed_newest_first(mails: CommandLine) -> None:
+    pass_minutes(mails, 123)
+    listed = mails.ok("batch", "list", "mails").out.splitlines()
+    assert [line.split()[0] for line in listed] == ["BATCH", str(NOON + 2 * HOUR_MS), str(NOON + HOUR_MS)]
+    assert "There are more than 1" in mails.ok("batch", "list", "mails", "--limit", "1").err
+    assert mails.ok("batch", "list", "mails", "--json").json[1]["overran"] is False
+
+
+def test_before_the_first_run_is_over_a_batch_has_to_be_named(mails: CommandLine) -> None:
+    refused = mails.run("batch", "show", "mails")
+    assert (refused.code, "Give the batch that you mean, as in --due" in refused.err) == (2, True)
+    coming = mails.ok("batch", "show", "mails", "--due", "2026-11-21T13:00:00Z").out
+    assert coming.startswith("0 of 5 runs are over (0%).")
+    assert "scheduled" in coming
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--due", "noon"), "'noon' is no RFC 3339 time"),
+        (("--due", "2026-11-21T13:00:00"), "is no RFC 3339 time"),
+        (("1795262400000", "--due", "2026-11-21T13:00:00Z"), "not both"),
+    ],
+)
+def test_bad_input_says_what_would_be_right(mails: CommandLine, words: tuple[str, ...], says: str) -> None:
+    refused = mails.run("batch", "show", "mails", *words)
+    assert (refused.code, says in refused.err) == (2, True)
+
+
+def test_what_does_not_exist_is_refused(mails: CommandLine) -> None:
+    assert mails.run("batch", "show", "mails", "1").code == 4
+    assert mails.run("batch", "list", "nobody").code == 4
