@@ -77,3 +77,12 @@ def test_bad_input_says_what_would_be_right(mails: CommandLine, words: tuple[str
 def test_what_does_not_exist_is_refused(mails: CommandLine) -> None:
     assert mails.run("batch", "show", "mails", "1").code == 4
     assert mails.run("batch", "list", "nobody").code == 4
+
+
+def test_a_batch_by_hand_is_the_newest_one_when_it_has_ended(mails: CommandLine) -> None:
+    pass_minutes(mails, 90)
+    mails.ok("job", "trigger", "mails")
+    pass_minutes(mails, 105)
+    found = mails.ok("batch", "show", "mails", "--json").json
+    assert found["id"].startswith("manual-")
+    assert (found["state"], found["total"], found["overran"]) == ("succeeded", 5, False)
