@@ -24,7 +24,7 @@ from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, waiting
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import LEFT_AGAIN_MS, LEFT_DELAY_MS, LINE_CLAIM_MS, UNKNOWN_GRACE_MS
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.policy import PARTITIONS_MAX
+from sweephand.model.policy import PARTITIONS_MAX, PARTITIONS_MIN
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.work_message import WorkMessage
@@ -220,11 +220,54 @@ def test_a_walk_reads_beyond_what_stays_and_goes_on_in_another_call_when_its_tim
     [(_, rest)] = world.work.waiting
     assert isinstance(rest, WorkMessage)
     assert (rest.left_by, rest.hint) == ("", (1, PLACE.partition))
-    assert rest.after == [entry.sort_key for _, entry in world.policy_lines.everything()][9]
+    assert rest.after == [entry.sort_key for _, entry in world.policy_lines.everything()][19]
     world.announce = quiet
     world.run_until(world.clock.time + MINUTE)
     assert delivered(world) == ["job"]
     assert jobs_in_line(world) == ["stays"] * 25
+
+
+def test_a_walk_of_empty_partitions_ends_in_time_and_goes_on_in_another_call() -> None:
+    world = waiting_world("job")
+    world.policy_lines.clear()
+    world.work.waiting.clear()
+    calls: list[int] = []
+
+    def slow(call: str) -> None:
+        if call == "after policy_lines.page":
+            world.clock.time += 11 * SECOND_MS
+            calls.append(world.clock.time)
+
+    world.announce = slow
+    begun_at = world.clock.time
+    world.work_off(ANY)
+    assert calls[-1] <= begun_at + 66 * SECOND_MS
+    [(_, rest)] = world.work.waiting
+    assert isinstance(rest, WorkMessage)
+    assert (rest.hint, rest.after) == ((6 // PARTITIONS_MIN, 6 % PARTITIONS_MIN), "")
+
+
+def test_a_walk_goes_on_behind_the_last_entry_that_it_has_taken_out() -> None:
+    world = waiting_world("job", "stays")
+    found = {each.trigger.key.name: each for each in waiting(world)}
+    world.policy_lines.clear()
+    for number in range(8):
+        gone = second(found["job"], number)
+        world.policy_lines.put(PLACE, entry_of([gone, second(found["stays"], number)], NOON + number, "s"))
+    leaves(world)
+    world.work.waiting.clear()
+
+    def slow(call: str) -> None:
+        if call == "after policy_lines.delete":
+            world.clock.time += 21 * SECOND_MS
+
+    world.announce = slow
+    assert world.work_off(ANY._replace(hint=(1, PLACE.partition))).left == 3
+    [(_, rest)] = world.work.waiting
+    assert isinstance(rest, WorkMessage)
+    world.announce = quiet
+    assert world.work_off(rest).left == 5
+    assert jobs_in_line(world) == ["stays"] * 8
 
 
 def test_the_rest_of_a_walk_begins_behind_the_entry_that_was_reached() -> None:

@@ -18,8 +18,9 @@ from sweephand.wheel.line_up import LineUp
 #: Entries that are read at once, each with up to a hundred triggers.
 _ENTRIES_AT_ONCE: Final = 10
 
-#: A walk begins no page with less time left than this. Another work message then goes on from there.
-_RESERVE_MS: Final = 20 * SECOND_MS
+#: A walk begins no page and no entry with less time left than this. Another work message then goes on from
+#: there. The requests of an entry, and those at the end of the walk, may take seconds each.
+_RESERVE_MS: Final = 30 * SECOND_MS
 
 
 class LeftTriggers:
@@ -81,9 +82,10 @@ class LeftTriggers:
     def _walk_partition(self, walk: "_Walk", place: LinePlace, after: str) -> bool:
         """Walk one partition from there on; False if the time is up before its end."""
         walk.reached = after
-        while entries := self._lines.page(place, walk.reached, _ENTRIES_AT_ONCE):
-            if self._clock.now() >= walk.ends_at:
-                return False
+        while self._clock.now() < walk.ends_at:
+            entries = self._lines.page(place, walk.reached, _ENTRIES_AT_ONCE)
+            if not entries:
+                return True
             self._read_jobs(walk, entries)
             concerned = [each for each in entries if self._is_concerned(walk, place, each)]
             if any(not self._may_be_open(walk, each) for each in concerned):
@@ -93,17 +95,17 @@ class LeftTriggers:
                 # It was read before the claim, so another worker may have settled some of it.
                 return self._walk_claimed(walk, place, claim)
             walk.reached = entries[-1].sort_key
-        return True
+        return False
 
     def _walk_claimed(self, walk: "_Walk", place: LinePlace, claim: LineClaim) -> bool:
         """Walk the rest of a partition that is claimed; False if the time is up before its end."""
         held: LineClaim | None = claim
         try:
             while entries := self._lines.page(place, walk.reached, _ENTRIES_AT_ONCE):
-                if self._clock.now() >= walk.ends_at:
-                    return False
                 self._read_jobs(walk, entries)
                 for entry in entries:
+                    if self._clock.now() >= walk.ends_at:
+                        return False
                     held = self._renewed(place, held)
                     if held is None:
                         walk.come_again(self._clock.now() + LEFT_AGAIN_MS)
@@ -111,7 +113,7 @@ class LeftTriggers:
                     begun = entry._replace(may_be_begun=entry.may_be_begun or claim.may_have_begun(entry))
                     if self._is_concerned(walk, place, begun) and not self._may_be_open(walk, begun):
                         self._take_out_of(walk, place, begun)
-                walk.reached = entries[-1].sort_key
+                    walk.reached = entry.sort_key
             return True
         finally:
             if held is not None:
