@@ -219,7 +219,7 @@ class Wheelhouse:
                 policies=DynamoPolicies(self._jobs_table),
                 allowances=DynamoAllowances(self._jobs_table),
                 permits=DynamoPermits(self._jobs_table),
-                policy_lines=DynamoPolicyLines(self._timers_table),
+                policy_lines=DynamoPolicyLines(self._timers_table, self.clock.now),
                 work=SqsWorkQueue(
                     SqsClients(
                         lambda _: self._work  # type: ignore[arg-type, return-value] # same

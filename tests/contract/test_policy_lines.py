@@ -3,16 +3,18 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, trigger_message
+from tests.contract.builders import EVERY_CHARACTER, NOON, large_payload, trigger_message
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import DAY_MS
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.policy_line import (
     ENTRY_TRIGGERS_MAX,
+    KeptEntries,
     LineClaim,
     LineCount,
     LineEntry,
@@ -26,6 +28,7 @@ PLACE = LinePlace(PolicyKey("default", "mailer"), "normal", 3)
 ODD = LinePlace(PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER), "low", 63)
 ME, YOU = "owner00000000001", "owner00000000002"
 UNTIL = NOON + 30_000
+NOTHING = KeptEntries(0, [], None)
 
 RETRY = trigger_message(not_before=NOON + 9_000, attempt=3, first_attempt_at=NOON - 4_980, crashes=2)
 ON_DEMAND = trigger_message(redrive=Redrive(11, NOON), payload=Payload.of('{"a": [1, "ü"]}'))
@@ -187,20 +190,56 @@ def test_entries_are_kept_longer_that_have_waited_and_no_others(lines: PolicyLin
         lines.put(PLACE, entry(second))
     assert lines.claim(PLACE, None, ME, UNTIL) is not None
     later = NOON + 30 * DAY_MS
-    assert lines.extend(PLACE, NOON + 9_000, later, 10) == 2
-    assert lines.extend(PLACE, NOON, later, 10) == 0
-    assert lines.extend(ODD, NOON + 9_000, later, 10) == 0
+    assert lines.extend(PLACE, "", NOON + 9_000, later, 10) == KeptEntries(2, [], None)
+    assert lines.extend(PLACE, "", NOON, later, 10) == NOTHING
+    assert lines.extend(ODD, "", NOON + 9_000, later, 10) == NOTHING
     # Nothing else about them has changed.
     assert lines.top(PLACE, NOON + 60_000, 10).entries == (entry(0), entry(5), entry(9))
     assert lines.delete(PLACE, entry(5))
-    assert lines.extend(PLACE, NOON + 9_000, later + 10 * DAY_MS, 10) == 1
+    assert lines.extend(PLACE, "", NOON + 9_000, later + 10 * DAY_MS, 10) == KeptEntries(1, [], None)
 
 
-def test_a_call_that_keeps_entries_leaves_those_alone_that_were_just_kept(lines: PolicyLines) -> None:
+def test_each_call_that_keeps_entries_goes_on_behind_the_one_before(lines: PolicyLines) -> None:
+    for second in range(5):
+        lines.put(PLACE, entry(second))
+    later, after, counts = NOON + 30 * DAY_MS, "", list[int]()
+    while True:
+        kept = lines.extend(PLACE, after, NOON + 4_000, later, 2)
+        counts.append(kept.entries)
+        if kept.next is None:
+            break
+        after = kept.next
+    assert sum(counts) == 4
+    assert max(counts) == 2
+    assert lines.extend(PLACE, entry(2).sort_key, NOON + 9_000, later + 10 * DAY_MS, 10).entries == 2
+
+
+def test_entries_are_left_alone_that_were_just_kept(lines: PolicyLines) -> None:
     for second in range(5):
         lines.put(PLACE, entry(second))
     later = NOON + 30 * DAY_MS
-    # Each call goes on where the one before has ended, until fewer are kept than were asked for.
-    assert [lines.extend(PLACE, NOON + 4_000, later, 2) for _ in range(3)] == [2, 2, 0]
-    assert lines.extend(PLACE, NOON + 9_000, later + 4 * DAY_MS, 10) == 1
-    assert lines.extend(PLACE, NOON + 9_000, later + 6 * DAY_MS, 10) == 4
+    assert lines.extend(PLACE, "", NOON + 4_000, later, 10).entries == 4
+    assert lines.extend(PLACE, "", NOON + 9_000, later + LINE_EXTENDED_AFTER_MS - DAY_MS, 10).entries == 1
+    assert lines.extend(PLACE, "", NOON + 9_000, later + LINE_EXTENDED_AFTER_MS + 2 * DAY_MS, 10).entries == 5
+
+
+def test_a_call_that_keeps_entries_says_which_payloads_their_triggers_name(lines: PolicyLines) -> None:
+    large = trigger_message(payload=large_payload()._replace(text=None))
+    lines.put(PLACE, entry_of([RETRY, large, ON_DEMAND], NOON, "message"))
+    lines.put(PLACE, entry(3))
+    assert large.payload is not None
+    named = [(large.trigger.uid, large.payload.ref)]
+    assert lines.extend(PLACE, "", NOON + 9_000, NOON + 30 * DAY_MS, 10).payloads == named
+    assert lines.extend(PLACE, "", NOON + 9_000, NOON + 30 * DAY_MS, 10) == NOTHING
+
+
+def test_an_entry_that_is_written_late_is_kept_as_long_as_one_that_is_due_then(stores: Stores) -> None:
+    lines = stores.policy_lines
+    lines.put(PLACE, entry(0))
+    stores.clock.time = NOON + 40 * DAY_MS
+    lines.put(PLACE, entry(1))
+    # A write before its time does not shorten that.
+    lines.put(PLACE, entry(80 * 86_400))
+    end = NOON + 40 * DAY_MS + LINE_RETENTION_MS + LINE_EXTENDED_AFTER_MS
+    assert lines.extend(PLACE, "", NOON + 90 * DAY_MS, end - 2_000, 10).entries == 1
+    assert lines.extend(PLACE, "", NOON + 90 * DAY_MS, end + 2_000, 10).entries == 1

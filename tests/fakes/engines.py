@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 from moto.core.botocore_stubber import BotocoreStubber
+from tests.fakes.doubles import HandClock
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.flow_memory import (
     MemoryAllowances,
@@ -97,6 +98,8 @@ class Stores:
     namespaces: NamespaceStore
     allowances: AllowanceStore
     named_secrets: NamedSecretStore
+    #: The clock of those stores that have one.
+    clock: HandClock
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class Dynamo:
 
     def stores(self) -> Stores:
         jobs, timers = self.table(self.jobs_table), self.table(self.timers_table)
+        clock = HandClock()
         return Stores(
             DynamoJobs(jobs),
             DynamoTimers(timers),
@@ -128,15 +132,16 @@ class Dynamo:
             DynamoKeys(jobs),
             DynamoPolicies(jobs),
             DynamoPermits(jobs),
-            DynamoPolicyLines(timers),
+            DynamoPolicyLines(timers, clock.now),
             DynamoNamespaces(jobs),
             DynamoAllowances(jobs),
             DynamoNamedSecrets(jobs),
+            clock,
         )
 
 
 def in_memory() -> Stores:
-    jobs = MemoryJobs()
+    jobs, clock = MemoryJobs(), HandClock()
     return Stores(
         jobs,
         MemoryTimers(),
@@ -152,10 +157,11 @@ def in_memory() -> Stores:
         MemoryKeys(),
         MemoryPolicies(),
         MemoryPermits(),
-        MemoryPolicyLines(),
+        MemoryPolicyLines(clock.now),
         MemoryNamespaces(jobs),
         MemoryAllowances(),
         MemoryNamedSecrets(),
+        clock,
     )
 
 

@@ -10,7 +10,15 @@ from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
-from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_line import (
+    KeptEntries,
+    LineClaim,
+    LineCount,
+    LineEntry,
+    LinePlace,
+    LineTop,
+    entry_key,
+)
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
@@ -164,9 +172,10 @@ class MemoryPermits:
 
 
 class MemoryPolicyLines:
-    """flow_ports.PolicyLines."""
+    """flow_ports.PolicyLines. `now` is the clock of those who write entries."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], Instant] = lambda: 0) -> None:
+        self._now = now
         self._entries: dict[LinePlace, dict[str, LineEntry]] = {}
         self._claims: dict[LinePlace, LineClaim] = {}
         self._kept_until: dict[tuple[LinePlace, str], Instant] = {}
@@ -179,13 +188,17 @@ class MemoryPolicyLines:
                 for key in [each for each in entries if self._kept_until[place, each] <= now]:
                     del entries[key]
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
+    def extend(
+        self, place: LinePlace, after: str, before: Instant, until: Instant, limit: int
+    ) -> KeptEntries:
         with self._lock:
-            ending = until - LINE_EXTENDED_AFTER_MS
-            early = [key for key in sorted(self._entries.get(place, {})) if key < entry_key(before, "")]
-            keys = [key for key in early if self._kept_until[place, key] < ending][:limit]
-            self._kept_until.update({(place, key): until for key in keys})
-            return len(keys)
+            entries, end = self._entries.get(place, {}), entry_key(before, "")
+            early = sorted(key for key in entries if after < key < end)
+            seen, ending = early[:limit], until - LINE_EXTENDED_AFTER_MS
+            kept = [key for key in seen if self._kept_until[place, key] < ending]
+            self._kept_until.update({(place, key): until for key in kept})
+            payloads = [each for key in kept for each in entries[key].payloads]
+            return KeptEntries(len(kept), payloads, seen[-1] if len(early) > limit else None)
 
     def clear(self) -> None:
         """Lose everything."""
@@ -196,7 +209,7 @@ class MemoryPolicyLines:
     def put(self, place: LinePlace, entry: LineEntry) -> None:
         with self._lock:
             self._entries.setdefault(place, {})[entry.sort_key] = entry
-            self._kept_until[place, entry.sort_key] = entry.at + LINE_RETENTION_MS
+            self._kept_until[place, entry.sort_key] = max(entry.at, self._now()) + LINE_RETENTION_MS
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
         with self._lock:

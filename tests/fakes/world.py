@@ -61,7 +61,7 @@ from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.model.wire_work import encode_work
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Page, Targets
-from sweephand.runs.audit import Audited
+from sweephand.runs.audit_findings import Audited
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
@@ -109,7 +109,7 @@ class World:
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
-        self.policy_lines = MemoryPolicyLines()
+        self.policy_lines = MemoryPolicyLines(self.clock.now)
         self.work = WorkBox(self.clock.now)
         self.flow_functions_max = 0
         self.namespaces = MemoryNamespaces(self.jobs)

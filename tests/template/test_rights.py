@@ -97,7 +97,14 @@ RIGHTS = {
         FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
-    | {"${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"}},
+    | {
+        "${PayloadBucket.Arn}/*": {
+            "s3:GetObject",
+            "s3:GetObjectTagging",
+            "s3:PutObject",
+            "s3:PutObjectTagging",
+        }
+    },
     "Authorizer": granted(JobsTable_Arn="GetItem"),
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem")
     | {

@@ -113,7 +113,7 @@ def test_the_list_of_timers_that_end_reads_nothing_of_what_is_in_them(dynamo: Dy
 
 def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(dynamo: Dynamo) -> None:
     table = dynamo.table(dynamo.timers_table)
-    lines = DynamoPolicyLines(table)
+    lines = DynamoPolicyLines(table, lambda: NOON)
     entries = [entry_of([trigger_message(NOON + each)], NOON + each, "source") for each in range(3)]
     for each in entries:
         lines.put(PLACE, each)
@@ -125,18 +125,18 @@ def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(d
         return int(raw["expires_at"]["N"])
 
     before = ends_at(entries[2])
-    assert lines.extend(PLACE, NOON + 2, NOON + 30 * DAY_MS, 10) == 2
+    assert lines.extend(PLACE, "", NOON + 2, NOON + 30 * DAY_MS, 10).entries == 2
     assert [ends_at(each) for each in entries] == [(NOON + 30 * DAY_MS) // 1_000] * 2 + [before]
 
     query, gone = table.query, entries[0]
 
-    def then_deleted(condition: Any) -> Any:
-        found = query(condition)
+    def then_deleted(condition: Any, limit: int) -> Any:
+        found = query(condition, limit)
         assert lines.delete(PLACE, gone)
         return found
 
     table.query = then_deleted  # type: ignore[method-assign,assignment]
-    assert lines.extend(PLACE, NOON + 2, NOON + 40 * DAY_MS, 10) == 1
+    assert lines.extend(PLACE, "", NOON + 2, NOON + 40 * DAY_MS, 10).entries == 1
     assert table.get((partition, gone.sort_key)) is None
 
 

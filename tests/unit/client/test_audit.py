@@ -11,6 +11,7 @@ from tests.unit.client.conftest import CommandLine
 from sweephand.base.errors import ForbiddenError
 from sweephand.model.job import JobKey
 from sweephand.runs import audit as auditing
+from sweephand.runs import audit_findings
 from sweephand_client import Client
 
 JOB = {"dueTime": "1h", "target": {"type": "http", "url": "https://consumer.example/hook"}}
@@ -19,7 +20,7 @@ JOB = {"dueTime": "1h", "target": {"type": "http", "url": "https://consumer.exam
 @pytest.fixture
 def stack(client: Client, server: Server, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A stack with three jobs in two namespaces, of which two have lost their timers. A call examines one."""
-    monkeypatch.setattr(auditing, "BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr(audit_findings, "BULK_EXAMINED_MAX", 1)
     monkeypatch.setattr(auditing, "PAGE_MAX", 1)
     for namespace, name in (("ns", "a"), ("ns", "b"), ("other", "c")):
         client.jobs.put(namespace, name, JOB)

@@ -14,7 +14,8 @@ from sweephand.model.audit_round import JobProgress
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.timer import OccurrenceTimer, TimerPack, UnreadTimer, position_key
 from sweephand.runs import audit as auditing
-from sweephand.runs.audit import Audited, LostTimer
+from sweephand.runs import audit_findings
+from sweephand.runs.audit_findings import Audited, LostTimer
 from sweephand.wheel.audit import due_timer
 
 MINUTE = 60_000
@@ -327,7 +328,7 @@ def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
 
 
 def test_a_call_ends_when_it_has_found_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditing, "_FINDINGS_MAX", 1)
+    monkeypatch.setattr(audit_findings, "_FINDINGS_MAX", 1)
     world = World()
     for number in range(150):
         world.put(f"job-{number:04d}", schedule="0 30 * * * *")

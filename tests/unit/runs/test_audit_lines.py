@@ -8,10 +8,18 @@ from tests.fakes.faults import calls_of
 from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World
 
-from sweephand.base.timing import POLICY_RETENTION_MS
+from sweephand.base.timing import (
+    AUDIT_ROUND_MS,
+    BULK_TIME_LIMIT_MS,
+    LINE_EXTENDED_AFTER_MS,
+    LINE_RETENTION_MS,
+    POLICY_RETENTION_MS,
+)
 from sweephand.model.audit_round import BEGINNING
 from sweephand.model.policy import PARTITIONS_MAX, PARTITIONS_MIN, Policy
+from sweephand.model.policy_line import KeptEntries, LinePlace, entry_of
 from sweephand.model.policy_names import PolicyKey
+from sweephand.runs import audit_rounds
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -63,7 +71,7 @@ def test_what_waits_is_delivered_when_the_policy_is_created_weeks_later() -> Non
 
 def test_an_entry_that_has_not_waited_long_is_left_alone() -> None:
     world = waiting()
-    world.clock.time = NOON + 5 * DAY
+    world.clock.time = NOON + 2 * DAY
     assert world.audit_jobs().kept == 0
     world.clock.time += HOUR
     assert world.audit_jobs(mends=False).kept == 0
@@ -230,9 +238,7 @@ def test_a_job_that_has_ended_is_kept_while_a_trigger_of_it_may_wait_in_a_line(
     (job,) = world.jobs.page("ns", "", "", 10).items
     assert job.is_gone(world.clock.time), "no reader sees that it was kept"
     if policy_is_missing:
-        stored = world.policies.get(MAILER)
-        assert stored is not None
-        assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
+        create_again(world)
     world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
     world.run_until(world.clock.time + MINUTE)
     assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
@@ -250,14 +256,106 @@ def test_without_audits_a_job_that_has_ended_takes_along_what_waits_in_a_line() 
     assert not is_stored(world)
 
 
-def test_a_job_that_has_ended_is_not_kept_by_triggers_that_were_due_after_its_end() -> None:
+def test_a_job_that_has_ended_is_not_kept_by_a_line_that_is_up_to_date() -> None:
     world = ended(policy_is_missing=False)
-    world.put("later", schedule=["2026-11-24T12:00:00Z", "2027-11-24T12:00:00Z"], policy="mailer")
-    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
-    world.run_until(world.clock.time + MINUTE)
-    assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
+    [(place, waiting_entry)] = world.policy_lines.everything()
+    for week in range(1, 5):
+        # At each audit, a trigger has waited for hours.
+        world.policy_lines.clear()
+        world.clock.time = NOON + week * 7 * DAY
+        at = world.clock.time - 5 * HOUR
+        world.policy_lines.put(place, entry_of(waiting_entry.messages, at, "source"))
+        expire(world)
+        world.audit_jobs()
+    assert not is_stored(world)
+
+
+def test_the_job_of_a_batch_by_hand_is_kept_that_goes_on_after_the_end_of_the_job() -> None:
+    world = World()
+    world.flow_functions_max = 4
+    assert world.policies.put(replace(policy(5), key=MAILER), None)
+    world.put(
+        schedule=["2026-11-21T12:05:00Z"],
+        policy="mailer",
+        retention="1h",
+        batch={"count": 8, "window": "7d"},
+        retry={"maxAttempts": 1, "maxAge": "1m"},
+    )
+    world.run_until(NOON + 6 * MINUTE)
+    world.run_until(NOON + 7 * DAY + 30 * MINUTE)
+    assert len(world.consumers.ids) == 8
+    world.trigger()
+    world.run_until(world.clock.time + 2 * DAY)
+    assert not world.has_job()
     delete_mailer(world)
-    world.run_until(NOON + 4 * DAY)
+    world.run_until(world.clock.time + 6 * DAY)
+    delivered = len(world.consumers.ids)
+    assert delivered < 16
+    begun = world.clock.time
+    for week in range(6):
+        world.clock.time = begun + week * 7 * DAY
+        expire(world)
+        world.work.waiting.clear()
+        world.audit_jobs()
+    create_again(world)
+    world.run_until(world.clock.time + 5 * MINUTE)
+    assert len(world.consumers.ids) == 16
+
+
+def create_again(world: World) -> None:
+    stored = world.policies.get(MAILER)
+    assert stored is not None
+    assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
+    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+
+
+@pytest.mark.parametrize("length", [5, 5_000])
+def test_the_data_of_a_trigger_by_hand_is_kept_while_it_waits_in_a_line(length: int) -> None:
+    data = f'"{"x" * length}"'
+    world = World()
+    world.flow_functions_max = 2
+    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    world.put(schedule=["2027-11-21T12:10:00Z"], policy="mailer")
+    delete_mailer(world)
+    world.trigger(data=data)
+    world.run_until(NOON + 20 * MINUTE)
     assert len(world.policy_lines.everything()) == 1
-    pass_weeks(world, 4, audits=True)
-    assert [each.key.name for each in world.jobs.page("ns", "", "", 10).items] == ["later"]
+    pass_weeks(world, 10, audits=True)
+    world.work.waiting.clear()
+    create_again(world)
+    world.run_until(world.clock.time + 5 * MINUTE)
+    assert [each.body for each in world.consumers.attempts] == [data.encode()]
+
+
+def test_a_step_of_an_audit_ends_in_a_long_line_when_its_time_is_up() -> None:
+    world = waiting()
+    [(place, waiting_entry)] = world.policy_lines.everything()
+    for number in range(5_000):
+        world.policy_lines.put(place, entry_of(waiting_entry.messages, NOON + number, str(number)))
+    world.put("zulu", schedule="@every 100h")
+    world.clock.time = NOON + 6 * DAY
+    slowly = world.policy_lines.extend
+
+    def extend(place: LinePlace, after: str, before: int, until: int, limit: int) -> KeptEntries:
+        """As long as DynamoDB takes for that many writes."""
+        kept = slowly(place, after, before, until, limit)
+        world.clock.time += 5 * kept.entries
+        return kept
+
+    world.policy_lines.extend = extend  # type: ignore[method-assign]
+    begun, kept, took = BEGINNING, 0, list[int]()
+    while True:
+        started = world.clock.time
+        done = world.audit_jobs(begun)
+        took.append(world.clock.time - started)
+        kept += done.kept
+        if done.reached is None:
+            break
+        begun = done.reached
+    assert kept == 5_001
+    assert max(took) <= BULK_TIME_LIMIT_MS + 3_000
+
+
+def test_what_a_round_leaves_out_lasts_until_the_next_one_also_if_that_stands_still() -> None:
+    left_for = LINE_RETENTION_MS - LINE_EXTENDED_AFTER_MS
+    assert left_for >= AUDIT_ROUND_MS + audit_rounds._PATIENCE_MS + DAY

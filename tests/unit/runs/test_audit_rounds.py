@@ -7,7 +7,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import AUDIT_ROUND_MS, AUDIT_STEP_MAX_MS
 from sweephand.runs import audit as auditing
-from sweephand.runs import job_walk
+from sweephand.runs import audit_findings, job_walk
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -17,7 +17,7 @@ DAY = 24 * HOUR
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """A stack with five jobs in two namespaces. A step examines two jobs."""
-    monkeypatch.setattr(auditing, "BULK_EXAMINED_MAX", 2)
+    monkeypatch.setattr(audit_findings, "BULK_EXAMINED_MAX", 2)
     monkeypatch.setattr(auditing, "PAGE_MAX", 2)
     world = World()
     world.namespaces.enlist("ns")

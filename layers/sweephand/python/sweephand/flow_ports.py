@@ -11,7 +11,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import PermitHolder, Policy, PolicyKey
-from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop
+from sweephand.model.policy_line import KeptEntries, LineClaim, LineCount, LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
@@ -116,7 +116,10 @@ class PolicyLines(Protocol):
     """The lines of policies. The token of an entry is its content, and that of a claim is its owner."""
 
     def put(self, place: LinePlace, entry: LineEntry) -> None:
-        """Write an entry, over the one of the same time and name if there is one."""
+        """Write an entry, over the one of the same time and name if there is one.
+
+        It expires LINE_RETENTION after its time. If its time is past, that counts from now.
+        """
         ...
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
@@ -138,12 +141,14 @@ class PolicyLines(Protocol):
         """How many triggers the first entries with a time before `before` hold, up to `limit` entries."""
         ...
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
-        """Keep entries with a time before `before` until that instant; return how many that were.
+    def extend(
+        self, place: LinePlace, after: str, before: Instant, until: Instant, limit: int
+    ) -> KeptEntries:
+        """Keep entries with a time before `before` until that instant.
 
-        Up to `limit` of those entries are kept, from the earliest time on, that would expire more than five
-        days before that instant. So after a call that returns `limit`, another one goes on. An entry that is
-        deleted or replaced meanwhile stays so.
+        Looks at the first `limit` of them behind the sort key `after`, or at fewer. Leaves those alone that
+        expire later than LINE_EXTENDED_AFTER before that instant anyway. An entry that is deleted or replaced
+        meanwhile stays so. The payloads of an entry that a newer version wrote are not known.
         """
         ...
 

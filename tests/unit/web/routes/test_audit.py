@@ -10,6 +10,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.model.job import JobKey
 from sweephand.ports import Answer
 from sweephand.runs import audit as auditing
+from sweephand.runs import audit_findings
 from sweephand.web.http import cursor
 
 URL = "/v1/audit"
@@ -82,7 +83,7 @@ def test_a_lost_run_is_named(client: Client) -> None:
 
 
 def test_a_cursor_goes_on_behind_the_last_job(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auditing, "BULK_EXAMINED_MAX", 1)
+    monkeypatch.setattr(audit_findings, "BULK_EXAMINED_MAX", 1)
     monkeypatch.setattr(auditing, "PAGE_MAX", 1)
     names: list[str] = []
     body: dict[str, str] = {}

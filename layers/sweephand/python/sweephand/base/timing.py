@@ -157,9 +157,10 @@ HELP_MS: Final = 10 * SECOND_MS
 #: What waits in a line is kept for as long as a timer after its time.
 LINE_RETENTION_MS: Final = 14 * DAY_MS
 
-#: An audit keeps an entry of a line for LINE_RETENTION more when the entry has waited for so long. A round of
-#: audits takes a week, so it meets each entry before it expires.
-LINE_EXTENDED_AFTER_MS: Final = 5 * DAY_MS
+#: An audit keeps an entry of a line for LINE_RETENTION more when the entry has waited for so long. So what a
+#: round leaves out lasts for twelve days. A round begins a week after the one before, and may stand still for
+#: half a week (runs/audit_rounds.py).
+LINE_EXTENDED_AFTER_MS: Final = 2 * DAY_MS
 
 #: A job's write that leaves a missing policy sends one work message that comes after this. By then the write
 #: is committed or never will be, and sweepers and workers that had read the job before have ended.

@@ -51,6 +51,15 @@ class LineEntry(NamedTuple):
     may_be_begun: bool = False
 
     @property
+    def payloads(self) -> Sequence[tuple[str, str]]:
+        """The payloads outside of jobs that its triggers name, each by the uid of its job and its ref."""
+        return [
+            (each.trigger.uid, each.payload.ref)
+            for each in self.messages
+            if each.payload is not None and each.payload.ref is not None
+        ]
+
+    @property
     def sort_key(self) -> str:
         """The place of the entry in its partition: by time, then by name."""
         return entry_key(self.at, self.name)
@@ -115,6 +124,18 @@ class LineCount(NamedTuple):
     triggers: int
     first_at: Instant | None
     is_all: bool
+
+
+class KeptEntries(NamedTuple):
+    """What one call has kept in a partition: how many entries, and the payloads that their triggers name.
+
+    A payload is named by the uid of its job and its ref. `next` is the sort key behind which another call
+    goes on; None if nothing is left there.
+    """
+
+    entries: int
+    payloads: Sequence[tuple[str, str]]
+    next: str | None
 
 
 def entry_key(at: Instant, name: str) -> str:

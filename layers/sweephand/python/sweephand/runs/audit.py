@@ -1,11 +1,9 @@
 """Auditing all jobs: finds timers and messages that were lost without a trace, and writes them again."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import (
     ATTEMPT_DELAY_MAX_MS,
     AUDIT_ROUND_MS,
@@ -14,7 +12,7 @@ from sweephand.base.timing import (
     DIRECT_WINDOW_MS,
 )
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs
+from sweephand.keep_ports import KeptJobs, KeptPayloads
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run, latest_attempt_of
@@ -29,6 +27,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage, message_of
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import (
     PAGE_MAX,
@@ -43,9 +42,6 @@ from sweephand.wheel.rebuild import NO_PAST, rebuilt_timers
 from sweephand.wheel.span import PUT_OFF_MS
 from sweephand.wheel.sweep import horizon
 
-#: A call reports at most this many findings, and ends there.
-_FINDINGS_MAX: Final = 100
-
 #: A timer that was put off lies at most this far ahead: beyond the horizon, or beyond what arming reaches.
 _PUT_OFF_AHEAD_MS: Final = DIRECT_WINDOW_MS + PUT_OFF_MS + BUCKET_MS
 
@@ -55,53 +51,6 @@ _ITEMS_AT_ONCE: Final = 1_000
 
 #: The runs of an audit's round are those that may have been lost since the round before, and a day more.
 _RUNS_MS: Final = AUDIT_ROUND_MS + DAY_MS
-
-
-class LostTimer(NamedTuple):
-    """A job whose timer was lost: the first trigger that no timer promises is due at `due_at`."""
-
-    key: JobKey
-    due_at: Instant
-
-
-class LostRun(NamedTuple):
-    """A run that would not have ended: what it waited for was due at `due_at`."""
-
-    key: JobKey
-    run_id: str
-    due_at: Instant
-
-
-class NotAudited(NamedTuple):
-    """A job that could not be examined, and why."""
-
-    key: JobKey
-    reason: str
-
-
-@dataclass(slots=True)
-class Audited:
-    """The result of a part of an audit: how many jobs were examined, and what was found.
-
-    `late` counts jobs that were not judged, because the sweepers are late with their shard. `written` is how
-    many timers and messages were written, and `kept` how many entries of lines would have expired: none if
-    the audit only reports. `reached` is None if everything was examined.
-    """
-
-    jobs: int = 0
-    late: int = 0
-    timers: list[LostTimer] = field(default_factory=list)
-    runs: list[LostRun] = field(default_factory=list)
-    failed: list[NotAudited] = field(default_factory=list)
-    written: int = 0
-    kept: int = 0
-    reached: JobProgress | None = None
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the call has examined or found as much as it reports."""
-        findings = len(self.timers) + len(self.runs) + len(self.failed)
-        return self.jobs >= BULK_EXAMINED_MAX or findings >= _FINDINGS_MAX
 
 
 class _Suspect(NamedTuple):
@@ -131,6 +80,7 @@ class Auditor:
         lines: PolicyLines,
         work: WorkQueue,
         kept_jobs: KeptJobs,
+        kept_payloads: Sequence[KeptPayloads],
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -142,6 +92,7 @@ class Auditor:
         self._lines = lines
         self._work = work
         self._kept_jobs = kept_jobs
+        self._kept_payloads = kept_payloads
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
 
@@ -156,22 +107,28 @@ class Auditor:
         """
         now = self._clock.now()
         until = now + BULK_TIME_LIMIT_MS
+
+        def is_over() -> bool:
+            return self._clock.now() >= until
+
         lines = LineAudit(
             policies=self._policies,
             lines=self._lines,
             work=self._work,
             kept_jobs=self._kept_jobs,
+            kept_payloads=self._kept_payloads,
             now=now,
+            is_over=is_over,
             mends=mends,
         )
         part = _Part(self._timers, self._leases, lines, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
-            if self._clock.now() >= until or done.is_full:
+            if is_over() or done.is_full:
                 done.reached = progress
             else:
-                self._audit(progress, part, lambda: self._clock.now() >= until)
+                self._audit(progress, part, is_over)
             if done.reached is not None:
                 break
         done.kept = lines.kept
@@ -192,25 +149,41 @@ class Auditor:
             judged = [job for job in living if not part.is_late(job.shard)]
             done.late += len(living) - len(judged)
             self._arm(judged, part)
-            for job in page.items:
-                looks = part.lines.looks
-                if (reached := part.lines.keep(listed, job.key.name, is_over)) is not None:
-                    done.reached = JobProgress(namespace, reached)
-                    return
-                done.jobs += 1
-                if job in judged and self._end_runs(job, "", part, is_over):
-                    return
-                part.lines.keep_of(job)
-                if part.lines.looks > looks and is_over():
-                    done.reached = JobProgress(namespace, job.key.name)
-                    return
-            if (reached := part.lines.keep(listed, page.next, is_over)) is not None:
-                done.reached = JobProgress(namespace, reached)
+            if not all(
+                self._audit_job(job, listed, part, is_over, is_judged=job in judged) for job in page.items
+            ):
+                return
+            if not part.lines.keep(listed, page.next):
+                done.reached = JobProgress(namespace, listed.passed)
                 return
             if page.next is not None and (is_over() or done.is_full):
                 done.reached = JobProgress(namespace, page.next)
                 return
             after = page.next
+
+    def _audit_job(
+        self,
+        job: Job,
+        listed: ListedPolicies,
+        part: "_Part",
+        is_over: Callable[[], bool],
+        *,
+        is_judged: bool,
+    ) -> bool:
+        """Examine one job, and the policies before it; False and `reached` is set if the time is up."""
+        looks = part.lines.looks
+        is_done = part.lines.keep(listed, job.key.name)
+        if is_done:
+            part.done.jobs += 1
+            if is_judged and self._end_runs(job, "", part, is_over):
+                return False
+            is_done = part.lines.keep_of(job)
+        if is_done:
+            listed.passed = job.key.name
+            is_done = part.lines.looks == looks or not is_over()
+        if not is_done:
+            part.done.reached = JobProgress(job.key.namespace, listed.passed)
+        return is_done
 
     def _arm(self, jobs: Sequence[Job], part: "_Part") -> None:
         """Find the jobs of a page whose timers are lost, and arm them."""

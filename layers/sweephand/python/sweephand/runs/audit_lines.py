@@ -1,17 +1,17 @@
 """What an audit does for lines of policies: what waits in them is kept, and so are the jobs that it needs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import (
-    KEEP_ENDING_MS,
+    LINE_EXTENDED_AFTER_MS,
     LINE_RETENTION_MS,
     POLICY_RETENTION_MS,
     TIMER_RETENTION_MS,
 )
 from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs
+from sweephand.keep_ports import KeptJobs, KeptPayloads
 from sweephand.model.job import Job
 from sweephand.model.policy import PARTITIONS_MAX, Policy
 from sweephand.model.policy_line import LinePlace
@@ -23,9 +23,16 @@ from sweephand.runs.kept_lines import keep_partition
 #: An entry lies at most this far ahead: a pause moves a trigger by 15 minutes.
 _AHEAD_MS: Final = LINE_RETENTION_MS
 
+#: An audit keeps a job that would be removed within so long, as it keeps entries of lines.
+_ENDING_MS: Final = TIMER_RETENTION_MS - LINE_EXTENDED_AFTER_MS
+
+#: Triggers of a job that has ended may stand in a line whose first entry is older than this, or than the end
+#: of the job. A batch by hand goes on for days after that end.
+_BEHIND_MS: Final = DAY_MS
+
 
 class LineAudit:
-    """Keeps the lines of policies in one call of an audit, which began at `now`.
+    """Keeps the lines of policies in one call of an audit, which began at `now`, until the time `is_over`.
 
     `looks` counts the lines that it has looked at, and `kept` the entries that would have expired. Unless the
     audit `mends`, it does nothing.
@@ -38,82 +45,69 @@ class LineAudit:
         lines: PolicyLines,
         work: WorkQueue,
         kept_jobs: KeptJobs,
+        kept_payloads: Sequence[KeptPayloads],
         now: Instant,
+        is_over: Callable[[], bool],
         mends: bool,
     ) -> None:
         self._policies = policies
         self._lines = lines
         self._work = work
         self._kept_jobs = kept_jobs
+        self._kept_payloads = kept_payloads
         self._now = now
+        self._is_over = is_over
         self._mends = mends
         #: How many partitions the lines of policies have. Those without a record have been kept.
         self._partitions: dict[PolicyKey, int] = {}
         #: The times of the first entries of lines, as far as they were asked for.
         self._first: dict[PolicyKey, Instant | None] = {}
+        self._payloads: set[tuple[str, str]] = set()
         self.looks = 0
         self.kept = 0
 
-    def keep(self, listed: "ListedPolicies", name: str | None, is_over: Callable[[], bool]) -> str | None:
-        """Keep what waits under the policies of a list up to that name, None for all; None if that is done.
+    def keep(self, listed: "ListedPolicies", name: str | None) -> bool:
+        """Keep what waits under the policies of a list up to that name, None for all.
 
-        If the time is up before, it is the name of the policy that was reached. A policy of that very name is
-        the last one, and whatever has that name comes next in any case. StoreError: the caller repeats it.
+        Returns False if the time is up before that; `listed.passed` is how far it has come. A policy of that
+        very name is the last one, and whatever has that name comes next in any case. StoreError: the caller
+        repeats it.
         """
         if self._mends:
             for policy in listed.up_to(name):
-                self._keep(policy)
-                if is_over() and policy.key.name != name:
-                    return policy.key.name
-        return None
+                if not self._keep(policy):
+                    return False
+                listed.passed = policy.key.name
+                if self._is_over() and listed.passed != name:
+                    return False
+        return True
 
-    def keep_of(self, job: Job) -> None:
+    def keep_of(self, job: Job) -> bool:
         """Keep the line of a job's policy if that has no record any more, once in a call.
 
         Triggers of a job that has ended may still wait there, and a worker delivers them by what the job
-        says. So the job is kept too if it would be removed soon, and the line has come no further than to the
-        job's time.
+        says. So the job is kept too if it would be removed soon and the line is behind. Returns False if the
+        time is up before that is done.
         """
         name = job.definition.policy
         if name is None or not self._mends:
-            return
+            return True
         key = PolicyKey(job.key.namespace, name)
         if key not in self._partitions:
             policy = self._policies.get(key)
-            self._partitions[key] = PARTITIONS_MAX if policy is None else policy.partitions
+            self._partitions[key] = _partitions_of(policy)
+            if policy is None and not self._keep_line(key):
+                return False
             if policy is None:
-                self._keep_line(key, is_missing=True)
-        if job.expires_at is None or job.removed_at is None or job.removed_at >= self._now + KEEP_ENDING_MS:
-            return
-        first_at = self._first_at(key)
-        if first_at is not None and first_at < job.expires_at:
+                self._has_left_taken_out(key)
+        if job.expires_at is None or job.removed_at is None or job.removed_at >= self._now + _ENDING_MS:
+            return True
+        first_at = self.first_at(key)
+        if first_at is not None and first_at < max(job.expires_at, self._now - _BEHIND_MS):
             self._kept_jobs.keep(job.key, self._now + TIMER_RETENTION_MS)
+        return True
 
-    def _keep(self, policy: Policy) -> None:
-        """Keep a line, and the record of a policy that was deleted, for as long as its line is used.
-
-        The record says how many partitions the line has.
-        """
-        self._partitions[policy.key] = policy.partitions
-        is_used = self._keep_line(policy.key, is_missing=policy.deleted_at is not None)
-        if is_used and policy.deleted_at is not None:
-            # If this is refused, the policy was created again.
-            self._policies.keep(policy, self._now + POLICY_RETENTION_MS)
-
-    def _keep_line(self, key: PolicyKey, *, is_missing: bool) -> bool:
-        """Keep the entries of a line; return whether anything waits in the line of a missing policy.
-
-        If so, a worker takes out what belongs to jobs that have left the policy.
-        """
-        self.looks += 1
-        for place in self._places(key):
-            self.kept += sum(keep_partition(self._lines, place, self._now))
-        is_used = is_missing and self._first_at(key) is not None
-        if is_used:
-            self._work.send(WorkMessage(key.namespace, key.name, self._now, left_by=""), 0)
-        return is_used
-
-    def _first_at(self, key: PolicyKey) -> Instant | None:
+    def first_at(self, key: PolicyKey) -> Instant | None:
         """The time of the first entry of a line; None if nothing waits there. It is read once in a call."""
         if key not in self._first:
             self.looks += 1
@@ -122,16 +116,65 @@ class LineAudit:
             self._first[key] = min((each for each in found if each is not None), default=None)
         return self._first[key]
 
+    def _keep(self, policy: Policy) -> bool:
+        """Keep a line, and the record of a policy that was deleted, for as long as its line is used.
+
+        The record says how many partitions the line has. Returns False if the time is up before that is done.
+        """
+        self._partitions[policy.key] = policy.partitions
+        if not self._keep_line(policy.key):
+            return False
+        if policy.deleted_at is not None and self._has_left_taken_out(policy.key):
+            # If this is refused, the policy was created again.
+            self._policies.keep(policy, self._now + POLICY_RETENTION_MS)
+        return True
+
+    def _keep_line(self, key: PolicyKey) -> bool:
+        """Keep the entries of a line and their triggers' data; False if the time is up before the end."""
+        self.looks += 1
+        for place in self._places(key):
+            for kept in keep_partition(self._lines, place, self._now):
+                self.kept += kept.entries
+                for named in set(kept.payloads) - self._payloads:
+                    self._payloads.add(named)
+                    for payloads in self._kept_payloads:
+                        payloads.renew(*named)
+                if kept.next is not None and self._is_over():
+                    return False
+        return True
+
+    def _has_left_taken_out(self, key: PolicyKey) -> bool:
+        """Whether anything waits in the line of a missing policy.
+
+        If so, a worker takes out what belongs to jobs that have left the policy.
+        """
+        is_used = self.first_at(key) is not None
+        if is_used:
+            self._work.send(WorkMessage(key.namespace, key.name, self._now, left_by=""), 0)
+        return is_used
+
     def _places(self, key: PolicyKey) -> Iterator[LinePlace]:
+        partitions = self._partitions.get(key)
+        if partitions is None:
+            partitions = _partitions_of(self._policies.get(key))
         for priority in PRIORITIES:
-            for partition in range(self._partitions[key]):
+            for partition in range(partitions):
                 yield LinePlace(key, priority, partition)
 
 
+def _partitions_of(policy: Policy | None) -> int:
+    """How many partitions the line of a policy may have. Without a record, nobody knows."""
+    return PARTITIONS_MAX if policy is None else policy.partitions
+
+
 class ListedPolicies:
-    """The policies of a namespace behind a name, in the order of their names, deleted ones too."""
+    """The policies of a namespace behind a name, in the order of their names, deleted ones too.
+
+    `passed` is the name of the last policy or job that an audit has done.
+    """
 
     def __init__(self, policies: PolicyStore, namespace: str, after: str) -> None:
+        self.passed = after
         self._rest = _listed(policies, namespace, after)
         self._next = next(self._rest, None)
 

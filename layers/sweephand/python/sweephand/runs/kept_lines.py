@@ -7,23 +7,24 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
 from sweephand.flow_ports import PolicyLines, PolicyStore
 from sweephand.model.policy import PARTITIONS_MAX
-from sweephand.model.policy_line import LinePlace
+from sweephand.model.policy_line import KeptEntries, LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 
-#: So many entries are written in one step.
+#: So many entries are looked at in one step, and written if they need it.
 _ENTRIES_MAX: Final = 500
 
 
-def keep_partition(lines: PolicyLines, place: LinePlace, now: Instant) -> Iterator[int]:
-    """Keep what has waited for days in a partition, in several steps; how many entries each step has kept.
+def keep_partition(lines: PolicyLines, place: LinePlace, now: Instant) -> Iterator[KeptEntries]:
+    """Keep what has waited for days in a partition, in several steps, and yield what each step has kept.
 
     A caller that stops in between can begin again: what was kept is passed over.
     """
     before, until = now - LINE_EXTENDED_AFTER_MS, now + LINE_RETENTION_MS
-    written = _ENTRIES_MAX
-    while written == _ENTRIES_MAX:
-        written = lines.extend(place, before, until, _ENTRIES_MAX)
-        yield written
+    after: str | None = ""
+    while after is not None:
+        kept = lines.extend(place, after, before, until, _ENTRIES_MAX)
+        after = kept.next
+        yield kept
 
 
 class KeptLines:
@@ -50,8 +51,8 @@ class KeptLines:
         partitions = PARTITIONS_MAX if policy is None else policy.partitions
         for priority in PRIORITIES:
             for partition in range(partitions):
-                for written in keep_partition(self._lines, LinePlace(key, priority, partition), now):
-                    self.count += written
+                for kept in keep_partition(self._lines, LinePlace(key, priority, partition), now):
+                    self.count += kept.entries
                     if is_over():
                         return False
         self._done.add(key)

@@ -57,6 +57,7 @@ class RepairUseCases:
             lines=ports.policy_lines,
             work=ports.work,
             kept_jobs=ports.kept_jobs,
+            kept_payloads=ports.kept_payloads,
             clock=ports.clock,
         )
 

@@ -263,7 +263,7 @@ class AwsPorts:
         """flow_ports.PolicyLines."""
         from sweephand.storage.policy_lines import DynamoPolicyLines
 
-        return DynamoPolicyLines(tables.timers_table())
+        return DynamoPolicyLines(tables.timers_table(), self.clock.now)
 
     @cached_property
     def namespaces(self) -> "DynamoNamespaces":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from sweephand.jobs.payload_audit import Audited
     from sweephand.model.keep_round import Kept
-    from sweephand.runs.audit import Audited as JobsAudited
+    from sweephand.runs.audit_findings import Audited as JobsAudited
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS

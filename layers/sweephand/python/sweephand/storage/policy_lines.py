@@ -1,6 +1,6 @@
 """How the lines of policies are stored in the Timers table: entries by time, behind the partition's claim."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
@@ -8,7 +8,15 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
-from sweephand.model.policy_line import LineClaim, LineCount, LineEntry, LinePlace, LineTop, entry_key
+from sweephand.model.policy_line import (
+    KeptEntries,
+    LineClaim,
+    LineCount,
+    LineEntry,
+    LinePlace,
+    LineTop,
+    entry_key,
+)
 from sweephand.model.policy_names import PRIORITIES
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
@@ -49,8 +57,9 @@ class EntryItem(Item):
 class DynamoPolicyLines:
     """flow_ports.PolicyLines on the Timers table."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, now: Callable[[], Instant]) -> None:
         self._table = table
+        self._now = now
 
     def put(self, place: LinePlace, entry: LineEntry) -> None:
         """Write an entry. A pack of a hundred triggers takes about 4 KB."""
@@ -63,7 +72,7 @@ class DynamoPolicyLines:
                 size=len(entry.messages),
                 begun=1 if entry.may_be_begun else None,
                 version=_VERSION,
-                expires_at=expiry(entry.at + LINE_RETENTION_MS),
+                expires_at=expiry(max(entry.at, self._now()) + LINE_RETENTION_MS),
             )
         )
 
@@ -94,25 +103,24 @@ class DynamoPolicyLines:
         is_all = len(result.items) <= limit and not result.has_more
         return LineCount(triggers, first_at, is_all)
 
-    def extend(self, place: LinePlace, before: Instant, until: Instant, limit: int) -> int:
-        """Move the end of each entry if it has its token: a query for each MB, and 1 WRU for each KB."""
-        key, count = _partition(place), 0
-        low, has_more = entry_key(0, ""), True
-        while has_more:
-            in_time = (EntryItem.pk == key) & EntryItem.sk.between(low, entry_key(before, ""))
-            result = self._table.query(in_time)
-            has_more = result.has_more
-            for raw in result.items:
-                low = raw["sk"]["S"] + "\0"
-                if not ends_before(raw, until - LINE_EXTENDED_AFTER_MS):
-                    continue
-                later = [EntryItem.expires_at.set(until // SECOND_MS)]
-                unchanged = EntryItem.token == raw["token"]["S"]
-                answer = self._table.update((key, raw["sk"]["S"]), later, unchanged)
-                count += not isinstance(answer, Refusal)
-                if count == limit:
-                    return count
-        return count
+    def extend(
+        self, place: LinePlace, after: str, before: Instant, until: Instant, limit: int
+    ) -> KeptEntries:
+        """Move the end of each entry if it has its token: one query, and 1 WRU for each KB."""
+        low = after + "\0" if after else entry_key(0, "")
+        in_time = EntryItem.sk.between(low, entry_key(before, ""))
+        found = self._table.query((EntryItem.pk == _partition(place)) & in_time, limit)
+        ending = until - LINE_EXTENDED_AFTER_MS
+        kept = [raw for raw in found.items if ends_before(raw, ending) and self._is_kept(raw, until)]
+        payloads = [named for raw in kept if not _is_newer(raw) for named in _entry(raw).payloads]
+        is_last = not found.has_more and len(found.items) < limit
+        return KeptEntries(len(kept), payloads, None if is_last else found.items[-1]["sk"]["S"])
+
+    def _is_kept(self, raw: RawItem, until: Instant) -> bool:
+        later = [EntryItem.expires_at.set(until // SECOND_MS)]
+        unchanged = EntryItem.token == raw["token"]["S"]
+        answer = self._table.update((raw["pk"]["S"], raw["sk"]["S"]), later, unchanged)
+        return not isinstance(answer, Refusal)
 
     def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
         """The entry at that place. One strong read."""
@@ -160,10 +168,14 @@ def _claim(raw: RawItem) -> LineClaim:
     return LineClaim(item.owner, item.until or 0, item.fence, item.crashed_until or 0)
 
 
+def _is_newer(raw: RawItem) -> bool:
+    return int(raw["v"]["N"]) > _VERSION
+
+
 def _entry(raw: RawItem) -> LineEntry:
+    if _is_newer(raw):
+        raise NewerError(f"This entry of a line has version {raw['v']['N']}, and this code reads {_VERSION}.")
     item = EntryItem.read(raw)
-    if item.version > _VERSION:
-        raise NewerError(f"This entry of a line has version {item.version}, and this code reads {_VERSION}.")
     at, name = item.sk.split("#", 1)
     return LineEntry(int(at), name, tuple(map(_message, item.messages)), item.token, bool(item.begun))
 

@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.runs.audit import Audited
+from sweephand.runs.audit_findings import Audited
 from sweephand.web.schemas.job_walk_bodies import JobWalkRequest
 from sweephand.web.schemas.run_responses import NextCursor, Time
 
