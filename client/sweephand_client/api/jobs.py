@@ -69,7 +69,11 @@ class Jobs:
         return cast("WholeJob", self._transport.call("getJob", _job(namespace, name)).body)
 
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
-        """Delete a job. After the answer no delivery of it begins."""
+        """Delete a job. After the answer no delivery of it begins.
+
+        It also deletes a job whose retention is over and that get() does not show any more, while the stack
+        still stores it.
+        """
         self._transport.call("deleteJob", _job(namespace, name), headers=preconditions(if_match))
 
     def list(

@@ -153,6 +153,20 @@ def test_a_deleted_job_is_gone() -> None:
     assert client.get().status == 404
 
 
+def test_a_job_that_has_ended_is_not_shown_and_can_be_deleted_once() -> None:
+    client = Client()
+    rev = client.put(
+        job={"dueTime": "1s", "retention": "0s", "retry": {"maxAge": "1s"}, "target": TARGET}
+    ).etag
+    client.world.clock.time += 2 * 3_600_000
+    assert client.get().status == 404
+    answers = [
+        client.send("DELETE", "/v1/namespaces/ns/jobs/job", headers={"if-match": each}).status
+        for each in ('"9-z"', rev, rev)
+    ]
+    assert answers == [412, 204, 404]
+
+
 def test_a_list_goes_on_from_page_to_page_without_data() -> None:
     client = Client()
     for number in range(5):

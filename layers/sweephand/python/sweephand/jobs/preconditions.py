@@ -7,7 +7,12 @@ from sweephand.model.job import Job, JobKey
 
 def existing_job(job: Job | None, key: JobKey, now: Instant) -> Job:
     """The job; NotFoundError if it does not exist or has expired."""
-    if job is None or job.is_gone(now):
+    return stored_job(None if job is None or job.is_gone(now) else job, key)
+
+
+def stored_job(job: Job | None, key: JobKey) -> Job:
+    """The job, also one that has expired and is still stored; NotFoundError if there is none."""
+    if job is None:
         raise NotFoundError(f"There is no job {key.name} in namespace {key.namespace}.")
     return job
 

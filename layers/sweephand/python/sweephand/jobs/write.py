@@ -11,7 +11,7 @@ from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement,
 from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
-from sweephand.jobs.preconditions import check_revision, existing_job
+from sweephand.jobs.preconditions import check_revision, existing_job, stored_job
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.secret_check import SecretCheck, secret_refs_of
 from sweephand.jobs.series import is_over
@@ -180,9 +180,10 @@ class Writer:
     def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
         """Delete a job. Once this returns, no delivery of it begins.
 
-        If a caller creates a job of the same name after this has found the one to delete, the new job stays.
-        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Its timers and messages are
-        dropped when they are read. Its runs and changes stay.
+        A job that has expired is deleted too while it is stored, since its late triggers may still wait. If a
+        caller creates a job of the same name after this has found the one to delete, the new job stays. Its
+        timers and messages are dropped when they are read. Its runs and changes stay. Raises NotFoundError if
+        no job is stored, PreconditionError, and UnavailableError after 20 s.
         """
         deleted = Change(requested_at, who, "deleted", self._ids.token())
         refused: Job | None = None
@@ -193,7 +194,7 @@ class Writer:
                 # caller may have created a new job of its name.
                 self._commits.discard_unused_payload(refused, found)
                 return
-            job = existing_job(found, key, requested_at)
+            job = stored_job(found, key)
             check_revision(key, job, if_match)
             # The change is filed first. After a crash the deletion may be filed without effect, but never
             # lost.
@@ -203,7 +204,8 @@ class Writer:
             place = None if self._quotas is None else self._quotas.before_deletion(key.namespace)
             check_time_limit(self._clock, requested_at)
             if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):
-                if self._quotas is not None and place is not None:
+                # A job that has expired may be off the count already. If not, the next count frees its place.
+                if self._quotas is not None and place is not None and not job.is_gone(self._clock.now()):
                     self._quotas.release(place)
                 self._commits.discard_unused_payload(job, None)
                 return

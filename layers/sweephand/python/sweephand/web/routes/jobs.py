@@ -176,7 +176,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="write",
         summary="Delete a job",
         description="After the answer no delivery of the job begins. Sweephand keeps the records of its runs "
-        "until their `historyRetention` is over.",
+        "until their `historyRetention` is over. A job whose retention is over is not shown any more. While "
+        "Sweephand still stores it, a DELETE ends what waits of it, and answers 204 too.",
         run=delete_job,
         headers=IF_MATCH,
         returns={204: Returns("The job is deleted")},
