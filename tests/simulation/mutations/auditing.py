@@ -13,6 +13,7 @@ from sweephand.model.timer import bucket_of
 from sweephand.runs import audit as auditing
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_rounds import AuditRounds
+from sweephand.runs.lost_runs import LostRuns
 from sweephand.wheel import audit
 
 _UNIT: Final = "tests/unit/runs/test_audit.py::"
@@ -116,5 +117,5 @@ def forgets_its_position() -> Iterator[None]:
     shown_by="tests/unit/runs/test_audit_runs.py::test_a_run_whose_message_was_lost_comes_to_its_end",
 )
 def leaves_lost_runs() -> Iterator[None]:
-    with patch.object(auditing, "_lost_message", lambda *_: None):
+    with patch.object(LostRuns, "message", lambda *_: None):
         yield

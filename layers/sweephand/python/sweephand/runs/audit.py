@@ -15,7 +15,6 @@ from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQ
 from sweephand.keep_ports import KeptJobs, KeptPayloads
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
-from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import (
     Cursor,
     OccurrenceTimer,
@@ -25,17 +24,12 @@ from sweephand.model.timer import (
     bucket_of,
     placed_timers,
 )
-from sweephand.model.trigger import DeadlineMessage, TriggerMessage, message_of
+from sweephand.model.trigger import message_of
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
-from sweephand.runs.job_walk import (
-    PAGE_MAX,
-    awaited,
-    namespaces_from,
-    run_pages,
-    write_in_time,
-)
+from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
+from sweephand.runs.lost_runs import LostRuns
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.audit import KEPT_MS, armed_from, due_timer, swept_to, timed_from, timer_from
 from sweephand.wheel.rebuild import NO_PAST, rebuilt_timers
@@ -121,7 +115,8 @@ class Auditor:
             is_over=is_over,
             mends=mends,
         )
-        part = _Part(self._timers, self._leases, lines, now, mends=mends)
+        lost_runs = LostRuns(self._policies, lines, now)
+        part = _Part(self._timers, self._leases, lines, lost_runs, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):
             progress = begun if each == begun.namespace else JobProgress(each)
@@ -271,12 +266,11 @@ class Auditor:
 
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
-        definition, late_at = job.definition, part.now - ATTEMPT_DELAY_MAX_MS
-        oldest_at = late_at - _RUNS_MS - definition.run_time_max_ms
+        oldest_at = part.now - ATTEMPT_DELAY_MAX_MS - _RUNS_MS - job.definition.run_time_max_ms
         for page in run_pages(self._runs, job, begun, oldest_at):
             for run in page.runs:
-                message = _lost_message(run, job)
-                if message is None or message.not_before > late_at:
+                message = part.lost_runs.message(run, job)
+                if message is None:
                     continue
                 part.done.runs.append(LostRun(job.key, run.run_id, message.not_before))
                 if part.mends:
@@ -292,7 +286,14 @@ class _Part:
     """What one call of an audit has read of the wheel, and what it has done."""
 
     def __init__(
-        self, timers: TimerStore, leases: LeaseStore, lines: LineAudit, now: Instant, *, mends: bool
+        self,
+        timers: TimerStore,
+        leases: LeaseStore,
+        lines: LineAudit,
+        lost_runs: LostRuns,
+        now: Instant,
+        *,
+        mends: bool,
     ) -> None:
         self._timers = timers
         self._leases = leases
@@ -303,6 +304,8 @@ class _Part:
         self.mends = mends
         #: It keeps the lines of policies.
         self.lines = lines
+        #: It judges runs.
+        self.lost_runs = lost_runs
         self.done = Audited()
 
     def swept_to(self, shard: int) -> Instant:
@@ -352,18 +355,3 @@ def _is_same(stored: Job | None, seen: Job) -> bool:
     if stored is None:
         return False
     return (stored.uid, stored.rev, stored.paused_at) == (seen.uid, seen.rev, seen.paused_at)
-
-
-def _lost_message(run: Run, job: Job) -> TriggerMessage | DeadlineMessage | None:
-    """The message without which a run does not go on; None if the run waits for none.
-
-    A retry of a paused job is sent again and again while the pause lasts. A message for an attempt that was
-    claimed looks like one after a crash, so the claim is taken over.
-    """
-    message = awaited(run, job.shard, job.definition.priority)
-    if isinstance(message, TriggerMessage) and job.paused_at is not None:
-        return None
-    if message is None and run.state == "claimed" and run.claimed_until is not None and job.paused_at is None:
-        claimed = latest_attempt_of(run)._replace(crashes=1, priority=job.definition.priority)
-        return claimed._replace(not_before=run.claimed_until, had_token=run.token is not None)
-    return message

@@ -1,0 +1,163 @@
+"""A run that waits under a policy is lost only if the policy's line has come further than to its message."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from tests.contract.builders import policy
+from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.world import NOON, World, key_of
+from tests.unit.runs.flow.leaving import PLACE, delete_policy, jobs_in_line
+from tests.unit.runs.flow.test_under_policies import KEY, waiting
+from tests.unit.runs.test_audit_runs import DAY, FAILED, HOUR, MINUTE, RETRY, lost
+
+from sweephand.model.policy_line import entry_of
+from sweephand.model.run import Run
+
+#: Every job of these tests has more occurrences, so it does not end.
+LIST = ["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"]
+
+
+def world_with_policy() -> World:
+    world = World()
+    world.flow_functions_max = 4
+    assert world.policies.put(replace(policy(5), key=KEY), None)
+    return world
+
+
+def run_of(world: World) -> Run:
+    (run,) = world.runs.page(key_of(), None, "", 10).items
+    return run
+
+
+def let_wait(world: World, until: int) -> None:
+    """Let time pass in which every work message is lost, so nobody walks the line."""
+    send = world.work.send
+    world.work.waiting.clear()
+    world.work.send = lambda *_: None  # type: ignore[method-assign]
+    world.run_until(until)
+    world.work.send = send  # type: ignore[method-assign]
+
+
+def retrying() -> World:
+    """A world in which the first attempt under the policy has failed."""
+    world = world_with_policy()
+    world.consumers.answering = lambda _: FAILED
+    world.put(schedule=LIST, policy="mailer", retry=RETRY)
+    world.run_until(NOON + 11 * MINUTE)
+    assert run_of(world).state == "retrying"
+    return world
+
+
+def retry_waits() -> World:
+    """A world with a retry in the line, which nobody walks."""
+    world = retrying()
+    let_wait(world, NOON + HOUR)
+    assert jobs_in_line(world) == ["job"]
+    return world
+
+
+def claim_waits() -> World:
+    """A world with a trigger in the line whose attempt a worker has claimed before it crashed."""
+    world = world_with_policy()
+    world.put(schedule=LIST, policy="mailer", history="full")
+
+    def crash(call: str) -> None:
+        if call == "before consumers.deliver":
+            raise KeyboardInterrupt
+
+    world.announce = crash
+    with pytest.raises(KeyboardInterrupt):
+        world.run_until(NOON + 11 * MINUTE)
+    world.announce = lambda _: None
+    let_wait(world, NOON + HOUR)
+    assert run_of(world).state == "claimed"
+    assert jobs_in_line(world) == ["job"]
+    return world
+
+
+WAITING = pytest.mark.parametrize("waits", [retry_waits, claim_waits])
+
+
+@WAITING
+@pytest.mark.parametrize("has_record", [True, False])
+def test_a_run_that_waits_for_a_missing_policy_is_not_lost(
+    waits: Callable[[], World], *, has_record: bool
+) -> None:
+    world = waits()
+    delete_policy(world)
+    if not has_record:
+        world.policies._policies.clear()
+    for hours in (3, 4, 5):
+        world.run_until(NOON + hours * HOUR)
+        assert world.audit_jobs().runs == []
+    world.run_until(world.clock.time + HOUR)
+    assert jobs_in_line(world) == ["job"]
+
+
+@WAITING
+@pytest.mark.parametrize("mends", [True, False])
+def test_a_run_that_waits_in_the_line_of_a_policy_that_is_behind_is_not_lost(
+    waits: Callable[[], World], *, mends: bool
+) -> None:
+    world = waits()
+    let_wait(world, NOON + 5 * HOUR)
+    done = world.audit_jobs(mends=mends)
+    assert (done.runs, done.written) == ([], 0)
+    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.run_until(world.clock.time + HOUR)
+    assert run_of(world).is_over
+
+
+@WAITING
+def test_a_run_whose_message_was_lost_comes_to_its_end_under_a_policy(waits: Callable[[], World]) -> None:
+    world = waits()
+    lost(world)
+    world.policy_lines.clear()
+    world.run_until(NOON + 5 * HOUR)
+    assert len(world.audit_jobs().runs) == 1
+    world.run_until(NOON + 6 * HOUR)
+    assert run_of(world).is_over
+    assert world.audit_jobs().runs == []
+
+
+@pytest.mark.parametrize(("ahead_ms", "is_lost"), [(HOUR - MINUTE, False), (HOUR + MINUTE, True)])
+def test_a_run_is_judged_by_the_time_that_the_line_has_come_to(ahead_ms: int, *, is_lost: bool) -> None:
+    world = retry_waits()
+    (message,) = waiting(world)
+    world.policy_lines.clear()
+    world.policy_lines.put(PLACE, entry_of([message], message.not_before + ahead_ms, "source"))
+    let_wait(world, NOON + 9 * HOUR)
+    assert bool(world.audit_jobs(mends=False).runs) == is_lost
+
+
+def test_the_check_of_an_accepted_run_does_not_wait_for_a_policy() -> None:
+    world = world_with_policy()
+    world.consumers.answering = lambda _: ACCEPTED
+    world.put(
+        schedule=LIST, policy="mailer", completion="async", heartbeatTimeout="10m", retry={"maxAttempts": 1}
+    )
+    world.run_until(NOON + 11 * MINUTE)
+    assert run_of(world).state == "running"
+    delete_policy(world)
+    lost(world)
+    world.run_until(NOON + 5 * HOUR)
+    assert len(world.audit_jobs().runs) == 1
+    world.run_until(NOON + 6 * HOUR)
+    assert run_of(world).state == "failed"
+
+
+@pytest.mark.parametrize("name", ["mailer", None])
+def test_a_retry_that_a_pause_has_put_off_is_not_lost_within_an_hour_of_the_resume(name: str | None) -> None:
+    world = world_with_policy()
+    world.consumers.answering = lambda _: FAILED
+    world.put(schedule=LIST, retry=RETRY, policy=name)
+    world.run_until(NOON + 11 * MINUTE)
+    world.pause()
+    world.run_until(NOON + DAY)
+    world.resume()
+    assert world.audit_jobs().runs == []
+    lost(world)
+    world.policy_lines.clear()
+    world.run_until(NOON + DAY + 2 * HOUR)
+    assert len(world.audit_jobs().runs) == 1
