@@ -20,6 +20,12 @@ class MemoryBatches:
         self._pages: dict[PageName, ProgressPage] = {}
         self._lock = threading.Lock()
 
+    def expire(self, now: Instant) -> None:
+        """Remove what DynamoDB removes by then."""
+        with self._lock:
+            self._heads = {name: head for name, head in self._heads.items() if head.expires_at > now}
+            self._pages = {name: page for name, page in self._pages.items() if page.expires_at > now}
+
     def advance(self, head: BatchHead) -> BatchHead:
         with self._lock:
             stored = self._heads.get(head.name)

@@ -13,7 +13,8 @@ _TICKS_APART_MS = 6 * HOUR_MS
 def expire(world: World) -> None:
     """Remove what DynamoDB and SQS remove by now."""
     now = world.clock.time
-    for store in (world.timers, world.jobs, world.runs, world.lines, world.policy_lines, world.kept_queues):
+    stores = (world.timers, world.jobs, world.runs, world.batches, world.lines, world.policy_lines)
+    for store in (*stores, world.kept_queues):
         store.expire(now)
     world.payloads.remove_old(now)
 

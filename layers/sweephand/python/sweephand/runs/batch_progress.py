@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sweephand.base.errors import StoreError
-from sweephand.base.instants import Instant
+from sweephand.base.instants import DAY_MS, Instant
 from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.batch_mark import BatchName, Mark, RunEnd
@@ -23,6 +23,10 @@ from sweephand.runs.received import Handled
 #: deliver one trigger each, mark runs of one word, and each write that is refused means that another one was
 #: made.
 _WRITES_MAX: Final = 60
+
+#: The marks of a batch are kept for so much longer than the records of its runs. Its other triggers may wait
+#: in a pause, or for a policy, and the end of the batch is told only if no mark is lost meanwhile.
+_WAIT_MAX_MS: Final = 365 * DAY_MS
 
 #: How many pages one read asks for. 10,000,000 triggers have 10,000 pages.
 _PAGES_READ: Final = 1_000
@@ -72,7 +76,7 @@ class BatchProgress:
     def _record(self, batch: BatchName, marks: Sequence[Mark]) -> None:
         size, kept_until = marks[0].size, max(mark.expires_at for mark in marks)
         # The first runs of a batch can be over a whole window before the last.
-        head = BatchHead(batch, size, expires_at=kept_until + size.window_ms)
+        head = BatchHead(batch, size, expires_at=kept_until + size.window_ms + _WAIT_MAX_MS)
         ends: list[tuple[int, RunEnd]] = [(mark.index, mark.end) for mark in marks]
         level, count = 0, size.total
         while full := self._mark(head, level, count, ends):
