@@ -139,11 +139,11 @@ class Attempts:
     ) -> AttemptMade | NotMade:
         """Send the trigger to its job's target, by the latest definition of the job.
 
-        `job` is the job in `read`. `permit` is that of the job's policy, if it has one. When the request is
-        sent, the read of the job is at most a second old, and the request was made from that read. If the job
-        changes while a connection is being made, the new request uses that connection. All connections and
-        the request together take no longer than the target's time-out. They end before `deadline`, when the
-        function's time is up.
+        `job` is the job in `read`. `permit` is that of the job's policy, if it has one, and is kept while a
+        run of `job` may last. When the request is sent, the read of the job is at most a second old, and
+        the request was made from that read. If the job changes while a connection is being made, the new
+        request uses that connection. All connections and the request together take no longer than the
+        target's time-out. They end before `deadline`, when the function's time is up.
 
         StoreError: the attempt was not made, or its result is unknown.
         """
@@ -158,7 +158,7 @@ class Attempts:
                 # The read had grown too old and was repeated.
                 if latest.job is None or liveness_of(message, latest) != "alive":
                     return Withdrawn(latest)
-                if _needs_another_attempt(latest.job, job, run_token):
+                if _needs_another_attempt(latest.job, job, run_token, permit):
                     return Postponed()
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
@@ -266,14 +266,17 @@ def _without_tokens(answer: Answer) -> Answer:
     return answer._replace(text=text, error=error)
 
 
-def _needs_another_attempt(latest: Job, job: Job, run_token: str | None) -> bool:
+def _needs_another_attempt(latest: Job, job: Job, run_token: str | None, permit: "Permit | None") -> bool:
     """Whether this attempt cannot go on with the latest definition of its job.
 
     If the job has become async, its consumer must call back, and the attempt has no token for that. If the
-    job has another policy, the attempt has no permit of it.
+    job has another policy, the attempt has no permit of it. If the run may now last longer than by `job`, its
+    permit would be free before the run is over.
     """
     has_no_token = latest.definition.is_async and run_token is None
-    return has_no_token or latest.definition.policy != job.definition.policy
+    lasts_longer = latest.definition.max_run_time_ms > job.definition.max_run_time_ms
+    outlasts_permit = permit is not None and run_token is not None and lasts_longer
+    return has_no_token or outlasts_permit or latest.definition.policy != job.definition.policy
 
 
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
