@@ -143,7 +143,7 @@ def test_a_claim_that_was_taken_over_keeps_the_token_that_the_consumer_may_have(
         # The first function crashes. The second one makes no request, and the third one does.
         claims = Claims(runs=runs, clock=clock, ids=ids)
         run = claims.run_of(message, NOON + HOUR)
-        run, refused_by = claims.claim(run, is_async=True)
+        run, refused_by = claims.claim(run, is_async=True, permit=None)
         assert refused_by is None
         tokens.append(run.token)
         if len(tokens) == 2:

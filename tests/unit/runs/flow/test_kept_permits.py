@@ -6,12 +6,12 @@ import pytest
 from tests.contract.builders import NOON, policy
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.doubles import CountingIds, HandClock
-from tests.fakes.faults import working
+from tests.fakes.faults import Killed, working
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies
-from tests.unit.runs.flow.test_under_policies import away, run_of, world_with
+from tests.unit.runs.flow.test_under_policies import KEY, away, run_of, world_with
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.base.timing import HOLDER_MS, JOB_READ_AGE_MAX_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, HOLDER_MS, JOB_READ_AGE_MAX_MS
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.take_permits import take_permits
 
@@ -93,3 +93,28 @@ def test_a_run_that_may_not_last_longer_keeps_its_permit(changed: dict[str, Any]
     world.run_until(NOON + 10 * SECOND_MS)
     assert run_of(world).state == "running"
     assert world.consumers.times == [NOON + SECOND_MS + JOB_READ_AGE_MAX_MS + 100], "it was not put off"
+
+
+def test_a_run_that_takes_over_the_token_of_a_crashed_attempt_holds_a_permit() -> None:
+    """The consumer may still answer 202, although the job is not async any more."""
+    world = world_with(1)
+    world.consumers.answering = lambda _: ACCEPTED
+    world.put(dueTime="5s", policy="mailer", completion="async")
+
+    def announce(call: str) -> None:
+        if call == "after consumers.deliver":
+            working(world)
+            raise Killed(call)
+
+    world.announce = announce
+    with pytest.raises(Killed):
+        world.run_until(NOON + 30 * SECOND_MS)
+    world.patch(completion="sync")
+    # SQS shows the work message again.
+    world.app(world.api_clock).flow.line_up.wake(KEY, NOON + ATTEMPT_CLAIM_MS)
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + 3 * MINUTE_MS)
+    assert run_of(world).state == "running"
+    assert len(away(world)) == 1
+    run = run_of(world)
+    world.callbacks().complete(run.key, run.run_id, run.token)
+    assert not away(world)

@@ -49,19 +49,20 @@ class Claims:
             batch=trigger.batch,
         )
 
-    def claim(self, run: Run, *, is_async: bool) -> tuple[Run, Run | None]:
+    def claim(self, run: Run, *, is_async: bool, permit: "Permit | None") -> tuple[Run, Run | None]:
         """Claim an attempt.
 
         Returns the run as it was claimed, and the stored run that refuses the claim, if any. If the job is
-        async, the run gets a token for the consumer's callbacks.
+        async, the run gets a token for the consumer's callbacks. A run with a token may go on after its
+        request, so it has the name of its permit, if there is one.
         """
         if is_async:
-            run = replace(run, token=run_token(self._ids.secret()))
+            run = _with_token(run, run_token(self._ids.secret()), permit)
         now = self._clock.now()
         refused_by = self._runs.claim(run, now)
         if refused_by is not None and refused_by.token != run.token and _is_abandoned(refused_by, run, now):
             # A crashed invocation had claimed this attempt, and may have sent its token to the consumer.
-            run = replace(run, token=refused_by.token)
+            run = _with_token(run, refused_by.token, permit)
             refused_by = self._runs.claim(run, now)
             if run.owner is not None:
                 self._taken_over.add(run.owner)
@@ -156,6 +157,12 @@ class Claims:
 def may_have_been_started(message: TriggerMessage) -> bool:
     """Whether an invocation may have started this attempt and then crashed, or failed to learn its result."""
     return message.crashes > 0 or message.faults > 0
+
+
+def _with_token(run: Run, token: str | None, permit: "Permit | None") -> Run:
+    """The run with that token, and with the name of its permit if it has a token."""
+    name = None if token is None or permit is None else permit.name
+    return replace(run, token=token, permit=name)
 
 
 def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:

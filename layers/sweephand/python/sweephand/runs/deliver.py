@@ -267,9 +267,7 @@ class Deliverer:
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = _started(run, message, self._clock.now())
-            if is_async and permit is not None:
-                run = replace(run, permit=permit.name)
-            run, refused_by = self._claims.claim(run, is_async=is_async)
+            run, refused_by = self._claims.claim(run, is_async=is_async, permit=permit)
             if refused_by is not None:
                 return self._refused(self._claims.leaving(message, permit), refused_by, job)
         attempted: AttemptMade | NotMade
