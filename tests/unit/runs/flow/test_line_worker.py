@@ -68,7 +68,9 @@ class Flow:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def worker(self, read_concurrently: Concurrently = one_by_one) -> LineWorker:
+    def worker(
+        self, read_concurrently: Concurrently = one_by_one, concurrently: Concurrently = one_by_one
+    ) -> LineWorker:
         return LineWorker(
             policies=self._port(self.policies, "policies"),
             permits=self._port(self.permits, "permits"),
@@ -78,7 +80,7 @@ class Flow:
             clock=self.clock,
             ids=self.ids,
             workers_max=self.workers_max,
-            concurrently=one_by_one,
+            concurrently=concurrently,
             read_concurrently=read_concurrently,
         )
 

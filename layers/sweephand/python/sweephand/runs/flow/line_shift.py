@@ -1,5 +1,6 @@
 """The time in which a worker of a line holds permits: its threads deliver, read ahead, and leave."""
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Lock
@@ -94,9 +95,17 @@ class Shift:
         #: When the rate has its next token, if the worker left for want of one.
         self.dry_until: Instant | None = None
 
-    def run(self) -> None:
-        """Walk until there is nothing to do, or no time or permit left. Raises the first error in the end."""
-        self._worker.run_all(self._threads, self._thread)
+    def run(self, begin: Callable[[], None]) -> None:
+        """Begin, and walk until there is nothing to do, or no time or permit left.
+
+        Raises the first error in the end. Nothing is open then, and the holder is released if its store can
+        be written.
+        """
+        try:
+            begin()
+            self._worker.run_all(self._threads, self._thread)
+        except Exception as error:  # noqa: BLE001 - it is raised once the holder is released
+            self._error = error
         if self._error is not None:
             with suppress(StoreError):
                 self._leave()
@@ -254,8 +263,11 @@ class Shift:
         """Give back what has not begun, and release the holder. The caller is the one thread that reads."""
         self._is_over = True
         has_more = self._permits.is_busy
-        has_more |= self._walk.leave(self._permits.until + 1)
-        self._permits.release()
+        try:
+            has_more |= self._walk.leave(self._permits.until + 1)
+        finally:
+            # Whatever became of the line: nothing begins any more, and what is open is away until it is over.
+            self._permits.release()
         if self.dry_until is not None:
             self._worker.wake_for_token(self._permits.key, self.dry_until)
         elif has_more:

@@ -102,7 +102,7 @@ class LineWorker:
         `acknowledge` removes the message from its queue. It is called before the work if a copy takes the
         message's place. Otherwise each receive of a message that crashes its worker would add a copy.
 
-        StoreError: the message must come again. What was taken then ends by itself.
+        StoreError: the message must come again. The holder is released by then, unless that failed too.
         """
         key = PolicyKey(message.namespace, message.policy)
         now = self._clock.now()
@@ -151,9 +151,8 @@ class LineWorker:
             pace=pace,
             before_delete=self._before_delete,
         )
-        walk.begin(policy, message.hint)
         shift = Shift(self, policy, permits, walk, pace=pace, deadline=deadline)
-        shift.run()
+        shift.run(lambda: walk.begin(policy, message.hint))
         if shift.dry_until is None:
             self._look_back(policy, walk, deadline - max(RESERVE_MS, 3 * pace.slowest_ms))
         return "walked"

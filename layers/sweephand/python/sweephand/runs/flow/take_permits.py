@@ -1,7 +1,9 @@
 """Taking permits of a policy: a worker takes a holder, if the policy has not too many workers yet."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.flow_ports import PermitStore, PolicyStore
 from sweephand.model.policy import PermitHolder, Policy
@@ -26,12 +28,14 @@ def take_permits(
     later may not have been seen. A worker that calls others finds that.
 
     The search begins at a random place, so that workers that begin together do not meet at one holder.
+    StoreError: no holder is taken, unless its release failed too.
     """
     owner = ids.token()
     first_group = int(ids.fraction() * policy.groups)
     numbers = [(first_group + number) % policy.groups for number in range(policy.groups)]
     groups: Iterable[Sequence[PermitHolder]] = (permits.holders(policy.key, each) for each in numbers)
-    if policy.holders > workers_max:
+    is_bounded = policy.holders > workers_max
+    if is_bounded:
         groups = list(groups)
         if sum(each.is_owned(clock.now()) for group in groups for each in group) >= workers_max:
             return None
@@ -41,20 +45,27 @@ def take_permits(
             now = clock.now()
             if not seen.is_takeable(policy, now):
                 continue
-            taken = permits.take(policy.key, seen, owner, now, until)
+            try:
+                taken = permits.take(policy.key, seen, owner, now, until)
+            except StoreError:
+                # It may be taken all the same, with only the answer lost.
+                with suppress(StoreError):
+                    permits.enter(policy.key, seen.slot, owner, {}, releasing=True)
+                raise
             if taken is None:
                 continue
             held = Permits(policy, taken, owner, policies=policies, permits=permits, clock=clock)
-            if held.free() > 0:
-                if policy.holders <= workers_max:
-                    return held
-                again = [each for number in numbers for each in permits.holders(policy.key, number)]
-                if not is_surplus(held, again, workers_max, clock.now()):
-                    return held
-                held.release()
-                return None
-            # Its last worker left requests open since the holder was read.
-            held.release()
+            # There is none if its last worker left requests open since the holder was read.
+            has_free, keeps = held.free() > 0, False
+            try:
+                again = (each for number in numbers for each in permits.holders(policy.key, number))
+                is_last = has_free and is_bounded and is_surplus(held, again, workers_max, clock.now())
+                keeps = has_free and not is_last
+            finally:
+                if not keeps:
+                    held.release()
+            if has_free:
+                return held if keeps else None
     return None
 
 
