@@ -1,11 +1,14 @@
 """What every PolicyLines promises (flow_ports.py)."""
 
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, large_payload, trigger_message
 from tests.fakes.engines import Stores
+from tests.fakes.flow_memory import MemoryPolicyLines
 
+from sweephand.base.errors import NewerError
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
 from sweephand.flow_ports import PolicyLines
@@ -243,3 +246,36 @@ def test_an_entry_that_is_written_late_is_kept_as_long_as_one_that_is_due_then(s
     end = NOON + 40 * DAY_MS + LINE_RETENTION_MS + LINE_EXTENDED_AFTER_MS
     assert lines.extend(PLACE, "", NOON + 90 * DAY_MS, end - 2_000, 10).entries == 1
     assert lines.extend(PLACE, "", NOON + 90 * DAY_MS, end + 2_000, 10).entries == 1
+
+
+def put_newer(lines: PolicyLines, written: LineEntry) -> None:
+    """Write an entry that only a newer version can read."""
+    if isinstance(lines, MemoryPolicyLines):
+        lines.newer.add(written.token)
+    with patch("sweephand.storage.policy_lines._VERSION", 2):
+        lines.put(PLACE, written)
+
+
+@pytest.mark.parametrize("has_claim", [False, True])
+@pytest.mark.parametrize("limit", [1, 2, 5])
+def test_a_top_leaves_out_the_entries_of_a_newer_version_and_says_so(
+    lines: PolicyLines, limit: int, *, has_claim: bool
+) -> None:
+    claim = lines.claim(PLACE, None, ME, UNTIL) if has_claim else None
+    for second in range(12):
+        if second in (3, 8):
+            lines.put(PLACE, entry(second))
+        else:
+            put_newer(lines, entry(second))
+    top = lines.top(PLACE, NOON + 60_000, limit)
+    assert top == LineTop(claim, (entry(3), entry(8))[:limit], has_newer=True)
+    assert not lines.top(PLACE, NOON, limit).has_newer
+    assert lines.count(PLACE, NOON + 60_000, 20).triggers == 12
+
+
+def test_a_page_with_an_entry_of_a_newer_version_is_refused(lines: PolicyLines) -> None:
+    lines.put(PLACE, entry(0))
+    put_newer(lines, entry(1))
+    assert lines.page(PLACE, "", 1) == (entry(0),)
+    with pytest.raises(NewerError):
+        lines.page(PLACE, "", 2)

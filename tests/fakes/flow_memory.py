@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
+from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
 from sweephand.model.allowance import Allowance, first_slot, step_us_of
@@ -179,6 +180,8 @@ class MemoryPolicyLines:
         self._entries: dict[LinePlace, dict[str, LineEntry]] = {}
         self._claims: dict[LinePlace, LineClaim] = {}
         self._kept_until: dict[tuple[LinePlace, str], Instant] = {}
+        #: The tokens of entries that a newer version has written, as a test says.
+        self.newer: set[str] = set()
         self._lock = threading.Lock()
 
     def expire(self, now: Instant) -> None:
@@ -214,16 +217,24 @@ class MemoryPolicyLines:
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
         with self._lock:
             entries = self._entries.get(place, {})
-            keys = sorted(key for key in entries if key < entry_key(before, ""))
-            return LineTop(self._claims.get(place), tuple(entries[key] for key in keys[:limit]))
+            in_time = [entries[key] for key in sorted(entries) if key < entry_key(before, "")]
+            first = [each for each in in_time if each.token not in self.newer][:limit]
+            seen = in_time if len(first) < limit else in_time[: in_time.index(first[-1])]
+            has_newer = any(each.token in self.newer for each in seen)
+            return LineTop(self._claims.get(place), tuple(first), has_newer)
 
     def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
         with self._lock:
             entries = self._entries.get(place, {})
-            return tuple(entries[key] for key in sorted(key for key in entries if key > after)[:limit])
+            found = tuple(entries[key] for key in sorted(key for key in entries if key > after)[:limit])
+            if any(each.token in self.newer for each in found):
+                raise NewerError("A newer version wrote an entry of this page.")
+            return found
 
     def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
-        entries = self.top(place, before, limit + 1).entries
+        with self._lock:
+            found = self._entries.get(place, {})
+            entries = [found[key] for key in sorted(found) if key < entry_key(before, "")][: limit + 1]
         some = entries[:limit]
         triggers = sum(len(each.messages) for each in some)
         return LineCount(triggers, some[0].at if some else None, len(entries) <= limit)

@@ -125,7 +125,8 @@ class PolicyLines(Protocol):
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
         """The claim of a partition, and its first entries with a time before `before`, up to `limit`.
 
-        Raises NewerError if a newer version wrote one of them.
+        Entries that a newer version wrote are left out, and the top says so. If a hundred of them stand in a
+        row, what is behind them may be left out too.
         """
         ...
 
@@ -133,7 +134,7 @@ class PolicyLines(Protocol):
         """Up to `limit` entries of a partition behind the sort key `after`, whatever their time.
 
         An empty `after` stands for the beginning. There may be fewer entries, and none only behind the last
-        one. Raises NewerError as top() does.
+        one. Raises NewerError if a newer version wrote one of them.
         """
         ...
 

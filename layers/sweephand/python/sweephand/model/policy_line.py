@@ -109,10 +109,14 @@ class LineClaim(NamedTuple):
 
 
 class LineTop(NamedTuple):
-    """What a worker sees of a partition: its claim, None before the first, and the first entries."""
+    """What a worker sees of a partition: its claim, None before the first, and the first entries.
+
+    If it `has_newer`, entries that only a newer version can read stand among these, and were left out.
+    """
 
     claim: LineClaim | None
     entries: tuple[LineEntry, ...]
+    has_newer: bool = False
 
 
 class LineCount(NamedTuple):

@@ -31,6 +31,9 @@ _CLAIM: Final = "#claim"
 #: The version of an entry. A version of Sweephand leaves entries alone that have a newer one.
 _VERSION: Final = 1
 
+#: A read of the first entries passes over about so many that have a newer version.
+_NEWER_MAX: Final = 100
+
 
 class ClaimItem(Item):
     """The claim of a partition."""
@@ -77,12 +80,25 @@ class DynamoPolicyLines:
         )
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
-        """The claim and the first entries, by one query."""
-        in_time = (EntryItem.pk == _partition(place)) & (EntryItem.sk < entry_key(before, ""))
-        items = self._table.query(in_time, limit + 1).items
-        claim = _claim(items[0]) if items and items[0]["sk"]["S"] == _CLAIM else None
-        entries = items[1:] if claim else items[:limit]
-        return LineTop(claim, tuple(_entry(raw) for raw in entries))
+        """The claim and the first entries, by one query. Entries of a newer version take more of them."""
+        claim: LineClaim | None = None
+        entries: list[LineEntry] = []
+        low, size, newer, has_more = _CLAIM, limit + 1, 0, True
+        while has_more and len(entries) < limit and newer < _NEWER_MAX:
+            in_time = (EntryItem.pk == _partition(place)) & EntryItem.sk.between(low, entry_key(before, ""))
+            result, newer_before = self._table.query(in_time, size), newer
+            for raw in result.items:
+                low = raw["sk"]["S"] + "\0"
+                if raw["sk"]["S"] == _CLAIM:
+                    claim = _claim(raw)
+                elif len(entries) < limit:
+                    try:
+                        entries.append(_entry(raw))
+                    except NewerError:
+                        newer += 1
+            # DynamoDB reads 1 MB at most. What is left then comes with the next read of the caller.
+            has_more, size = result.has_more and newer > newer_before, 2 * size
+        return LineTop(claim, tuple(entries), newer > 0)
 
     def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
         """The entries behind a sort key, by one query, which reads 1 MB at most."""

@@ -57,6 +57,8 @@ class LineClaims:
         self._former: LinePlace | None = None
         #: When this worker last saw due work in a partition that another worker walks.
         self.busy_at: Instant = 0
+        #: Whether this worker has seen due entries that only a newer version can read.
+        self.has_newer = False
 
     @property
     def count(self) -> int:
@@ -200,7 +202,9 @@ class LineClaims:
             return place, self._pace.timed(lambda: self._lines.top(place, before, 1))
 
         for some in parts(places, READS_AT_ONCE):
-            yield from self._concurrently([lambda place=place: read(place) for place in some])  # type: ignore[misc]
+            found = self._concurrently([lambda place=place: read(place) for place in some])  # type: ignore[misc]
+            self.has_newer |= any(top.has_newer for _, top in found)
+            yield from found
 
 
 def _rank(place: LinePlace) -> int:

@@ -70,6 +70,11 @@ class LineWalk:
         return self._claims.busy_at
 
     @property
+    def has_newer(self) -> bool:
+        """Whether the worker has seen due entries that only a newer version can read."""
+        return self._claims.has_newer
+
+    @property
     def _sees_elsewhere(self) -> bool:
         """Whether a partition with work that nobody walked was seen, so lately that it may still be so."""
         return self._clock.now() - self._elsewhere_at < FAN_OUT_MS
@@ -233,9 +238,7 @@ class LineWalk:
             homes = homes[: max(0, len(mine) // least - 1)]
             moved = mine[len(mine) - len(mine) * len(homes) // (len(homes) + 1) :]
             gone = set(moved)
-            kept = [each for each in self._waiting if each not in gone]
-            self._waiting.clear()
-            self._waiting.extend(kept)
+            self._waiting = deque(each for each in self._waiting if each not in gone)
         by_home = {home: moved[number :: len(homes)] for number, home in enumerate(homes)}
         portions = {
             home: ([each.message for each in given], given[0].taken.entry.token)
@@ -394,6 +397,4 @@ class LineWalk:
     def _lose(self, place: LinePlace) -> None:
         """Another worker walks the partition now: begin nothing more of it."""
         with self._lock:
-            kept = [each for each in self._waiting if each.taken.place != place]
-            self._waiting.clear()
-            self._waiting.extend(kept)
+            self._waiting = deque(each for each in self._waiting if each.taken.place != place)

@@ -162,6 +162,11 @@ class LineWorker:
 
         Who has the permits looks at the line before it leaves, and sees what is due by its own clock.
         """
+        self._come_again(message)
+        return why
+
+    def _come_again(self, message: WorkMessage) -> None:
+        """Have a message come once the time of this one has come by every clock, unless one is on its way."""
         key = PolicyKey(message.namespace, message.policy)
         due_at, now = message.not_before + CLOCK_SKEW_MAX_MS, self._clock.now()
         if due_at > now and self._permits.bucket(key).covered_until < due_at:
@@ -169,7 +174,6 @@ class LineWorker:
             covered_until = due_at + COVER_SLACK_MS
             self._line_up.send_again(again, covered_until)
             self._permits.cover(key, covered_until)
-        return why
 
     def _look_back(self, policy: Policy, walk: LineWalk, ends_at: Instant) -> None:
         """Have the line looked after from now on: another worker may have found every permit taken.
@@ -180,6 +184,10 @@ class LineWorker:
         at = walk.unclaimed_from(policy, before, ends_at)
         if at is not None:
             self._line_up.wake(policy.key, at)
+        elif walk.has_newer:
+            # Whoever called this worker may have written them. The newer version needs a message when it is
+            # back.
+            self._come_again(WorkMessage(*policy.key, self._clock.now()))
 
     def wake_for_token(self, key: PolicyKey, at: Instant) -> None:
         """Send a work message for the next token, unless a mark says that one is on its way."""
