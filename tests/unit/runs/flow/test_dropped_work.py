@@ -94,6 +94,16 @@ def test_a_call_for_help_that_comes_late_is_dropped_without_a_call_of_a_store() 
     assert scene.delivered == [trigger_message(NOON)]
 
 
+def test_a_call_for_help_that_finds_no_permit_neither_comes_again_nor_stands_for_others() -> None:
+    scene = flow(1)
+    [held] = scene.holders()[:1]
+    assert scene.permits.take(KEY, held, "other", NOON, NOON + HOLDER_MS)
+    assert scene.work(WORK._replace(until=NOON + HELP_MS)) == "full"
+    assert not scene.sent
+    assert scene.work() == "full"
+    assert [message.until for _, message in scene.sent] == [None]
+
+
 def test_a_worker_calls_helpers_for_ten_seconds() -> None:
     scene = flow(8)
     scene.request_ms = 1_000

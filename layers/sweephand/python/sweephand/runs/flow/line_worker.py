@@ -160,9 +160,11 @@ class LineWorker:
     def _drop(self, message: WorkMessage, why: WorkOutcome) -> WorkOutcome:
         """Drop a message, once its time has come by every clock. Until then let one come again for it.
 
-        Who has the permits looks at the line before it leaves, and sees what is due by its own clock.
+        Who has the permits looks at the line before it leaves, and sees what is due by its own clock. Who
+        called for help does so too, and need not be called again.
         """
-        self._come_again(message)
+        if message.until is None:
+            self._come_again(message)
         return why
 
     def _come_again(self, message: WorkMessage) -> None:
