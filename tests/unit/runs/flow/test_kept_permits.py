@@ -10,6 +10,7 @@ from tests.fakes.faults import Killed, working
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies
 from tests.unit.runs.flow.test_under_policies import KEY, away, run_of, world_with
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, HOLDER_MS, JOB_READ_AGE_MAX_MS
 from sweephand.runs.flow.permits import Permits
@@ -40,6 +41,7 @@ def test_a_run_whose_entry_is_being_written_while_the_holder_is_read_counts_afte
         permits=slow,
         clock=clock,
         ids=CountingIds(),
+        concurrently=one_by_one,
     )
     assert isinstance(held, Permits)
     assert held.admit("run")

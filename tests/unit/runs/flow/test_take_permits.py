@@ -1,19 +1,26 @@
 """A policy takes at most so many flow functions, and leaves the others to other policies."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from tests.contract.builders import NOON, policy
 from tests.fakes.doubles import CountingIds, HandClock
+from tests.fakes.faults import calls_of
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies
+from tests.fakes.world import World
 from tests.unit.runs.flow.test_line_worker import KEY, flow, triggers
+from tests.unit.runs.flow.test_under_policies import KEY as UNDER
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.concurrency import Concurrently, Result, one_by_one
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import HELPERS_COME_MS, HOLDER_MS
-from sweephand.model.policy import PermitHolder, Policy, workers_max_of
+from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey, Rate, workers_max_of
 from sweephand.runs.flow.permits import Permits
-from sweephand.runs.flow.take_permits import is_surplus, take_permits
+from sweephand.runs.flow.take_permits import HoldersInUse, is_surplus, take_permits
 
 
 @dataclass
@@ -26,7 +33,12 @@ class Stack:
     permits: MemoryPermits = field(default_factory=MemoryPermits)
     ids: CountingIds = field(default_factory=CountingIds)
 
-    def take(self, workers_max: int, permits: MemoryPermits | None = None) -> Permits | None:
+    def take(
+        self,
+        workers_max: int,
+        permits: MemoryPermits | None = None,
+        concurrently: Concurrently = one_by_one,
+    ) -> Permits | None:
         return take_permits(
             self.made,
             self.clock.time + HOLDER_MS,
@@ -35,10 +47,31 @@ class Stack:
             permits=permits or self.permits,
             clock=self.clock,
             ids=self.ids,
+            concurrently=concurrently,
         )
 
-    def owned(self) -> int:
-        return sum(each.is_owned(self.clock.time) for each in self.permits.holders(self.made.key, 0))
+    def owned(self, first: int = 0, end: int = 1) -> int:
+        """How many holders of those groups have an owner."""
+        groups = [self.permits.holders(self.made.key, each) for each in range(first, end)]
+        return sum(each.is_owned(self.clock.time) for group in groups for each in group)
+
+    def counting(self) -> "Counting":
+        """The same permits, with a list of the groups that were read."""
+        found = Counting()
+        found._holders = self.permits._holders
+        return found
+
+
+class Counting(MemoryPermits):
+    """Notes which groups were read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.groups: list[int] = []
+
+    def holders(self, key: PolicyKey, group: int) -> Sequence[PermitHolder]:
+        self.groups.append(group)
+        return super().holders(key, group)
 
 
 @pytest.mark.parametrize(("functions", "workers"), [(0, 0), (1, 1), (2, 1), (3, 2), (1_000, 999)])
@@ -150,3 +183,82 @@ def test_a_worker_that_finds_that_there_are_too_many_leaves() -> None:
     assert scene.work() == "walked"
     assert 2 <= len(scene.delivered) < 40
     assert len(scene.waiting()) == 200 - len(scene.delivered)
+
+
+@pytest.mark.parametrize("functions", [5, 20, 2_000])
+@pytest.mark.parametrize("limits", [PolicyLimits(None, Rate(10, SECOND_MS)), PolicyLimits(10_000, None)])
+def test_a_trigger_that_comes_alone_costs_two_reads_of_holders_whatever_the_limits(
+    functions: int, limits: PolicyLimits
+) -> None:
+    world = World()
+    world.flow_functions_max = functions
+    # The policy was made for four permits, so each holder has one.
+    assert world.policies.put(policy(4, key=UNDER, holder_size=1), None)
+    writer = world.app(world.api_clock).policies.policy_writer
+    writer.put(UNDER, limits, who="me", requested_at=world.api_clock.now())
+    world.put(schedule=["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"], policy="mailer")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    calls = calls_of(world, lambda: world.run_until(NOON + 15 * MINUTE_MS))
+    assert len(world.consumers.ids) == 1
+    assert calls.count("before permits.holders") <= 2
+
+
+def many(**changed: Any) -> Stack:
+    """A policy of 10,000 permits in as many holders, which lie in 625 groups."""
+    return Stack(policy(10_000, holder_size=1, **changed))
+
+
+def test_a_worker_that_finds_enough_others_reads_one_group() -> None:
+    stack = many()
+    assert all(stack.take(4) for _ in range(4))
+    counting = stack.counting()
+    assert stack.take(4, counting) is None
+    assert counting.groups == [0]
+
+
+def test_workers_take_holders_of_the_first_groups_and_find_each_other_there() -> None:
+    stack = many()
+    counting = stack.counting()
+    assert sum(stack.take(40, counting) is not None for _ in range(60)) == 40
+    assert stack.owned(0, 625) == stack.owned(0, 3) == 40
+    assert max(counting.groups) < 7
+
+
+def test_what_runs_keep_is_passed_over_with_many_reads_at_once() -> None:
+    stack = many()
+    keep_first(stack, 600 * GROUP_SIZE)
+    at_once: list[int] = []
+
+    def concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
+        at_once.append(len(tasks))
+        return one_by_one(tasks)
+
+    assert all(stack.take(4, concurrently=concurrently) for _ in range(4))
+    assert stack.take(4) is None
+    assert stack.owned(600, 625) == 4
+    assert at_once[:10] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 114]
+
+
+def test_a_worker_in_a_later_group_leaves_once_enough_others_are_before_it() -> None:
+    stack = many()
+    keep_first(stack, GROUP_SIZE)
+    late = [stack.take(2) for _ in range(2)]
+    # The runs of the first group are over, and two workers take its holders without seeing the others.
+    for slot in range(GROUP_SIZE):
+        stack.permits.remove(stack.made.key, slot, ["run"])
+    stack.clock.time += 1
+    early = [stack.take(2) for _ in range(2)]
+    for held, has_to_leave in [*((each, True) for each in late), *((each, False) for each in early)]:
+        assert held is not None
+        found = HoldersInUse(stack.made, 2, stack.permits, stack.clock, one_by_one).read(held)
+        assert is_surplus(held, found, 2, stack.clock.time) == has_to_leave
+
+
+def keep_first(stack: Stack, slots: int) -> None:
+    """Let a run keep each of the first permits."""
+    until = stack.clock.time + HOLDER_MS
+    for slot in range(slots):
+        free = stack.permits.holder(stack.made.key, slot)
+        assert stack.permits.take(stack.made.key, free, "owner", stack.clock.time, until)
+        kept = {"run": NOON + 10 * HOLDER_MS}
+        assert stack.permits.enter(stack.made.key, slot, "owner", kept, releasing=True)

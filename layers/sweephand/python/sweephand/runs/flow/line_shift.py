@@ -195,7 +195,7 @@ class Shift:
         self._calls = [(at, called) for at, called in self._calls if now - at < HELPERS_COME_MS]
         expected = sum(called for _, called in self._calls)
         done = self._worker.fan_out(policy, self._walk, self._permits, enough=enough, expected=expected)
-        # Where functions are few, all holders were read, and no function is free for most of the time.
+        # Where functions are few, some groups were read, and no function is free for most of the time.
         is_vain = done.is_bounded and not done.called
         self._fan_out_at = now + (LINE_LOOK_MAX_MS if is_vain else FAN_OUT_MS)
         self._must_leave = self._must_leave or done.is_surplus

@@ -25,7 +25,7 @@ from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits
-from sweephand.runs.flow.take_permits import is_surplus, take_permits
+from sweephand.runs.flow.take_permits import HoldersInUse, is_surplus, take_permits
 from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
@@ -138,6 +138,7 @@ class LineWorker:
             permits=self._permits,
             clock=self._clock,
             ids=self._ids,
+            concurrently=self._read_concurrently,
         )
         if permits is None:
             return self._drop(message, "full")
@@ -202,12 +203,14 @@ class LineWorker:
 
         A worker is called for each free holder that can help, less the `expected` ones that were called
         before and may not have come yet. A worker with idle permits finds its share. Of a policy with more
-        holders than workers, all holders are read, and else those of a random group.
+        holders than workers, the groups are read that have its workers, and else a random one.
         """
-        is_bounded = policy.holders > self._workers_max
-        numbers = range(policy.groups) if is_bounded else [int(self._ids.fraction() * policy.groups)]
-        reads = [partial(self._permits.holders, policy.key, each) for each in numbers]
-        found = [each for group in self._read_concurrently(reads) for each in group]
+        holders = HoldersInUse(policy, self._workers_max, self._permits, self._clock, self._read_concurrently)
+        is_bounded = holders.is_bounded
+        if is_bounded:
+            found = holders.read(held)
+        else:
+            found = self._permits.holders(policy.key, int(self._ids.fraction() * policy.groups))
         now = self._clock.now()
         free = sum(each.is_takeable(policy, now) for each in found)
         if is_bounded:
