@@ -21,7 +21,7 @@ def drops_what_is_left() -> Iterator[None]:
 
 @mutation("A job that leaves a missing policy sends no work message", first=FIRST_WITHOUT_POLICY)
 def leaves_in_silence() -> Iterator[None]:
-    with patch.object(LeftPolicy, "announce", lambda *_: None):
+    with patch.object(LeftPolicy, "_left", lambda *_: None):
         yield
 
 

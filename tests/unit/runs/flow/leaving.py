@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from tests.contract.builders import policy
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, definition, key_of
 from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, waiting
 
+from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.model.policy import PolicyKey
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.run import Run
@@ -119,3 +120,10 @@ def moves(world: World) -> None:
 
 def is_replaced(world: World) -> None:
     world.put(schedule=LIST, labels={"a": "b"}, policy="other")
+
+
+def leave_together(world: World, *names: str) -> None:
+    """Write these jobs without a policy in one call."""
+    wanted = [JobToWrite(key_of(name), definition(schedule=LIST)) for name in names]
+    now = world.api_clock.now()
+    world.app(world.api_clock).bulk_writer.put(wanted, caller="me", requested_at=now)

@@ -6,17 +6,19 @@ from itertools import count
 
 import pytest
 from tests.contract.builders import policy
-from tests.fakes.faults import kill_everywhere
-from tests.fakes.world import NOON, World, definition, key_of, quiet
+from tests.fakes.faults import calls_of, failing, kill_everywhere, working
+from tests.fakes.world import NOON, World, quiet
 from tests.unit.runs.flow.leaving import (
     LIST,
     OTHER,
+    PLACE,
     check_job_is_where_it_belongs,
     delivered,
     fill,
     is_replaced,
     jobs_in_line,
     leave_before_deletion,
+    leave_together,
     leaves,
     moves,
     second,
@@ -27,8 +29,9 @@ from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, waiting
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import LEFT_DELAY_MS
-from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.model.policy import PolicyKey
+from sweephand.model.policy_line import entry_of
+from sweephand.model.work_message import WorkMessage
 
 
 @pytest.mark.parametrize("write", [leaves, moves, is_replaced])
@@ -48,11 +51,61 @@ def test_what_waits_goes_with_its_job_within_seconds_and_the_rest_stays(
 def test_jobs_of_a_bulk_write_take_what_waits_with_them() -> None:
     names = [f"job{number}" for number in range(3)]
     world = waiting_world(*names)
-    wanted = [JobToWrite(key_of(name), definition(schedule=LIST)) for name in names]
-    now = world.api_clock.now()
-    world.app(world.api_clock).bulk_writer.put(wanted, caller="me", requested_at=now)
+    leave_together(world, *names)
     world.run_until(world.clock.time + 5 * SECOND_MS)
     assert sorted(delivered(world)) == names
+
+
+def test_jobs_that_leave_together_have_the_line_read_twice_and_not_for_each_of_them() -> None:
+    names = [f"job{number:02d}" for number in range(20)]
+    world = waiting_world("stays", *names)
+    [stays] = [each for each in waiting(world) if each.trigger.key.name == "stays"]
+    for number in range(1_000):
+        world.policy_lines.put(PLACE, entry_of([second(stays, number)], NOON, str(number)))
+    world.work.sent.clear()
+    leave_together(world, *names)
+    assert asked_walks(world) == [("mailer", "")] * 2
+    calls = calls_of(world, lambda: world.run_until(world.clock.time + 5 * MINUTE))
+    assert sorted(delivered(world)) == names
+    assert calls.count("before policy_lines.page") <= 3 * 100
+
+
+def test_jobs_that_leave_two_policies_together_send_messages_for_each_of_these() -> None:
+    world = waiting_world("job", "also")
+    world.put("moved", schedule=LIST, policy="other")
+    stored = world.policies.get(OTHER)
+    assert stored is not None
+    assert world.policies.put(replace(stored, version="deleted", deleted_at=NOON), stored.version)
+    world.work.sent.clear()
+    leave_together(world, "job", "also", "moved")
+    assert asked_walks(world) == [("mailer", "")] * 2 + [("other", "")] * 2
+
+
+def test_a_bulk_write_that_crashes_anywhere_leaves_a_message_that_comes_past_its_commits() -> None:
+    def check(world: World) -> None:
+        world.run_until(world.clock.time + LEFT_DELAY_MS + 5 * SECOND_MS)
+        left = [name for name in ("also", "job") if world.stored(name).definition.policy is None]
+        assert sorted(delivered(world)) == left
+        assert jobs_in_line(world) == sorted({"also", "job", "stays"} - set(left))
+
+    kill_everywhere(
+        lambda world: fill(world, "job", "also", "stays"),
+        lambda world: leave_together(world, "job", "also"),
+        check,
+    )
+
+
+def test_a_message_that_cannot_be_sent_refuses_one_job_of_a_bulk_write_and_the_next_one_sends_it() -> None:
+    world = waiting_world("job", "also")
+    world.work.sent.clear()
+    failing(world, "work.send", times=1)
+    leave_together(world, "job", "also")
+    working(world)
+    assert len(world.work.sent) == 2
+    left = [name for name in ("also", "job") if world.stored(name).definition.policy is None]
+    assert len(left) == 1
+    world.run_until(world.clock.time + 5 * SECOND_MS)
+    assert delivered(world) == left
 
 
 def test_what_moves_to_another_policy_never_exceeds_its_limit() -> None:
@@ -162,3 +215,9 @@ def test_a_deletion_of_the_policy_that_crashes_anywhere_forgets_nothing() -> Non
             check_job_is_where_it_belongs(world, LEFT_DELAY_MS + 5 * SECOND_MS)
 
     kill_everywhere(leave_before_deletion, delete, check)
+
+
+def asked_walks(world: World) -> list[tuple[str, str | None]]:
+    """The policies and jobs of the work messages that were sent."""
+    sent = [message for message, _ in world.work.sent]
+    return sorted((each.policy, each.left_by) for each in sent if isinstance(each, WorkMessage))

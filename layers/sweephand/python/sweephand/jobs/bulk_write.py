@@ -10,6 +10,7 @@ from sweephand.base.errors import InvalidError, StoreError, SweephandError, Unav
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, shard_of
+from sweephand.jobs.left_policy import LeftPolicies, LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.quotas import Quotas
@@ -35,10 +36,11 @@ Written: TypeAlias = WriteResult | SweephandError
 
 
 class _Checks(NamedTuple):
-    """The checks of one call."""
+    """The checks of one call, and its work messages for policies that jobs leave."""
 
     policies: PolicyCheck
     secrets: SecretCheck
+    left: LeftPolicies
 
 
 class BulkWriter:
@@ -55,6 +57,7 @@ class BulkWriter:
         writer: Writer,
         commits: Commits,
         policies: PolicyCheck,
+        left_policy: LeftPolicy,
         defaults: NamespaceDefaults,
         secrets: SecretCheck,
         ids: Ids,
@@ -67,6 +70,7 @@ class BulkWriter:
         self._writer = writer
         self._commits = commits
         self._policies = policies
+        self._left_policy = left_policy
         self._defaults = defaults
         self._secrets = secrets
         self._ids = ids
@@ -82,7 +86,7 @@ class BulkWriter:
         and means what it means when Writer.put() raises it.
         """
         results: dict[JobKey, Written] = {}
-        checks = _Checks(self._policies.once(), self._secrets.once())
+        checks = _Checks(self._policies.once(), self._secrets.once(), self._left_policy.of_call())
         # After a failure here no job of it is committed, and each is written as if it were the only one. So
         # one job that cannot be read or armed does not stop the others.
         with suppress(StoreError, UnavailableError):
@@ -91,6 +95,7 @@ class BulkWriter:
         tasks = [partial(self._put, each, checks, caller, requested_at) for each in left]
         for each, result in zip(left, self._concurrently(tasks), strict=True):
             results[each.key] = result
+        checks.left.confirm_all()
         return [results[each.key] for each in wanted]
 
     def _create(
@@ -167,6 +172,7 @@ class BulkWriter:
                 requested_at=requested_at,
                 policies=checks.policies,
                 secrets=checks.secrets,
+                left_policy=checks.left,
             )
         except SweephandError as error:
             return error

@@ -78,16 +78,17 @@ class Writer:
         if_absent: bool = False,
         policies: PolicyCheck | None = None,
         secrets: SecretCheck | None = None,
+        left_policy: LeftPolicy | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. `policies` and `secrets` are the
-        checks of a call that writes several jobs. A job without `retry` gets that of its namespace. Raises
-        InvalidError for impossible times, for a policy, a secret or a default target that does not exist, and
-        for data over the namespace's limit. Raises QuotaError, PreconditionError, and UnavailableError after
-        20 s. In each case nothing was committed. Raises StoreError, after which the write may be committed.
-        The caller may safely ask again.
+        checks of a call that writes several jobs, and `left_policy` sends its work messages. A job without
+        `retry` gets that of its namespace. Raises InvalidError for impossible times, for a policy, a secret
+        or a default target that does not exist, and for data over the namespace's limit. Raises QuotaError,
+        PreconditionError, and UnavailableError after 20 s. In each case nothing was committed. Raises
+        StoreError, after which the write may be committed. The caller may safely ask again.
         """
         definition = self._defaults.with_retry(key.namespace, definition)
         while True:
@@ -120,10 +121,11 @@ class Writer:
             else:
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-            left = self._left_policy.announce(stored, definition, policies or self._policies)
+            leaving = left_policy or self._left_policy
+            left = leaving.announce(stored, definition, policies or self._policies)
             job = self._commit(draft, stored, over=found)
             if job is not None:
-                self._left_policy.confirm(left)
+                leaving.confirm(left)
                 return WriteResult(job, "created" if stored is None else "replaced")
 
     def patch(

@@ -142,6 +142,7 @@ class App:
             writer=self.writer,
             commits=self._commits,
             policies=self.policies.policy_check,
+            left_policy=self.policies.left_policy,
             defaults=self.namespaces.defaults,
             secrets=self.secrets.check,
             ids=self.ports.ids,
