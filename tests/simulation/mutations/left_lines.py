@@ -11,6 +11,7 @@ from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
 from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.left_triggers import LeftTriggers, _Walk
+from sweephand.runs.flow.left_turn import LeftTurn
 
 
 @mutation("A flow function drops every work message of a missing policy", first=FIRST_WITHOUT_POLICY)
@@ -51,6 +52,22 @@ def walks_without_claims() -> Iterator[None]:
         return LineClaim(walk.owner, 1 << 45, 0)
 
     with patch.object(LeftTriggers, "_claim", unclaimed):
+        yield
+
+
+@mutation(
+    "A walk of a missing policy's line forgets that it was asked for another one",
+    shown_by="tests/unit/runs/flow/test_left_turns.py"
+    "::test_a_walk_that_is_asked_meanwhile_has_another_one_follow_at_once",
+)
+def forgets_who_asked() -> Iterator[None]:
+    end = LeftTurn.end
+
+    def in_silence(turn: LeftTurn) -> bool:
+        end(turn)
+        return False
+
+    with patch.object(LeftTurn, "end", in_silence):
         yield
 
 

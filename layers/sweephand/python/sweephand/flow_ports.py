@@ -164,7 +164,7 @@ class PolicyLines(Protocol):
     def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
         """Claim the partition if its claim is still the one that was `seen`. None if another worker did.
 
-        The caller has found that `seen` is not held. The result is LineClaim.after() of it.
+        Who walks the partition has found that `seen` is not held. The result is LineClaim.after() of it.
         """
         ...
 

@@ -7,7 +7,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, waiting
 
 from sweephand.jobs.bulk_write import JobToWrite
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy import PARTITIONS_MAX, PolicyKey
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
@@ -127,3 +127,8 @@ def leave_together(world: World, *names: str) -> None:
     wanted = [JobToWrite(key_of(name), definition(schedule=LIST)) for name in names]
     now = world.api_clock.now()
     world.app(world.api_clock).bulk_writer.put(wanted, caller="me", requested_at=now)
+
+
+def claimed(world: World) -> list[LinePlace]:
+    """The partitions that a walk or a worker has claimed until now."""
+    return [place for place in world.policy_lines._claims if place.partition < PARTITIONS_MAX]

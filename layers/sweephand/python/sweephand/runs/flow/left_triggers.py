@@ -4,8 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from sweephand.base.errors import NewerError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import LEFT_AGAIN_MS, LINE_CLAIM_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
+from sweephand.base.timing import (
+    LEFT_AGAIN_MS,
+    LINE_CLAIM_MS,
+    NEWER_MS,
+    QUEUE_DELAY_MAX_MS,
+    UNKNOWN_GRACE_MS,
+)
 from sweephand.flow_ports import PolicyLines, PolicyStore
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import PARTITIONS_MAX, PRIORITIES, Policy, PolicyKey, Priority
@@ -13,6 +20,7 @@ from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.runs.flow.left_turn import LeftTurn
 from sweephand.wheel.line_up import LineUp
 
 #: Entries that are read at once, each with up to a hundred triggers.
@@ -28,7 +36,7 @@ class LeftTriggers:
 
     It claims a partition only where it finds one. So it takes nothing from a worker that still walks there,
     or from another walk. Triggers go into the line of the policy that their job names now, or to the delivery
-    queue. Nothing is sent to a consumer here, so no permit is needed.
+    queue. Nothing is sent to a consumer here, so no permit is needed. One walk of a policy goes on at a time.
     """
 
     def __init__(
@@ -52,20 +60,45 @@ class LeftTriggers:
         self._clock = clock
         self._ids = ids
 
-    def take_out(self, message: WorkMessage, deadline: Instant) -> int | None:
+    def take_out(self, message: WorkMessage, receives: int, deadline: Instant) -> int | None:
         """Take out the triggers that the message is about, and return how many there were.
 
         None if the policy is not missing: then its workers meet these triggers in their turn. What stays is
         written as an entry of its own before the old one is deleted. So a crash leaves duplicates with the
         same ids, and no gap. The caller acknowledges the message after that. If the time is not enough, or
-        another worker walks a partition, a copy of the message is sent. NewerError and StoreError: the
-        message must come again.
+        another worker walks a partition, a copy of the message is sent. If another walk of the policy goes
+        on, that one is asked for one more walk for any job. A message that was received before is handled as
+        one for any job, because others may have asked its first walk. NewerError and StoreError: the message
+        must come again.
         """
         key = PolicyKey(message.namespace, message.policy)
         policy = self._policies.get(key)
         if _is_present(policy):
             return None
-        walk = _Walk(message, deadline - _RESERVE_MS, self._ids.token())
+        any_job = message._replace(left_by="", hint=None, after="")
+        message = message if receives == 1 else any_job
+        turn = LeftTurn(key, self._ids.token(), lines=self._lines, clock=self._clock)
+        # If walks that go on behind a partition asked for others from the beginning, a long line would have
+        # no end.
+        begun = turn.begin(may_ask=message.hint is None, is_repeated=receives > 1)
+        if begun == "later":
+            self._line_up.send_again(message, self._clock.now() + LEFT_AGAIN_MS)
+        if begun != "walk":
+            return 0
+        walk = _Walk(message, deadline - _RESERVE_MS, self._ids.token(), turn)
+        try:
+            self._walk_line(walk, key, policy, message)
+        except NewerError:
+            if receives > 1:
+                # What comes again in place of this message may be about one job.
+                self._line_up.send_again(any_job, self._clock.now() + NEWER_MS)
+            raise
+        finally:
+            if turn.end():
+                self._line_up.send_again(any_job, self._clock.now())
+        return walk.taken
+
+    def _walk_line(self, walk: "_Walk", key: PolicyKey, policy: Policy | None, message: WorkMessage) -> None:
         for place, after in _places(key, policy, message):
             if not self._walk_partition(walk, place, after):
                 hint = (PRIORITIES.index(place.priority), place.partition)
@@ -77,12 +110,12 @@ class LeftTriggers:
         if walk.has_claimed and _is_present(self._policies.get(key)):
             # The policy was created again, and its workers passed over what was claimed here.
             self._line_up.wake(key, self._clock.now())
-        return walk.taken
 
     def _walk_partition(self, walk: "_Walk", place: LinePlace, after: str) -> bool:
         """Walk one partition from there on; False if the time is up before its end."""
         walk.reached = after
         while self._clock.now() < walk.ends_at:
+            walk.turn.keep()
             entries = self._lines.page(place, walk.reached, _ENTRIES_AT_ONCE)
             if not entries:
                 return True
@@ -106,6 +139,7 @@ class LeftTriggers:
                 for entry in entries:
                     if self._clock.now() >= walk.ends_at:
                         return False
+                    walk.turn.keep()
                     held = self._renewed(place, held)
                     if held is None:
                         walk.come_again(self._clock.now() + LEFT_AGAIN_MS)
@@ -223,7 +257,8 @@ class _Named(NamedTuple):
 class _Walk:
     """One walk: what it has read of jobs, how far it has come, and when it has to come again."""
 
-    def __init__(self, message: WorkMessage, ends_at: Instant, owner: str) -> None:
+    def __init__(self, message: WorkMessage, ends_at: Instant, owner: str, turn: LeftTurn) -> None:
+        self.turn = turn
         self.ends_at = ends_at
         self.owner = owner
         self.jobs: dict[JobKey, _Named] = {}

@@ -77,7 +77,7 @@ class WorkIntake:
             message = decode_work(received.body)
             namespace = message.namespace
             if message.left_by is not None:
-                left = self._make_left_triggers().take_out(message, deadline)
+                left = self._make_left_triggers().take_out(message, received.receives, deadline)
                 if left is not None:
                     return Worked("left", namespace=namespace, left=left)
             worker = self._make_worker(delivery)
