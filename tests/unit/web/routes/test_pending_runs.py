@@ -69,13 +69,26 @@ def test_a_run_that_was_never_due_is_not_found() -> None:
     assert client.send("GET", f"/v1/namespaces/ns/jobs/jbo/runs/{NOON + 10_000}-0").status == 404
 
 
-def test_a_run_that_only_an_earlier_revision_could_owe_is_not_found() -> None:
+def test_a_run_that_an_earlier_revision_owes_is_shown_until_its_record_is_there() -> None:
     client = Client()
     client.put(job=JOB)
     client.world.clock.time += 15_000
     client.put(job={**JOB, "data": 1})
-    assert run_at(client, NOON + 10_000).status == 404
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["sequence"]) == ("enqueued", 1)
     assert run_at(client, NOON + 20_000).json["state"] == "scheduled"
+    client.world.run_until(NOON + 16_000)
+    recorded = run_at(client, NOON + 10_000).json
+    assert (recorded["state"], recorded["triggerId"]) == ("succeeded", shown["triggerId"])
+
+
+def test_a_run_that_no_revision_owes_is_not_found() -> None:
+    client = Client()
+    client.put(job=JOB)
+    client.world.clock.time += 15_000
+    client.put(job={**JOB, "schedule": "@every 1h"})
+    assert run_at(client, NOON + 11_000).status == 404
+    assert run_at(client, NOON + 20_000).status == 404
 
 
 def test_a_run_that_leaves_no_record_is_not_shown_as_enqueued() -> None:

@@ -1,4 +1,4 @@
-"""Which series the triggers of a due time follow: that of the job now, or that of a batch begun before."""
+"""Which series the triggers of a due time follow: that of the job now, or that of an earlier revision."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -8,7 +8,7 @@ from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.model.change import Change
 from sweephand.model.earlier_revisions import number_of
-from sweephand.model.job import Job
+from sweephand.model.job import Job, Revision
 from sweephand.schedules import Series
 
 #: Changes that one query reads, and the most that are read in all. A job keeps fewer earlier revisions.
@@ -22,10 +22,11 @@ _COMMITTED_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
 def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | None:
     """The series whose triggers of a due time may still come; None if there is none, or if it is not known.
 
-    It is that of the job now, if its present revision owns the due time. A batch that began in an earlier
-    revision lasts for up to a week, and follows the series of that revision (decision 042). Then the changes
-    since the due time are read. They do not tell of a revision that the job has forgotten, nor of what an
-    earlier release has replaced. A change of `history` hides which runs before it have left a record.
+    It is that of the job now, if its present revision owns the due time. A trigger that an earlier revision
+    owns may wait for a policy or for its turn, and a batch lasts for up to a week (decision 042). Both follow
+    the series of that revision. Then the changes since the due time are read. They do not tell of a revision
+    that the job has forgotten, nor of what an earlier release has replaced. A change of `history` hides which
+    runs before it have left a record.
     """
     if job.current.owns(due_at):
         return job.series
@@ -33,11 +34,19 @@ def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | Non
     replaced = None if owner is None else _replaced(job, due_at, changes)
     if owner is None or replaced is None:
         return None
-    # A job does not keep each of its revisions. The next one that was replaced has the owner's series.
-    number = number_of(owner.rev)
+    return series_of(job, owner, replaced)
+
+
+def series_of(job: Job, revision: Revision, replaced: Mapping[int, Series]) -> Series:
+    """The series of a revision of a job, present or earlier.
+
+    `replaced` are the series that changes have replaced since the beginning of that revision, by the number
+    of the last revision that had it. A job does not keep each of its revisions. The next one that was
+    replaced has the series of those before it.
+    """
+    number = number_of(revision.rev)
     last = min((each for each in replaced if each >= number), default=None)
-    series = job.series if last is None else replaced[last]
-    return None if series.batch is None else series
+    return job.series if last is None else replaced[last]
 
 
 def _replaced(job: Job, due_at: Instant, changes: ChangeHistory) -> Mapping[int, Series] | None:

@@ -17,6 +17,7 @@ from sweephand.model.run_id import RunName, run_position
 from sweephand.model.timer import WheelState, instant_at
 from sweephand.ports import JobStore, LeaseStore, LineStore, RunStore, TimerStore
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
+from sweephand.runs.explain.latest import latest_of_earlier, latest_of_present
 from sweephand.runs.explain.lives import Lives
 from sweephand.runs.explain.reigns import Former, former_at
 from sweephand.runs.explain.subject import Subject, subject_of, width_of
@@ -69,7 +70,7 @@ class Explainer:
     def _facts(self, key: JobKey, asked_at: Instant | None, now: Instant) -> Facts:
         stores = self._stores
         job = stores.jobs.get(key)
-        at = _latest(job, now) if asked_at is None else asked_at
+        at = self._latest(job, now) if asked_at is None else asked_at
         lives = self._lives(key, at, now, is_there=job is not None)
         subject, former = _subject(job, lives, at)
         run = self._run(key, job, subject, at)
@@ -100,6 +101,16 @@ class Explainer:
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,
         )
+
+    def _latest(self, job: Job | None, now: Instant) -> Instant:
+        """The latest due time of a job up to now; now itself if none is known."""
+        if job is None:
+            return now
+        found = latest_of_present(job, now)
+        if found is None and job.earlier:
+            lives = self._lives(job.key, min(each.since for each in job.earlier), now, is_there=True)
+            found = latest_of_earlier(job, lives)
+        return now if found is None else found
 
     def _lives(self, key: JobKey, at: Instant, now: Instant, *, is_there: bool) -> Lives:
         found: list[Change] = []
@@ -173,11 +184,3 @@ def _subject(job: Job | None, lives: Lives, at: Instant) -> tuple[Subject | None
         return subject, None
     found = former_at(job, lives, at)
     return (subject, None) if found is None else (found[1], found[0])
-
-
-def _latest(job: Job | None, now: Instant) -> Instant:
-    """The latest due time of a job up to now; now itself if there is none."""
-    first = None if job is None else job.series.next_after(-1)
-    if job is None or first is None or first.due_at > now:
-        return now
-    return job.series.last_through(now, first).due_at

@@ -104,7 +104,7 @@ class Lives(NamedTuple):
                 continue
             if change.fields is None or any(each.name in _TIMING for each in change.fields):
                 return change
-            if change.former is not None and _uncounted(change.former.series) != _uncounted(series):
+            if change.former is not None and uncounted(change.former.series) != uncounted(series):
                 return change
         return None
 
@@ -124,6 +124,6 @@ class Lives(NamedTuple):
         )
 
 
-def _uncounted(series: Series) -> Series:
+def uncounted(series: Series) -> Series:
     """A series without its counts, which an update may have taken up later."""
     return replace(series, counted_at=None, counted=0)

@@ -40,10 +40,7 @@ def subject_of(series: Series, at: Instant) -> Subject:
     that of the second. For a local time that a clock change has dropped, both offsets of that day are right.
     ScheduleError if schedule or zone cannot be read.
     """
-    if series.counted_at is not None and at <= series.counted_at:
-        # An update that kept the times of the job counts on from there. Before it they were the same.
-        is_used_up = series.repeats is not None and series.counted >= series.repeats
-        series = replace(series, counted_at=None, counted=0, repeats=series.repeats if is_used_up else None)
+    series = before_count(series, at)
     found = _found(series, at)
     known = series.next_after(-1)
     before = after = None
@@ -53,6 +50,17 @@ def subject_of(series: Series, at: Instant) -> Subject:
     if following is not None:
         after = following.due_at
     return found._replace(before=before if before != found.due_at else None, after=after)
+
+
+def before_count(series: Series, at: Instant) -> Series:
+    """The series with the due times that it had up to an instant, if it counts only from a later one on.
+
+    An update that kept the times of the job counts on from there. Before it they were the same.
+    """
+    if series.counted_at is None or at > series.counted_at:
+        return series
+    is_used_up = series.repeats is not None and series.counted >= series.repeats
+    return replace(series, counted_at=None, counted=0, repeats=series.repeats if is_used_up else None)
 
 
 def _found(series: Series, at: Instant) -> Subject:
