@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.fakes.curl import read_curl
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
-from sweephand.base.instants import HOUR_MS
+from sweephand.base.instants import HOUR_MS, rfc3339
 from sweephand.model.attempt import Answer
 
 Open = Callable[..., Console]
@@ -133,3 +133,12 @@ def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> N
     page.get_by_role("button", name="Cancel the run").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel the run").click()
     expect(page.locator("h1 + .state")).to_have_text("cancelled")
+
+
+def test_a_run_that_has_not_begun_offers_no_cancel(open_console: Open, town: Town) -> None:
+    due_at = town.world.clock.time + HOUR_MS
+    town.put("later", dueTime=rfc3339(due_at))
+    town.world.pause("later")
+    page = open_console().show(f"ns/jobs/later/runs/{due_at}-0")
+    expect(page.locator("h1 + .state")).to_have_text("waiting")
+    expect(page.get_by_role("button", name="Cancel the run")).to_have_count(0)

@@ -328,3 +328,48 @@ def test_a_pause_comes_before_the_policy_in_what_a_run_waits_for() -> None:
     shown = run_at(client, NOON + 10_000).json
     assert (shown["state"], "policy" in shown) == ("waiting", False)
     assert "paused" in shown["reason"]
+
+
+def cancelled(client: Client, run_id: str) -> Any:
+    return client.send("POST", f"/v1/namespaces/ns/jobs/job/runs/{run_id}/cancel")
+
+
+@pytest.mark.parametrize(("after_ms", "state"), [(0, "scheduled"), (10_000, "waiting")])
+def test_a_run_that_waits_for_its_policy_is_not_cancelled_and_the_answer_says_what_stops_it(
+    after_ms: int, state: str
+) -> None:
+    client = client_with_policy()
+    client.world.clock.time += after_ms
+    refused = cancelled(client, f"{NOON + 10_000}-0")
+    assert refused.status == 409
+    assert refused.json["detail"] == (
+        f"The run is {state}. Only a run that is running or retrying can be cancelled. Until its first "
+        "attempt begins, a pause of its job holds it back, and a deletion of its job drops it."
+    )
+    client.world.run_until(NOON + 11_000)
+    assert run_at(client, NOON + 10_000).json["state"] == "succeeded"
+
+
+def test_a_run_that_waits_for_its_turn_is_not_cancelled() -> None:
+    client = Client()
+    client.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
+    client.put(job={**JOB, "overlap": "wait", "retry": {"initialDelay": "1h"}})
+    client.world.run_until(NOON + 21_000)
+    assert run_at(client, NOON + 20_000).json["state"] == "waiting"
+    assert cancelled(client, f"{NOON + 20_000}-0").status == 409
+    assert cancelled(client, f"{NOON + 10_000}-0").status == 200
+
+
+def test_of_a_run_by_hand_nobody_says_that_a_pause_holds_it_back() -> None:
+    client = client_with_policy()
+    run_id = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
+    refused = cancelled(client, run_id)
+    assert refused.status == 409
+    assert refused.json["detail"].endswith("Until its first attempt begins, a deletion of its job drops it.")
+
+
+def test_a_run_that_was_never_due_or_whose_job_is_deleted_has_nothing_to_cancel() -> None:
+    client = client_with_policy()
+    assert cancelled(client, f"{NOON + 11_000}-0").status == 404
+    client.send("DELETE", "/v1/namespaces/ns/jobs/job")
+    assert cancelled(client, f"{NOON + 10_000}-0").status == 404

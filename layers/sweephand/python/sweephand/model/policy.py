@@ -20,8 +20,8 @@ from sweephand.model.policy_names import Priority as Priority  # noqa: PLC0414 -
 #: A holder has at most this many permits. So many permits at most stand idle after a crash.
 HOLDER_SIZE_MAX: Final = 10
 
-#: A policy is created with at least this many holders, if its limit allows. A crash then stops about a quarter
-#: of it at most. After a change of its limit, it can be more.
+#: A policy is created with at least this many holders, if its limit allows. A crash then stops about a
+#: quarter of it at most. After a change of its limit, it can be more.
 HOLDERS_MIN: Final = 4
 
 #: Holders of one group share a partition of the table, and are read together.

@@ -143,9 +143,7 @@ class Callbacks:
             if run is None:
                 raise NotFoundError(f"The job {key.name} has no record of a run {run_id}.")
             if run.state not in ("running", "retrying", "cancelled"):
-                raise ConflictError(
-                    f"The run is {run.state}. Only a run that is running or retrying can be cancelled."
-                )
+                raise ConflictError(not_cancelled(run.state))
             if run.is_ending:
                 raise ConflictError("The attempt of this run has just failed. Ask again in a moment.")
             return run
@@ -235,6 +233,11 @@ class Callbacks:
         if notifies_of(run, job):
             self._queue.send([(notification_of(run, now), 0)])
         return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
+
+
+def not_cancelled(state: str) -> str:
+    """Why a run in that state is not cancelled."""
+    return f"The run is {state}. Only a run that is running or retrying can be cancelled."
 
 
 #: The states in which a consumer may be working on the trigger.

@@ -11,7 +11,7 @@ import { linkTo } from "./route.js";
 import { lateness } from "./time.js";
 
 const REDRIVABLE = new Set(["failed"]);
-const CANCELLABLE = new Set(["running", "retrying", "waiting"]);
+const CANCELLABLE = new Set(["running", "retrying"]);
 
 export function Run({ me, namespace, name, id }) {
   const path = inNamespace(namespace, "jobs", name, "runs", id);

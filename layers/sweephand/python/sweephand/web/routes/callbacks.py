@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.base.errors import NotFoundError
+from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.model.run_id import parse_run_name
+from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
 from sweephand.runs.callback_rules import FAILURE_REASON, result_violations
-from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.callbacks import Callbacks, not_cancelled
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,
@@ -19,7 +19,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.routes.runs import RUN_PATH
+from sweephand.web.routes.runs import RUN_PATH, find_pending
 from sweephand.web.schemas.run_responses import (
     CallbackResponse,
     RunResponse,
@@ -60,8 +60,27 @@ def fail(services: Services, request: Request[NoQuery, FailureRequest]) -> Reply
 def cancel(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Cancel a run."""
     callbacks: Callbacks = services.callbacks
-    run = callbacks.cancel(request.key, _run_id(request), request.caller.key_id)
+    run_id = _run_id(request)
+    try:
+        run = callbacks.cancel(request.key, run_id, request.caller.key_id)
+    except NotFoundError:
+        _check_has_no_trigger(services, request, run_id)
+        raise
     return Reply(200, run_response(run))
+
+
+def _check_has_no_trigger(services: Services, request: Request[NoQuery, None], run_id: str) -> None:
+    """Raise ConflictError if the trigger of a run without a record is still to be delivered.
+
+    Most first attempts are made without a look at the record of their run. So a record would not stop them.
+    """
+    name = parse_run_name(run_id)
+    coming = None if name is None else find_pending(services, request, name)
+    if name is None or coming is None:
+        return
+    held = "" if is_exempt_from_pause(name.demand) else "a pause of its job holds it back, and "
+    said = f"Until its first attempt begins, {held}a deletion of its job drops it."
+    raise ConflictError(f"{not_cancelled(coming.state)} {said}")
 
 
 def _run_id(request: Request[Any, Any]) -> str:
@@ -150,7 +169,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Cancel a run",
         description="Cancels a run that is `running` or `retrying`. The answer to the consumer's next "
         "heartbeat is then 410. The answer to this call is 409 if the run is over (or already cancelled), "
-        "or if a request to the consumer is under way.",
+        "if a request to the consumer is under way, or if the run is `scheduled`, `enqueued` or `waiting`: "
+        "then a pause of its job holds it back, and a deletion of its job drops it. A pause does not hold "
+        "back a run by hand or of a backfill.",
         run=cancel,
         returns={200: Returns("The cancelled run", RunResponse)},
         problems=_PROBLEMS,

@@ -69,14 +69,14 @@ def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     run = services.runs.get(request.key, run_id) if named else None
     if run is not None:
         return Reply(200, run_response(run))
-    coming = _find_pending(services, request, named) if named else None
+    coming = find_pending(services, request, named) if named else None
     if coming is None or coming.run_id != run_id:
         raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
     return Reply(200, pending_run_response(coming))
 
 
-def _find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
-    """The trigger whose run will have that name.
+def find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
+    """The trigger whose run will have that name, and has no record yet.
 
     None if the job does not exist or will not make that trigger.
     """
