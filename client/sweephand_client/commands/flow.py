@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from sweephand_client.commands.inputs import read_object
+from sweephand_client.commands.inputs import read_object, read_whole_number
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
@@ -21,13 +21,15 @@ def put_policy(
     session: Session,
     name: _Policy,
     *,
-    max_concurrent: Annotated[int | None, typer.Option(help="How many requests may be open at once.")] = None,
+    max_concurrent: Annotated[
+        str | None, typer.Option(help="How many requests may be open at once.", metavar="INTEGER")
+    ] = None,
     rate: Annotated[str | None, typer.Option(help="How many may leave in a time, as 100/1m.")] = None,
 ) -> None:
     """Create or replace a policy."""
     policy: dict[str, object] = {}
     if max_concurrent is not None:
-        policy["maxConcurrent"] = max_concurrent
+        policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
         limit, separator, per = rate.partition("/")
         if not separator or not limit.isdecimal():

@@ -48,6 +48,13 @@ def read_object(text: str, option: str) -> dict[str, Any]:
     return value
 
 
+def read_whole_number(text: str) -> int:
+    """The whole number of an option. InputError for other text."""
+    if not text.removeprefix("-").isdecimal():
+        raise InputError(f"{text!r} is no whole number.")
+    return int(text)
+
+
 def read_labels(texts: Iterable[str]) -> dict[str, str]:
     """The labels of options `name=value`. InputError for other text."""
     found = {}

@@ -131,6 +131,8 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert "100/1m" in sweephand.ok("policy", "list").out
     assert "created" in sweephand.ok("policy", "changes", "mail").out
     assert sweephand.run("policy", "put", "mail", "--rate", "fast").code == 2
+    refused = sweephand.run("policy", "put", "mail", "--max-concurrent", "abc")
+    assert (refused.code, refused.err.strip()) == (2, "'abc' is no whole number.")
     sweephand.ok("policy", "delete", "mail")
     sweephand.ok("namespace", "set", '{"limits": {"jobs": 5}}')
     assert sweephand.ok("namespace", "show", "--json").json["limits"] == {"jobs": 5}

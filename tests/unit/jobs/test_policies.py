@@ -11,7 +11,7 @@ from sweephand.base.errors import ConflictError, NotFoundError, PreconditionErro
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.change_history import PolicyChangeHistory
-from sweephand.jobs.policies import PolicyLimits, PolicyWritten, per_text
+from sweephand.jobs.policies import PolicyLimits, PolicyWritten
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.model.work_message import WorkMessage
@@ -253,11 +253,3 @@ def test_a_write_that_comes_too_late_after_its_request_is_not_made() -> None:
     with pytest.raises(UnavailableError):
         delete(world, requested_at=late)
     assert (stored(world).concurrent_max, stored(world).deleted_at) == (5, None)
-
-
-@pytest.mark.parametrize(
-    ("per_ms", "text"),
-    [(1_000, "1s"), (1_500, "1500ms"), (90_000, "90s"), (3_600_000, "1h"), (86_400_000, "24h")],
-)
-def test_the_time_of_a_rate_is_written_in_the_longest_unit_that_divides_it(per_ms: int, text: str) -> None:
-    assert per_text(per_ms) == text

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweephand.schedules import ScheduleError, parse_duration_ms
+from sweephand.schedules import ScheduleError, duration_text, parse_duration_ms
 from sweephand.schedules.durations import Duration, parse_duration, parse_go_duration_ns
 
 HOUR_NS = 3_600_000_000_000
@@ -134,3 +134,12 @@ def test_a_text_that_is_no_duration_is_refused_with_the_part_that_is_wrong(text:
         parse_duration_ms(text)
     assert part in str(refusal.value)
     assert "expected" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "text"),
+    [(1_000, "1s"), (1_500, "1500ms"), (90_000, "90s"), (3_600_000, "1h"), (86_400_000, "24h")],
+)
+def test_a_duration_is_written_in_the_longest_unit_that_divides_it(duration_ms: int, text: str) -> None:
+    assert duration_text(duration_ms) == text
+    assert parse_duration_ms(text) == duration_ms

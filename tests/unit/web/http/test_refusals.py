@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.faults import failing
 from tests.fakes.http_events import JOB, TARGET, Client
-from tests.fakes.world import NOON
+from tests.fakes.world import NOON, World
 
 JOBS = "/v1/namespaces/ns/jobs"
 
@@ -103,3 +103,32 @@ def test_a_503_names_the_requests_that_make_new_triggers_when_they_are_repeated(
     refused = client.send("POST", f"{JOBS}/job/trigger")
     assert refused.status == 503
     assert refused.json["detail"].endswith("Only a trigger or a backfill then makes new triggers.")
+
+
+def test_a_503_to_a_get_speaks_of_no_change() -> None:
+    client = Client()
+    client.put()
+    failing(client.world, "jobs.get")
+    refused = client.get()
+    assert (refused.status, refused.json["detail"]) == (
+        503,
+        "A store did not answer. You can safely send the request again.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "most"),
+    [
+        ("policies/mailer", {"rate": {"limit": 1, "per": "25h"}}, "1d (policyRatePerDaysMax)"),
+        ("jobs/job", {**JOB, "retry": {"maxAge": "31d"}}, "30d (retryDaysMax)"),
+        ("jobs/job", {**JOB, "batch": {"count": 2, "window": "8d"}}, "7d (batchWindowDaysMax)"),
+    ],
+)
+def test_a_duration_that_is_too_long_is_refused_with_the_name_of_the_limit(
+    path: str, body: Any, most: str
+) -> None:
+    world = World()
+    world.flow_functions_max = 2
+    refused = Client(world).send("PUT", f"/v1/namespaces/ns/{path}", body)
+    assert refused.status == 422
+    assert f"Give at most {most}." in [each["detail"] for each in refused.json["errors"]]

@@ -42,10 +42,10 @@ def test_a_batch_out_of_range_is_refused_with_its_pointer(batch: Any, pointer: s
 @pytest.mark.parametrize(
     ("schedule", "window", "shortest"),
     [
-        ("@every 1h", "1h", "3600s"),
+        ("@every 1h", "1h", "1h"),
         ("@every 2s", "2500ms", "2s"),
-        ("0 9,10 * * *", "90m", "3600s"),
-        ("@daily", "7d", "86400s"),
+        ("0 9,10 * * *", "90m", "1h"),
+        ("@daily", "7d", "24h"),
         ("R3/PT5S", "5s", "5s"),
         (["2026-12-24T14:00:00Z", "2026-12-24T14:00:30Z", "2026-12-25T14:00:00Z"], "1m", "30s"),
     ],

@@ -5,8 +5,8 @@ from itertools import islice, pairwise
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import SECOND_MS, rfc3339
-from sweephand.schedules import Series
+from sweephand.base.instants import rfc3339
+from sweephand.schedules import Series, duration_text
 
 #: How many occurrences are compared with the window. A list has at most 100, and a daily job a year of them.
 #: If two later ones lie closer together, the batch between them is shortened (Series.window_ms_of).
@@ -52,12 +52,9 @@ def check_window(series: Series) -> None:
     for one, other in pairwise(islice(series.occurrences(0), _COMPARED_MAX)):
         apart_ms = other.due_at - one.due_at
         if apart_ms <= window_ms:
+            apart = duration_text(apart_ms)
             detail = (
                 f"It must be shorter than the time between two occurrences. {rfc3339(other.due_at)} comes "
-                f"{_seconds(apart_ms)} after {rfc3339(one.due_at)}; give less than {_seconds(apart_ms)}."
+                f"{apart} after {rfc3339(one.due_at)}; give less than {apart}."
             )
             raise InvalidError([Violation("/batch/window", detail)])
-
-
-def _seconds(duration_ms: int) -> str:
-    return f"{duration_ms / SECOND_MS:.15g}s"

@@ -14,6 +14,7 @@ from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import ChangeStore, Clock, Ids
+from sweephand.schedules import duration_text
 
 #: How often a write starts over that another write has overtaken.
 _TRIES_MAX: Final = 5
@@ -193,13 +194,7 @@ def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Insta
 
 
 def _shown(rate: Rate | None) -> dict[str, object] | None:
-    return None if rate is None else {"limit": rate.limit, "per": per_text(rate.per_ms)}
+    return None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)}
 
 
 #: The units in which the time of a rate is written, the longest first.
-_UNITS: Final = (("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
-
-
-def per_text(per_ms: int) -> str:
-    """The time of a rate as a Go duration in the longest unit that divides it, such as `1s` or `24h`."""
-    return next(f"{per_ms // unit_ms}{unit}" for unit, unit_ms in _UNITS if per_ms % unit_ms == 0)

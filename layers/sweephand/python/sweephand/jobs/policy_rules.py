@@ -60,7 +60,7 @@ def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
 
 def _per_violations(text: str) -> list[Violation]:
     at = "/rate/per"
-    found = duration_violations(at, text, may_be_zero=False, days_max=POLICY_RATE_PER_DAYS_MAX)
+    found = duration_violations(at, text, may_be_zero=False, limit="policyRatePerDaysMax")
     if not found and parse_duration_ms(text) < POLICY_RATE_PER_S_MIN * SECOND_MS:
         found = [Violation(at, f"Give at least {POLICY_RATE_PER_S_MIN}s (policyRatePerSecondsMin).")]
     return found

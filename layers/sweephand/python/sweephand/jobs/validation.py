@@ -8,18 +8,13 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
+from sweephand.base import limits
 from sweephand.base.errors import BadRequestError, InvalidError, Violation, pointer
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.limits import (
-    ALERT_AFTER_DAYS_MAX,
-    BATCH_WINDOW_DAYS_MAX,
-    CATCHUP_WINDOW_DAYS_MAX,
     CATCHUP_WINDOW_S_MIN,
     DATA_BYTES_MAX,
     DEFINITION_BYTES_MAX,
-    RETENTION_DAYS_MAX,
-    RETRY_DAYS_MAX,
-    RUN_DAYS_MAX,
 )
 from sweephand.base.names import name_violations
 from sweephand.jobs.batches import batch_violations
@@ -43,24 +38,24 @@ _COMPACT: Final = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 class _DurationRule(NamedTuple):
-    """Where a duration stands in a job, and how long it may be."""
+    """Where a duration stands in a job, and the limit of its days (base/limits.py)."""
 
     path: tuple[str, ...]
-    days_max: int
+    limit: str
     may_be_zero: bool = False
 
 
 _DURATIONS: Final = (
-    _DurationRule(("retry", "maxAge"), RETRY_DAYS_MAX),
-    _DurationRule(("retry", "initialDelay"), RETRY_DAYS_MAX, may_be_zero=True),
-    _DurationRule(("retry", "maxDelay"), RETRY_DAYS_MAX, may_be_zero=True),
-    _DurationRule(("catchup", "window"), CATCHUP_WINDOW_DAYS_MAX),
-    _DurationRule(("batch", "window"), BATCH_WINDOW_DAYS_MAX),
-    _DurationRule(("heartbeatTimeout",), RUN_DAYS_MAX),
-    _DurationRule(("alertAfter",), ALERT_AFTER_DAYS_MAX),
-    _DurationRule(("maxRunTime",), RUN_DAYS_MAX),
-    _DurationRule(("historyRetention",), RETENTION_DAYS_MAX),
-    _DurationRule(("retention",), RETENTION_DAYS_MAX, may_be_zero=True),
+    _DurationRule(("retry", "maxAge"), "retryDaysMax"),
+    _DurationRule(("retry", "initialDelay"), "retryDaysMax", may_be_zero=True),
+    _DurationRule(("retry", "maxDelay"), "retryDaysMax", may_be_zero=True),
+    _DurationRule(("catchup", "window"), "catchupWindowDaysMax"),
+    _DurationRule(("batch", "window"), "batchWindowDaysMax"),
+    _DurationRule(("heartbeatTimeout",), "runDaysMax"),
+    _DurationRule(("alertAfter",), "alertAfterDaysMax"),
+    _DurationRule(("maxRunTime",), "runDaysMax"),
+    _DurationRule(("historyRetention",), "retentionDaysMax"),
+    _DurationRule(("retention",), "retentionDaysMax", may_be_zero=True),
 )
 
 #: A field that has an effect only beside another field, and the value that the other field must have.
@@ -131,14 +126,18 @@ def payload_violations(payload: Payload) -> list[Violation]:
     return [Violation("/data", f"{payload.size} bytes of compact JSON; {most}.")]
 
 
-def duration_violations(at: str, text: str, *, may_be_zero: bool, days_max: int) -> list[Violation]:
-    """What is wrong with a duration that may be at most `days_max` days; `at` is its JSON pointer."""
+def duration_violations(at: str, text: str, *, may_be_zero: bool, limit: str) -> list[Violation]:
+    """What is wrong with a duration; `at` is its JSON pointer.
+
+    `limit` is the name of the limit that says how many days it may be at most (base/limits.py).
+    """
     try:
         duration_ms = parse_duration_ms(text)
     except (BadRequestError, ValueError) as error:
         return [Violation(at, str(error))]
+    days_max = limits.table()[limit]
     if duration_ms > days_max * DAY_MS:
-        return [Violation(at, f"Give at most {days_max}d.")]
+        return [Violation(at, f"Give at most {days_max}d ({limit}).")]
     if duration_ms == 0 and not may_be_zero:
         return [Violation(at, "Give a duration of more than 0.")]
     return []
@@ -210,10 +209,10 @@ def _target_violations(sound: Mapping[str, Any], payload: Payload | None, reach:
 
 def _duration_violations(written: Mapping[str, Any]) -> list[Violation]:
     found: list[Violation] = []
-    for path, days_max, may_be_zero in _DURATIONS:
+    for path, limit, may_be_zero in _DURATIONS:
         value = value_at(written, path) if path[0] in written else None
         if isinstance(value, str):
-            found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, days_max=days_max)
+            found += duration_violations(pointer(*path), value, may_be_zero=may_be_zero, limit=limit)
     return found
 
 

@@ -32,6 +32,7 @@ _GO_UNITS_NS: Final = {
     "m": _MINUTE_NS,
     "h": _HOUR_NS,
 }
+_TEXT_UNITS_MS: Final = (("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
 # re compiles these when they are first used, so that importing this module stays cheap.
 _GO_TERM: Final = r"([0-9]*)(?:\.([0-9]*))?([^0-9.]+)"
 _DAYS: Final = r"([0-9]+)d"
@@ -121,6 +122,11 @@ def parse_duration_ms(text: str) -> int:
             "expected days, hours, minutes or seconds, such as P30D, 7d or 90m"
         )
     return -(-(duration.days * _DAY_NS + duration.elapsed_ns) // MS_NS)
+
+
+def duration_text(duration_ms: int) -> str:
+    """A length of time as a Go duration in the longest unit that divides it, such as `1s` or `24h`."""
+    return next(f"{duration_ms // ms}{unit}" for unit, ms in _TEXT_UNITS_MS if duration_ms % ms == 0)
 
 
 def _fraction_ns(digits: str, unit_ns: int) -> int:

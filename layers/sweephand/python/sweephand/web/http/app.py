@@ -154,7 +154,7 @@ class _Dispatcher:
             caller = caller_of(event.raw_event, services.auth, services.keys, began_at)
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - errors become statuses only here
-            reply = _problem_reply(error)
+            reply = _problem_reply(error, reads=event.http_method == "GET")
             if not isinstance(error, BadRequestError | UnavailableError):
                 self._log.exception("the request failed")
         self._log.info(
@@ -182,8 +182,8 @@ def _name_violations(path: Mapping[str, str], parameter: str) -> list[Violation]
     return name_violations(f"/{parameter}", path[parameter]) if parameter in path else []
 
 
-def _problem_reply(error: Exception) -> Reply:
-    document = problems.problem_of(error)
+def _problem_reply(error: Exception, *, reads: bool = False) -> Reply:
+    document = problems.problem_of(error, reads=reads)
     return Reply(document["status"], document, problems.headers(error), problems.CONTENT_TYPE)
 
 

@@ -103,16 +103,20 @@ _FIXED_DETAILS: Final[Mapping[int, str]] = {
     "again. Only a trigger or a backfill then makes new triggers.",
 }
 
+#: The detail of a 503 to a request that only reads.
+_NOT_READ: Final = "A store did not answer. You can safely send the request again."
+
 
 def status_of(error: Exception) -> int:
     """The HTTP status of an error: 500 for an error that the table does not have."""
     return next((_STATUSES[kind] for kind in type(error).__mro__ if kind in _STATUSES), 500)
 
 
-def problem_of(error: Exception) -> ProblemResponse:
+def problem_of(error: Exception, *, reads: bool = False) -> ProblemResponse:
     """The problem document of an error. It hides the message of an unexpected error and of a StoreError.
 
-    A ParameterError is shown: its message is for the operator, and nothing was written.
+    A ParameterError is shown: its message is for the operator, and nothing was written. `reads` says whether
+    the request only reads, so that no store can have made a change.
     """
     status = status_of(error)
     if isinstance(error, InvalidError):
@@ -126,12 +130,10 @@ def problem_of(error: Exception) -> ProblemResponse:
         return build_problem(status, str(error), _named([error.violation]))
     is_hidden = isinstance(error, StoreError) and not isinstance(error, ParameterError)
     shows_message = isinstance(error, SweephandError) and not is_hidden
-    return build_problem(
-        status,
-        str(error)
-        if shows_message and status != HTTPStatus.INTERNAL_SERVER_ERROR
-        else _FIXED_DETAILS[status],
-    )
+    if shows_message and status != HTTPStatus.INTERNAL_SERVER_ERROR:
+        return build_problem(status, str(error))
+    is_unread = reads and status == HTTPStatus.SERVICE_UNAVAILABLE
+    return build_problem(status, _NOT_READ if is_unread else _FIXED_DETAILS[status])
 
 
 def build_problem(status: int, detail: str, errors: Sequence[ViolationResponse] = ()) -> ProblemResponse:

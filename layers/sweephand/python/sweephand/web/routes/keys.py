@@ -12,7 +12,7 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.instants import HOUR_MS, Instant
-from sweephand.base.limits import KEY_DAYS_MAX, KEY_OVERLAP_DAYS_MAX, KEY_OVERLAP_HOURS_DEFAULT
+from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.validation import duration_violations
@@ -176,7 +176,7 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
-        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
+        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
     if isinstance(principal, str) and principals.named_principal(principal) is None:
         violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))
@@ -189,11 +189,9 @@ def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> Par
     asked, violations = check(KeyRotation, given)
     overlap, expires_in = given.get("overlap"), given.get("expiresIn")
     if isinstance(overlap, str):
-        violations += duration_violations(
-            "/overlap", overlap, may_be_zero=True, days_max=KEY_OVERLAP_DAYS_MAX
-        )
+        violations += duration_violations("/overlap", overlap, may_be_zero=True, limit="keyOverlapDaysMax")
     if isinstance(expires_in, str):
-        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, days_max=KEY_DAYS_MAX)
+        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
     return ParsedBody(None if violations else asked, tuple(violations))
 
 

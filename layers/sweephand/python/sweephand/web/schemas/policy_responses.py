@@ -6,9 +6,9 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.jobs.policies import per_text
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.jobs.policy_rules import MAX_CONCURRENT, PER_MEANING, RATE_LIMIT
+from sweephand.schedules import duration_text
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 
 
@@ -93,7 +93,7 @@ def policy_response(view: PolicyView) -> PolicyResponse:
     if policy.concurrent_max is not None:
         response["maxConcurrent"] = policy.concurrent_max
     if policy.rate is not None:
-        response["rate"] = {"limit": policy.rate.limit, "per": per_text(policy.rate.per_ms)}
+        response["rate"] = {"limit": policy.rate.limit, "per": duration_text(policy.rate.per_ms)}
     return response
 
 
