@@ -13,6 +13,7 @@ from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies
 from tests.unit.runs.flow.test_line_worker import KEY, LIMIT_MS, WORK, Flow, flow, triggers
 from tests.unit.runs.flow.test_under_policies import MINUTE, holders, waiting, world_with
 
+from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import HOLDER_MS
@@ -137,6 +138,7 @@ def test_a_second_look_at_the_workers_that_fails_releases_the_holder() -> None:
             permits=store,
             clock=HandClock(),
             ids=CountingIds(),
+            concurrently=one_by_one,
         )
     assert not [each for each in permits.holders(KEY, 0) if each.is_owned(NOON)]
 
