@@ -47,7 +47,7 @@ class Runs:
         return cast("Redriven", self._transport.call("redriveRun", _run(namespace, job, run_id)).body)
 
     def cancel(self, namespace: str, job: str, run_id: str) -> Run:
-        """Cancel a run that is running or being retried. ConflictError if it is over."""
+        """Cancel a run that is running or being retried. ConflictError if it is over or has not begun."""
         return cast("Run", self._transport.call("cancelRun", _run(namespace, job, run_id)).body)
 
 
