@@ -119,6 +119,17 @@ def test_the_jobs_of_a_namespace_are_counted_without_those_that_have_expired(sto
     assert stores.namespaces.stored_jobs("empty", NOON) == 0
 
 
+def test_jobs_of_a_generation_are_left_out_of_the_number_of_stored_jobs(stores: Stores) -> None:
+    for number, generation in enumerate((None, 1, 2, 2, 12)):
+        key = JobKey("default", f"job-{number}")
+        assert stores.jobs.put(job(key=key, counted_in=generation), None)
+    expired = job(key=JobKey("default", "gone"), counted_in=1, expires_at=NOON)
+    assert stores.jobs.put(expired, None)
+    assert stores.namespaces.stored_jobs("default", NOON) == 5
+    assert stores.namespaces.stored_jobs("default", NOON, 2) == 3
+    assert stores.namespaces.stored_jobs("default", NOON, 3) == 5
+
+
 def test_listed_namespaces_come_in_pages_each_once_in_the_order_of_their_names(
     namespaces: NamespaceStore,
 ) -> None:

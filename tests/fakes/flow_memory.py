@@ -351,11 +351,13 @@ class MemoryNamespaces:
         names = sorted(each for each in self._listed if each > after)
         return Page(tuple(names[:limit]), names[limit - 1] if len(names) > limit else None)
 
-    def stored_jobs(self, namespace: str, now: Instant) -> int:
+    def stored_jobs(self, namespace: str, now: Instant, besides: int | None = None) -> int:
         found, after = 0, ""
         while True:
             page = self._jobs.page(namespace, "", after, 1_000)
-            found += sum(not job.is_gone(now) for job in page.items)
+            found += sum(
+                not job.is_gone(now) and (besides is None or job.counted_in != besides) for job in page.items
+            )
             if page.next is None:
                 return found
             after = page.next

@@ -241,9 +241,10 @@ class NamespaceStore(Protocol):
         """Up to `limit` listed namespaces in the order of their names, after the name `after`."""
         ...
 
-    def stored_jobs(self, namespace: str, now: Instant) -> int:
+    def stored_jobs(self, namespace: str, now: Instant, besides: int | None = None) -> int:
         """How many jobs of that namespace are stored and have not expired. It reads all of them.
 
-        Each job that is stored from before the call until after it counts. Any other job may count.
+        Jobs that took their places in the generation `besides` do not count (JobCount). Each other job that
+        is stored from before the call until after it counts. Any other job may count.
         """
         ...

@@ -176,6 +176,9 @@ NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
 #: process, and every creation that it does not count is committed, also where clocks differ.
 RECOUNT_AFTER_MS: Final = NAMESPACE_AGE_MAX_MS + 2 * API_LIMIT_MS + CLOCK_SKEW_MAX_MS
 
+#: So long after a request, by any clock, each of its writes is committed or never will be.
+REQUEST_OVER_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
+
 #: A policy that was deleted keeps its item for this long. A run lasts at most 30 days, and holds its permit.
 POLICY_RETENTION_MS: Final = 31 * DAY_MS
 

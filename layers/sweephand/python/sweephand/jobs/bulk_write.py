@@ -147,7 +147,8 @@ class BulkWriter:
             return self._commits.create(drafts, self._concurrently)
         reserved = self._quotas.reserve(drafts[0].job.key.namespace, len(drafts))
         try:
-            created = self._commits.create(drafts[: reserved.places], self._concurrently)
+            placed = [each.with_place(reserved.counted_in) for each in drafts[: reserved.places]]
+            created = self._commits.create(placed, self._concurrently)
         except (StoreError, UnavailableError):
             self._quotas.release(reserved, reserved.places)  # nothing was committed
             raise

@@ -37,6 +37,10 @@ class Draft:
     skipped: OccurrenceRange | None = None
     watched_after: Instant | None = None
 
+    def with_place(self, counted_in: int | None) -> "Draft":
+        """The draft of a new job that took its place in that generation of its namespace's count."""
+        return replace(self, job=replace(self.job, counted_in=counted_in))
+
 
 class Commits:
     """Commits drafts. If several callers write one job at once, one commits and the others start again."""

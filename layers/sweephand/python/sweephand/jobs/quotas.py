@@ -1,10 +1,11 @@
 """What a namespace may still write: the size of data, and the number of stored jobs.
 
 A namespace never stores more jobs than its limit allows, once the limit is known to all processes and the
-jobs were counted: some four minutes after the limit was set. A creation may be refused although a place is
-free, because a job that has expired keeps its place until the jobs are counted anew. That takes up to seven
-minutes, and needs a creation that asks for a place. If two callers delete one job at the same moment, both
-may free its place. Then the namespace can have one job too many until the next count.
+jobs were counted: some four minutes after the limit was set. A deleted job frees its place at once, where it
+is certain that the job is counted (JobCount.has_counted). A creation may be refused although a place is free,
+because a job that has expired keeps its place until the jobs are counted anew. That takes up to ten minutes,
+and needs creations that ask for a place. If two callers delete one job at the same moment, both may free its
+place. Then the namespace can have one job too many, until a count that begins later has ended.
 """
 
 from collections.abc import Callable
@@ -12,9 +13,12 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from sweephand.base.errors import InvalidError, QuotaError, StoreError, UnavailableError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.timing import REQUEST_OVER_MS
 from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import Payload
+from sweephand.model.job import Job
 from sweephand.model.namespace import JobCount
 from sweephand.ports import Clock, Ids
 
@@ -23,15 +27,23 @@ _TRIES_MAX: Final = 20
 
 
 class Reserved(NamedTuple):
-    """Places for so many jobs that are about to be created, in an epoch of the namespace's count.
+    """Places for so many jobs that are about to be created, in a generation of the namespace's count.
 
-    `epoch` is None if nothing is counted. `refusal` is there if fewer places were free than were wanted.
+    The jobs store it as `counted_in`. It is None if nothing is counted. `refusal` is there if fewer places
+    were free than were wanted.
     """
 
     namespace: str
     places: int
-    epoch: int | None
+    counted_in: int | None
     refusal: QuotaError | None = None
+
+
+class Deletion(NamedTuple):
+    """A job that is about to be deleted, and the count of its namespace before that."""
+
+    job: Job
+    before: JobCount
 
 
 class Quotas:
@@ -70,38 +82,56 @@ class Quotas:
                 return Reserved(namespace, 0, None, refusal)
             taken = self._namespaces.add_jobs(namespace, count, jobs_max, self._ids.token())
             if taken is not None:
-                return Reserved(namespace, count, taken.epoch, refusal)
+                return Reserved(namespace, count, taken.generation, refusal)
         raise UnavailableError(_BUSY)
 
-    def before_deletion(self, namespace: str) -> Reserved:
-        """What release() needs once a job is deleted."""
-        if self._limits.of(namespace).jobs_max is None:
-            return Reserved(namespace, 0, None)
-        stored = self._namespaces.job_count(namespace)
-        return Reserved(namespace, 0, None if stored is None else stored.epoch)
-
     def release(self, reserved: Reserved, count: int = 1) -> None:
-        """Take jobs off the count that were deleted, or that certainly were not created.
+        """Give back places of jobs that certainly were not created.
 
-        Nothing is taken off while the jobs are counted anew, or if they were since `reserved`, or if the
-        store fails. The next count finds these places.
+        They stay taken if a new count has begun since they were taken, or if the store fails. The next count
+        finds them.
         """
-        if reserved.epoch is None or not count:
-            return
+        generation = reserved.counted_in
+        if generation is not None and count:
+            self._take_off(reserved.namespace, count, generation, lambda now: now.generation == generation)
+
+    def before_deletion(self, job: Job) -> Deletion | None:
+        """What after_deletion() needs once a job is deleted; None if the job has no place.
+
+        A job that took a place has one, also where this process does not know the limit yet.
+        """
+        namespace = job.key.namespace
+        if job.counted_in is None and self._limits.of(namespace).jobs_max is None:
+            return None
+        before = self._namespaces.job_count(namespace)
+        return None if before is None else Deletion(job, before)
+
+    def after_deletion(self, deletion: Deletion) -> None:
+        """Free the place of a job that was deleted, if it is certain that the job is counted.
+
+        Otherwise, or if the store fails, the next count finds the place.
+        """
+        job, before = deletion
+        self._take_off(job.key.namespace, 1, job.counted_in, lambda now: now.has_counted(job, before))
+
+    def _take_off(
+        self, namespace: str, count: int, generation: int | None, is_counted: Callable[[JobCount], bool]
+    ) -> None:
+        """Take places of that generation off the count, as long as they are counted in it."""
         with suppress(StoreError):
             for _ in range(_TRIES_MAX):
-                stored = self._namespaces.job_count(reserved.namespace)
-                if stored is None or stored.epoch != reserved.epoch or stored.marked_at is not None:
+                stored = self._stored(namespace)
+                if not is_counted(stored):
                     return
-                left = stored.without(count, self._ids.token())
-                if self._namespaces.put_job_count(reserved.namespace, left, stored.version):
+                left = stored.without(count, generation, self._ids.token())
+                if self._namespaces.put_job_count(namespace, left, stored.version):
                     return
 
     def begin(self, namespace: str) -> None:
         """Count the jobs of a namespace that gets a limit. UnavailableError if another process does so."""
         now = self._clock.now()
         stored = self._namespaces.job_count(namespace)
-        jobs = self._namespaces.stored_jobs(namespace, now)
+        jobs = self._stored_jobs(namespace, now)
         first = JobCount("", 0) if stored is None else stored
         begun = first.begun(jobs, now, self._ids.token())
         if not self._namespaces.put_job_count(namespace, begun, stored.version if stored else None):
@@ -114,7 +144,7 @@ class Quotas:
             self.begin(namespace)
             return self._stored(namespace)
         if stored.is_countable(now):
-            jobs = self._namespaces.stored_jobs(namespace, now)
+            jobs = self._stored_jobs(namespace, now, besides=stored.generation)
             return self._changed(namespace, stored, lambda each: each.counted(jobs, now, self._ids.token()))
         if stored.should_be_marked(jobs_max, now):
             return self._changed(namespace, stored, lambda each: each.marked(now, self._ids.token()))
@@ -132,6 +162,10 @@ class Quotas:
                 return stored
         raise UnavailableError(_BUSY)
 
+    def _stored_jobs(self, namespace: str, now: Instant, besides: int | None = None) -> int:
+        """As NamespaceStore.stored_jobs(). Jobs that a request of another clock may still keep count too."""
+        return self._namespaces.stored_jobs(namespace, now - REQUEST_OVER_MS, besides)
+
     def _stored(self, namespace: str) -> JobCount:
         found = self._namespaces.job_count(namespace)
         assert found is not None, "a count is never removed"
@@ -144,5 +178,6 @@ _BUSY: Final = "Too many jobs of the namespace are created at once. Nothing was 
 def _refusal(namespace: str, jobs_max: int) -> QuotaError:
     return QuotaError(
         f"The namespace {namespace} may store {jobs_max} jobs (limits.jobs), and it has as many. Delete jobs "
-        "that are not needed. Jobs that have expired since the last count make room within minutes."
+        "that are not needed. A job that has expired keeps its place until the jobs are counted again, for "
+        "up to ten minutes."
     )

@@ -171,7 +171,7 @@ class Writer:
         if reserved.refusal is not None:
             raise reserved.refusal
         try:
-            job = self._commits.commit(draft, None, over=over)
+            job = self._commits.commit(draft.with_place(reserved.counted_in), None, over=over)
         except UnavailableError:
             self._quotas.release(reserved)
             raise
@@ -203,12 +203,12 @@ class Writer:
             for change in (job.change, deleted):
                 if change is not None:
                     self._changes.put(key, change)
-            place = None if self._quotas is None else self._quotas.before_deletion(key.namespace)
+            deletion = None if self._quotas is None else self._quotas.before_deletion(job)
             check_time_limit(self._clock, requested_at)
             if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):
                 # A job that has expired may be off the count already. If not, the next count frees its place.
-                if self._quotas is not None and place is not None and not job.is_gone(self._clock.now()):
-                    self._quotas.release(place)
+                if self._quotas is not None and deletion is not None and not job.is_gone(self._clock.now()):
+                    self._quotas.after_deletion(deletion)
                 self._commits.discard_unused_payload(job, None)
                 return
             refused = job

@@ -59,7 +59,9 @@ class Job:
     definition's schedule with its relative times resolved. `expires_at` is set once the end of the series is
     known, unless the job is paused. After it, readers treat the job as deleted. `change` is the write that
     made this version. It is None if an earlier release wrote the job. `resumed_at` is the instant of the last
-    resume, or the first cut if the job was never resumed. It is None before the first update.
+    resume, or the first cut if the job was never resumed. It is None before the first update. `counted_in` is
+    the generation of its namespace's count in which the job took its place (model/namespace.py). It is None
+    if the job took none, because its creator knew no limit.
     """
 
     key: JobKey
@@ -79,6 +81,7 @@ class Job:
     expires_at: Instant | None = None
     change: Change | None = None
     resumed_at: Instant | None = None
+    counted_in: int | None = None
 
     @property
     def rev(self) -> str:

@@ -1,15 +1,16 @@
 """The settings of a namespace, and how its stored jobs are counted against their limit.
 
-The count is an upper bound of the jobs that are stored. A creation is counted before it is committed. Jobs
-that expire are not taken off, and a deletion is taken off only if nothing can go wrong with that. So now and
-then the jobs are counted anew (`is_countable`).
+The count is an upper bound of the jobs that are stored. A creation is counted before it is committed. A
+deletion is taken off where it is certain that the job was counted (`has_counted`). Jobs that expire are not
+taken off. So now and then the jobs are counted anew (`is_countable`).
 """
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import RECOUNT_AFTER_MS
+from sweephand.base.timing import RECOUNT_AFTER_MS, REQUEST_OVER_MS
+from sweephand.model.job import Job
 
 #: From this part of the limit on, the jobs are counted anew.
 _NEARLY_FULL: Final = 0.9
@@ -69,9 +70,9 @@ class JobCount(NamedTuple):
     """How many jobs of a namespace are counted. `version` changes with every write.
 
     `used` is at least the number of stored jobs. A new count begins with a mark, and ends a while after it:
-    then every creation from before the mark is committed, or never will be. `since_mark` is how many
-    creations were counted after the mark. `epoch` goes up by one whenever a count begins or ends. What was
-    counted in an earlier epoch cannot be taken off any more.
+    then every creation from before the mark is committed, or never will be. `since_mark` is how many places
+    were taken after the mark and not given back. `epoch` goes up by one whenever a count begins or ends.
+    `counted_at` is the instant of the last new count, or 0 before the first one of a limit.
     """
 
     version: str
@@ -81,13 +82,38 @@ class JobCount(NamedTuple):
     counted_at: Instant = 0
     epoch: int = 0
 
+    @property
+    def generation(self) -> int:
+        """The epoch of the last mark. A job stores the generation in which it took its place.
+
+        The next count reads the jobs of earlier generations, and adds the places of this one (`since_mark`).
+        """
+        return self.epoch if self.marked_at is not None else self.epoch - 1
+
+    def has_counted(self, job: Job, before: "JobCount") -> bool:
+        """Whether it is certain that a job is counted that was deleted after the count was read as `before`.
+
+        A place of the present generation is counted, whatever happens meanwhile. A job of an earlier one is
+        counted until the next count ends, which may not have seen it any more. The first count of a limit
+        knows only the jobs that were stored when it began. Functions that did not know the limit have
+        created others.
+        """
+        if job.counted_in == self.generation:
+            return True
+        if self.counted_at != before.counted_at:
+            return False
+        if self.counted_at or self.marked_at is None:
+            return True
+        return self.epoch == before.epoch and job.created_at + REQUEST_OVER_MS < self.marked_at
+
     def with_more(self, count: int, version: str) -> "JobCount":
-        """The count with so many more jobs."""
+        """The count with so many more places."""
         return self._replace(version=version, used=self.used + count, since_mark=self.since_mark + count)
 
-    def without(self, count: int, version: str) -> "JobCount":
-        """The count with so many fewer jobs."""
-        return self._replace(version=version, used=max(0, self.used - count))
+    def without(self, count: int, generation: int | None, version: str) -> "JobCount":
+        """The count without so many places that were taken in a generation. None: without a limit."""
+        since_mark = self.since_mark - count if generation == self.generation else self.since_mark
+        return self._replace(version=version, used=max(0, self.used - count), since_mark=max(0, since_mark))
 
     def marked(self, now: Instant, version: str) -> "JobCount":
         """The count with the mark of a new one."""
@@ -98,7 +124,7 @@ class JobCount(NamedTuple):
         return JobCount(version, stored, marked_at=now, epoch=self.epoch + 1)
 
     def counted(self, stored: int, now: Instant, version: str) -> "JobCount":
-        """The count after `stored` jobs were found."""
+        """The count after `stored` jobs of earlier generations were found."""
         used = stored + self.since_mark
         return JobCount(version, used, counted_at=now, epoch=self.epoch + 1)
 

@@ -66,6 +66,7 @@ class JobItem(Item):
     fields = JsonAttribute(null=True)
     former = JsonAttribute(null=True)
     resumed_at = IntegerAttribute(null=True, attr_name="resumed")
+    counted_in = IntegerAttribute(null=True, attr_name="counted")
     policy = UnicodeAttribute(null=True)
     priority = UnicodeAttribute(null=True)
 
@@ -165,17 +166,26 @@ class DynamoJobs:
         return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
 
 
-def count_jobs(table: Table, namespace: str, now: Instant) -> int:
-    """How many jobs of a namespace are stored and have not expired, from all of its partitions."""
+def count_jobs(table: Table, namespace: str, now: Instant, besides: int | None) -> int:
+    """How many jobs of a namespace are stored and have not expired, from all of its partitions.
+
+    Those that took their places in the generation `besides` are left out.
+    """
     found = 0
     for shard in range(LISTING_SHARDS):
         after, has_more = " ", True  # no name begins with a space
         while has_more:
             condition = (JobItem.pk == _partition(namespace, shard)) & (JobItem.sk > after)
             items, has_more = table.query(condition)
-            found += sum("gone" not in raw or int(raw["gone"]["N"]) > now for raw in items)
+            found += sum(_is_counted(raw, now, besides) for raw in items)
             after = items[-1]["sk"]["S"] if items else after
     return found
+
+
+def _is_counted(raw: RawItem, now: Instant, besides: int | None) -> bool:
+    if "gone" in raw and int(raw["gone"]["N"]) <= now:
+        return False
+    return besides is None or "counted" not in raw or int(raw["counted"]["N"]) != besides
 
 
 def _partition(namespace: str, shard: int) -> str:
@@ -215,6 +225,7 @@ def _item(job: Job) -> JobItem:
         fields=fields_to_item(job.change),
         former=former_to_item(job.change),
         resumed_at=job.resumed_at,
+        counted_in=job.counted_in,
         policy=job.definition.policy,
         priority=job.definition.written.get("priority"),
         expires_at=_removal(job),
@@ -248,6 +259,7 @@ def _job(raw: RawItem) -> Job:
         expires_at=item.gone_at,
         change=_change(item) if item.change else None,
         resumed_at=item.resumed_at,
+        counted_in=item.counted_in,
     )
 
 

@@ -114,9 +114,9 @@ class DynamoNamespaces:
         names = tuple(KnownItem.read(raw).sk for raw in result.items)
         return Page(names, names[-1] if result.has_more and names else None)
 
-    def stored_jobs(self, namespace: str, now: Instant) -> int:
+    def stored_jobs(self, namespace: str, now: Instant, besides: int | None = None) -> int:
         """The number of jobs, read from all partitions of the namespace: 1 RRU for each 4 KB of jobs."""
-        return count_jobs(self._table, namespace, now)
+        return count_jobs(self._table, namespace, now, besides)
 
 
 _KNOWN: Final = "namespaces"
