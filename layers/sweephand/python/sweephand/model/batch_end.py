@@ -17,7 +17,7 @@ class Counts(NamedTuple):
 
 
 class BatchEnd(NamedTuple):
-    """The end of a batch of `total` triggers. It `overran` if its last run ended after its window."""
+    """The end of a batch of `total` triggers. `overran`: as BatchHead has it."""
 
     total: int
     counts: Counts

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from sweephand.base.instants import Instant
+from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 
@@ -19,6 +19,12 @@ _MASK: Final = 3
 PAGE_SIZE: Final = 1_000
 WORD_SIZE: Final = 50
 WORDS: Final = PAGE_SIZE // WORD_SIZE
+
+#: A batch overran if it ended later than the end of its window and a grace: the window divided by this, and
+#: this time at most. Its last trigger is due `window / count` before the end of the window. Without a grace,
+#: it would have overrun whenever its consumer takes longer than that.
+_GRACE_PART: Final = 10
+_GRACE_MAX_MS: Final = MINUTE_MS
 
 #: The low bit of each code of a word.
 _LOW_BITS: Final = sum(1 << _BITS * each for each in range(WORD_SIZE))
@@ -103,6 +109,11 @@ class BatchHead(NamedTuple):
 
     @property
     def overran(self) -> bool:
-        """Whether the last run ended after the batch's window. A batch without a window cannot overrun."""
-        window_ends_at = self.name.due_at + self.size.window_ms
-        return self.ended_at is not None and self.size.window_ms > 0 and self.ended_at > window_ends_at
+        """Whether the last run was over later than the end of the batch's window and its grace.
+
+        A batch without a window cannot overrun.
+        """
+        window_ms = self.size.window_ms
+        grace_ms = min(window_ms // _GRACE_PART, _GRACE_MAX_MS)
+        latest = self.name.due_at + window_ms + grace_ms
+        return self.ended_at is not None and window_ms > 0 and self.ended_at > latest

@@ -28,7 +28,11 @@ class ListedBatchResponse(TypedDict):
         Time | None, Field(description="When all of its runs were over for the first time. Null before that.")
     ]
     overran: Annotated[
-        bool, Field(description="Whether it ended after its window. False for a batch without a window.")
+        bool,
+        Field(
+            description="Whether it ended later than the end of its window and a grace: a tenth of the "
+            "window, a minute at most. False for a batch without a window."
+        ),
     ]
 
 
