@@ -7,8 +7,8 @@ import pytest
 from tests.contract.builders import policy
 from tests.fakes.deliveries import meanwhile
 from tests.fakes.world import NOON, World, key_of
+from tests.unit.jobs.limited import count, names, settle, world_with
 from tests.unit.jobs.test_payloads import LARGE
-from tests.unit.jobs.test_quotas import count, names, settle, world_with
 from tests.unit.runs.flow.leaving import delete_policy, jobs_in_line
 from tests.unit.runs.flow.test_under_policies import KEY
 
