@@ -16,7 +16,7 @@ def test_a_new_job_is_written_by_the_form(open_console: Open, town: Town) -> Non
     page.get_by_label("URL of an HTTP target").fill("https://consumer.example/report")
     expect(page.get_by_text("Every 2 hours")).to_be_visible()
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("heading", name="report")).to_be_visible()
+    expect(page.get_by_role("heading", name="report", exact=True)).to_be_visible()
     job = town.api.get("report").json
     assert (job["schedule"], job["target"]["url"]) == ("@every 2h", "https://consumer.example/report")
 
@@ -48,7 +48,7 @@ def test_the_json_holds_what_the_form_has_no_field_for(open_console: Open, town:
     page.get_by_label("The whole definition").fill(json.dumps(text))
     page.get_by_label("Description").fill("Nightly")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("heading", name="nightly-backup")).to_be_visible()
+    expect(page.get_by_role("heading", name="nightly-backup", exact=True)).to_be_visible()
     job = town.api.get("nightly-backup").json
     assert (job["retry"], job["description"], job["data"]) == (
         {"maxAttempts": 3},
@@ -64,7 +64,7 @@ def test_numbers_keep_their_digits_through_the_editor(open_console: Open, town: 
     page = open_console().show("ns/jobs/exact/edit")
     page.get_by_label("Description").fill("Exact numbers")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("heading", name="exact")).to_be_visible()
+    expect(page.get_by_role("heading", name="exact", exact=True)).to_be_visible()
     stored = town.api.get("exact").text or ""
     assert "Exact numbers" in stored
     assert "9007199254740993" in stored
