@@ -26,8 +26,9 @@ PROMPT_MS = 60_000
 #: A message of a function that dies is shown again and handled within this time.
 AGAIN_MS = 360_000
 
-#: Faults that keep a store from being read or written.
-TROUBLES = {"throttle", "loss", "part", "answer lost", "outage"}
+#: Faults that keep a store from being read or written, and those of them that last for a while.
+LASTING = {"outage", "throttled writes"}
+TROUBLES = {"throttle", "loss", "part", "answer lost", *LASTING}
 
 #: The requests by which a job's item goes, or by which another job takes its name.
 DELETIONS = {"delete", "delete many", "create"}
@@ -183,7 +184,7 @@ def _is_troubled(tale: Tale, at: int) -> bool:
     """Whether jobs or runs could not be read or written at some time until the message came again."""
     for each in tale.of(Mishap):
         kind, _, lasted = each.kind.partition(" of ")
-        lasted_ms = int(lasted.removesuffix(" ms")) if kind == "outage" else 0
+        lasted_ms = int(lasted.removesuffix(" ms")) if kind in LASTING else 0
         is_near = each.at <= at + AGAIN_MS and each.at + lasted_ms >= at - PROCESS_MS
         if is_near and kind in TROUBLES and any(port in each.where for port in ("jobs", "runs")):
             return True

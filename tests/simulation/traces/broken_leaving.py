@@ -142,6 +142,14 @@ EXCUSED_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
             Mishap(NOON + 300_090, "throttle", "deliver 1 jobs.put"),
         ),
     ),
+    # For half a minute before, no job could be written.
+    (
+        gone_with_its_last_run,
+        lambda events: in_order(
+            without(of(Written, verb="expire"))(events),
+            Mishap(NOON + 270_000, "throttled writes of 52352 ms", "jobs"),
+        ),
+    ),
     (
         gone_with_its_last_run,
         lambda events: in_order(
