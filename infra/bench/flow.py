@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from infra.bench import flow_report
@@ -20,7 +20,7 @@ from infra.bench.one_offs import job, now, sleep_until
 from infra.bench.punctuality import Punctuality, series_owed
 from infra.bench.punctuality import judge as judge_others
 from infra.bench.report import Report
-from infra.local import settings, stack
+from infra.local import stack
 from infra.local.client import Client
 from infra.local.deploy import invoke
 from infra.local.places import Place
@@ -95,9 +95,10 @@ def measure(place: Place, events: int) -> Report:
     The time is bounded, also if events are lost.
     """
     loads = [os.getloadavg()[0]]
+    # A policy uses no more functions than this parameter tells its workers, less one.
+    place = replace(place, parameters=(*place.parameters, f"FlowConcurrency={_FUNCTIONS}"))
     described = stack.up(place, say=_show)
     try:
-        settings.run_at_once(place, "FlowQueueUrl", _FUNCTIONS)
         with ExitStack() as entered:
             client = entered.enter_context(Client.of(described))
             others = entered.enter_context(Consumer())
