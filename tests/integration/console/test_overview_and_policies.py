@@ -17,6 +17,8 @@ from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
 
+MORE_OF_THE_FORECAST = re.compile(r"/forecast\?.*cursor=")
+
 
 def test_the_overview_shows_the_heartbeat_the_next_day_and_what_is_paused(open_console: Open) -> None:
     page = open_console().show("ns/overview")
@@ -90,20 +92,23 @@ def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
     monkeypatch.setattr(forecast, "_PAGE_MAX", 1)
     page = open_console().page
     held: list[Route] = []
+    released: list[Route] = []
 
     def answer(route: Route) -> None:
-        if "cursor=" in route.request.url and not held:
-            held.append(route)
-        else:
+        if released:
             route.continue_()
+        else:
+            held.append(route)
 
-    page.route("**/forecast?**", answer)
+    page.route(MORE_OF_THE_FORECAST, answer)
     page.goto(f"{town.server.url}/console#/ns/overview")
-    page.reload()
+    with page.expect_request(MORE_OF_THE_FORECAST):
+        page.reload()
     expect(
         page.get_by_text("0 triggers of 0 jobs, and 1 paused. More jobs are being counted.")
     ).to_be_visible()
-    held[0].continue_()
+    released.append(held.pop())
+    released[0].continue_()
     expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
 
 
