@@ -7,7 +7,6 @@ which counts what is open at once.
 import os
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -22,12 +21,14 @@ from infra.bench.punctuality import judge as judge_others
 from infra.bench.report import Report
 from infra.local import stack
 from infra.local.client import Client
-from infra.local.deploy import invoke
+from infra.local.deploy import outputs, session
 from infra.local.places import Place
 from infra.local.processes import cpu_s
 
 from sweephand.base.instants import SECOND_MS, rfc3339
-from sweephand.base.timing import DIRECT_WINDOW_MS
+from sweephand.base.timing import DIRECT_WINDOW_MS, EARLY_WAIT_MAX_MS
+from sweephand.model.wire_work import encode_work
+from sweephand.model.work_message import WorkMessage
 
 #: The aim: so many events over so long under the first limit, and 5/2 as many at once under the second.
 EVENTS: Final = 20_000
@@ -51,8 +52,12 @@ _PERIOD_MS: Final = SECOND_MS
 #: The first batch is due so long after everything was written. So all batches go by the wheel.
 _LEAD_MS: Final = DIRECT_WINDOW_MS + 15 * SECOND_MS
 
-#: So long before a batch its flow functions are started. On AWS each has cores of its own for that.
-_WARM_MS: Final = 30 * SECOND_MS
+#: So long before a batch all flow functions are started. On AWS each has cores of its own for that. Here, 24
+#: starts share two cores, and last for half a minute.
+_WARM_MS: Final = 60 * SECOND_MS
+
+#: SQS takes so many messages at once.
+_SENT_AT_ONCE: Final = 10
 
 #: For so long before that, the stack is measured without a batch.
 _BEFORE_MS: Final = 60 * SECOND_MS
@@ -114,7 +119,7 @@ def measure(place: Place, events: int) -> Report:
             before = _spent(place, lambda: sleep_until(plans[0].due_at - _WARM_MS))
             spent = []
             for plan, consumer in zip(plans, consumers, strict=True):
-                _warm(place, plan)
+                _warm(place)
                 sleep_until(plan.due_at - SECOND_MS)
                 spent.append(_spent(place, lambda: _wait(consumer, plan)))  # noqa: B023 - called at once
                 loads.append(os.getloadavg()[0])
@@ -164,12 +169,18 @@ def _write(client: Client, plan: Plan, url: str) -> None:
     write_jobs(client, "batches", [written])
 
 
-def _warm(place: Place, plan: Plan) -> None:
-    """Start as many flow functions as the limit needs. ministack ends functions that had nothing to do."""
-    count = -(-(plan.limit or 0) // _PERMITS_OF_FUNCTION)
-    if count:
-        with ThreadPoolExecutor(count) as threads:
-            list(threads.map(lambda _: invoke(place, "Flow", {"Records": []}), range(count)))
+def _warm(place: Place) -> None:
+    """Start all flow functions. ministack ends functions that had nothing to do for five minutes.
+
+    Each receives a message that it holds for most of a second, so none receives two of them.
+    """
+    sqs: Any = session().client("sqs", endpoint_url=place.endpoint_url)
+    queue_url = outputs(place)["FlowQueueUrl"]
+    held_until = now() + EARLY_WAIT_MAX_MS - 1
+    body = encode_work(WorkMessage("batches", "no-policy", held_until, until=held_until + _WARM_MS))
+    entries = [{"Id": str(each), "MessageBody": body} for each in range(_FUNCTIONS)]
+    for first in range(0, _FUNCTIONS, _SENT_AT_ONCE):
+        sqs.send_message_batch(QueueUrl=queue_url, Entries=entries[first : first + _SENT_AT_ONCE])
 
 
 def _wait(consumer: Consumer, plan: Plan) -> None:
