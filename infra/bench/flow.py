@@ -49,7 +49,7 @@ _FUNCTIONS: Final = _AT_ONCE_LIMIT // _PERMITS_OF_FUNCTION + 4
 _OTHERS: Final = 5
 _PERIOD_MS: Final = SECOND_MS
 
-#: The first batch is due so long after everything was written. So all batches go by the wheel.
+#: A batch is due so long after its job was written. So it goes by the wheel.
 _LEAD_MS: Final = DIRECT_WINDOW_MS + 15 * SECOND_MS
 
 #: So long before a batch all flow functions are started. On AWS each has cores of its own for that. Here, 24
@@ -59,11 +59,11 @@ _WARM_MS: Final = 60 * SECOND_MS
 #: SQS takes so many messages at once.
 _SENT_AT_ONCE: Final = 10
 
-#: For so long before that, the stack is measured without a batch.
-_BEFORE_MS: Final = 60 * SECOND_MS
+#: For so long at the beginning, the stack is measured without a batch.
+_BEFORE_S: Final = 60
 
 #: After the window of a batch, the bench waits for so long, and for so long for each of its events. Two cores
-#: need less. Then the next batch is due.
+#: need less.
 _PATIENCE_MS: Final = 45 * SECOND_MS
 _PATIENCE_OF_EVENT_MS: Final = 15
 
@@ -109,46 +109,41 @@ def measure(place: Place, events: int) -> Report:
             others = entered.enter_context(Consumer())
             every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
             write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
-            plans = plans_of(events, now() + _LEAD_MS)
-            consumers = [entered.enter_context(Consumer(plan.answer_ms / SECOND_MS)) for plan in plans]
-            for plan, consumer in zip(plans, consumers, strict=True):
-                _write(client, plan, consumer.url)
-            ends_at = rfc3339(_given_up_at(plans[-1]))
-            _show(f"the first batch is due {rfc3339(plans[0].due_at)}; all is over by {ends_at}")
-            sleep_until(plans[0].due_at - _WARM_MS - _BEFORE_MS)
-            before = _spent(place, lambda: sleep_until(plans[0].due_at - _WARM_MS))
-            spent = []
-            for plan, consumer in zip(plans, consumers, strict=True):
-                _warm(place)
-                sleep_until(plan.due_at - SECOND_MS)
-                spent.append(_spent(place, lambda: _wait(consumer, plan)))  # noqa: B023 - called at once
+            before = _spent(place, lambda: time.sleep(_BEFORE_S))
+            sent = []
+            for kind in plans_of(events):
+                consumer = entered.enter_context(Consumer(kind.answer_ms / SECOND_MS))
+                plan = replace(kind, due_at=now() + _LEAD_MS)
+                sent.append((plan, consumer, _send(place, client, plan, consumer)))
                 loads.append(os.getloadavg()[0])
                 _show(f"{plan.name}: {consumer.count()} of {plan.events} came")
             time.sleep(_AFTER_S)
             other_arrivals = others.arrivals()
-            measured = [
-                _measured(*each, before, other_arrivals) for each in zip(plans, consumers, spent, strict=True)
-            ]
+            measured = [_measured(*each, before, other_arrivals) for each in sent]
     finally:
         stack.down(place)
     return flow_report.report(measured, _others(before, other_arrivals), loads)
 
 
-def plans_of(events: int, due_at: int) -> Sequence[Plan]:
-    """The batches, the first of them due then.
-
-    Every other batch is due after the bench has stopped waiting for the batch before it.
-    """
+def plans_of(events: int) -> Sequence[Plan]:
+    """The batches, in their order. Here all are due at 0: each is written when the one before it is over."""
     window_ms = max(SECOND_MS, _SPREAD_MS * events // EVENTS)
-    slow = Plan("slow-consumer", _SLOW_EVENTS, _AT_ONCE_MS, _SPREAD_LIMIT, due_at, _SLOW_ANSWER_MS)
-    alone = Plan("spread-alone", events, window_ms, None, _due_after(slow))
-    spread = Plan("spread", events, window_ms, _SPREAD_LIMIT, _due_after(alone))
-    at_once = Plan("at-once", events * 5 // 2, _AT_ONCE_MS, _AT_ONCE_LIMIT, _due_after(spread))
-    return slow, alone, spread, at_once
+    return (
+        Plan("slow-consumer", _SLOW_EVENTS, _AT_ONCE_MS, _SPREAD_LIMIT, 0, _SLOW_ANSWER_MS),
+        Plan("spread-alone", events, window_ms, None, 0),
+        Plan("spread", events, window_ms, _SPREAD_LIMIT, 0),
+        Plan("at-once", events * 5 // 2, _AT_ONCE_MS, _AT_ONCE_LIMIT, 0),
+    )
 
 
-def _due_after(plan: Plan) -> int:
-    return _given_up_at(plan) + _WARM_MS
+def _send(place: Place, client: Client, plan: Plan, consumer: Consumer) -> _Spent:
+    """Write a batch, start the flow functions a minute before it is due, and wait until it is over."""
+    _write(client, plan, consumer.url)
+    _show(f"{plan.name} is due {rfc3339(plan.due_at)}, and is over by {rfc3339(_given_up_at(plan))}")
+    sleep_until(plan.due_at - _WARM_MS)
+    _warm(place)
+    sleep_until(plan.due_at - SECOND_MS)
+    return _spent(place, lambda: _wait(consumer, plan))
 
 
 def _given_up_at(plan: Plan) -> int:

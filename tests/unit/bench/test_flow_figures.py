@@ -19,18 +19,17 @@ def test_events_are_planned_evenly_over_the_window_with_fractions_cut_off() -> N
     assert Plan("batch", 3, 100, None, 1_000).planned_at() == [1_000, 1_033, 1_066]
 
 
-def test_the_batches_of_the_aim_do_not_overlap() -> None:
-    slow, alone, spread, at_once = plans_of(20_000, due_at=0)
+def test_the_batches_are_those_of_the_aim() -> None:
+    slow, alone, spread, at_once = plans_of(20_000)
 
-    assert slow.due_at + slow.window_ms + slow.events * slow.answer_ms // 50 < alone.due_at
+    assert (slow.events, slow.limit, slow.answer_ms) == (1_000, 50, 2_000)
+    assert (alone.events, alone.window_ms, alone.limit) == (20_000, 120_000, None)
     assert (spread.events, spread.window_ms, spread.limit) == (20_000, 120_000, 50)
     assert (at_once.events, at_once.limit) == (50_000, 200)
-    assert alone.due_at + alone.window_ms < spread.due_at
-    assert spread.due_at + spread.window_ms < at_once.due_at
 
 
 def test_a_trial_has_the_rate_of_the_aim() -> None:
-    _, _, spread, at_once = plans_of(2_000, due_at=0)
+    _, _, spread, at_once = plans_of(2_000)
 
     assert (spread.events, spread.window_ms, at_once.events) == (2_000, 12_000, 5_000)
 
