@@ -27,7 +27,8 @@ from infra.local.processes import cpu_s
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS, EARLY_WAIT_MAX_MS
-from sweephand.model.wire_work import encode_work
+from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.work_queue import SqsWorkQueue
 from sweephand.model.work_message import WorkMessage
 
 #: The aim: so many events over so long under the first limit, and 5/2 as many at once under the second.
@@ -55,9 +56,6 @@ _LEAD_MS: Final = DIRECT_WINDOW_MS + 15 * SECOND_MS
 #: So long before a batch all flow functions are started. On AWS each has cores of its own for that. Here, 24
 #: starts share two cores, and last for half a minute.
 _WARM_MS: Final = 60 * SECOND_MS
-
-#: SQS takes so many messages at once.
-_SENT_AT_ONCE: Final = 10
 
 #: For so long at the beginning, the stack is measured without a batch.
 _BEFORE_S: Final = 60
@@ -126,7 +124,7 @@ def measure(place: Place, events: int) -> Report:
 
 
 def plans_of(events: int) -> Sequence[Plan]:
-    """The batches, in their order. Here all are due at 0: each is written when the one before it is over."""
+    """The batches in their order, without due times: each is written when the one before it is over."""
     window_ms = max(SECOND_MS, _SPREAD_MS * events // EVENTS)
     return (
         Plan("slow-consumer", _SLOW_EVENTS, _AT_ONCE_MS, _SPREAD_LIMIT, 0, _SLOW_ANSWER_MS),
@@ -170,12 +168,11 @@ def _warm(place: Place) -> None:
     Each receives a message that it holds for most of a second, so none receives two of them.
     """
     sqs: Any = session().client("sqs", endpoint_url=place.endpoint_url)
-    queue_url = outputs(place)["FlowQueueUrl"]
+    work = SqsWorkQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
     held_until = now() + EARLY_WAIT_MAX_MS - 1
-    body = encode_work(WorkMessage("batches", "no-policy", held_until, until=held_until + _WARM_MS))
-    entries = [{"Id": str(each), "MessageBody": body} for each in range(_FUNCTIONS)]
-    for first in range(0, _FUNCTIONS, _SENT_AT_ONCE):
-        sqs.send_message_batch(QueueUrl=queue_url, Entries=entries[first : first + _SENT_AT_ONCE])
+    message = WorkMessage("batches", "no-policy", held_until, until=held_until + _WARM_MS)
+    for _ in range(_FUNCTIONS):
+        work.send(message, 0)
 
 
 def _wait(consumer: Consumer, plan: Plan) -> None:
