@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable
+from threading import Event
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -92,10 +93,10 @@ def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
     monkeypatch.setattr(forecast, "_PAGE_MAX", 1)
     page = open_console().page
     held: list[Route] = []
-    released: list[Route] = []
+    is_released = Event()
 
     def answer(route: Route) -> None:
-        if released:
+        if is_released.is_set():
             route.continue_()
         else:
             held.append(route)
@@ -107,8 +108,8 @@ def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
     expect(
         page.get_by_text("0 triggers of 0 jobs, and 1 paused. More jobs are being counted.")
     ).to_be_visible()
-    released.append(held.pop())
-    released[0].continue_()
+    is_released.set()
+    held[-1].continue_()
     expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
 
 
