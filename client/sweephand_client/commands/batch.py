@@ -24,7 +24,7 @@ def list_(
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many batches to show.")] = 20,
 ) -> None:
-    """List the batches of a job, newest due time first. A batch is listed once one of its runs is over."""
+    """List the batches of a job, newest due time first. A batch without an ended run is left out."""
     found = limited(session, session.client.jobs.batches(session.namespace, job), limit)
     rows = [(each["id"], each["dueAt"], each["total"], each["endedAt"], each["overran"]) for each in found]
     session.output.table(("BATCH", "DUE", "TOTAL", "ENDED", "OVERRAN"), rows, found)
