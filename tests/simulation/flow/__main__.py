@@ -1,7 +1,8 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
-`--spread`, it shows how late the events of a batch are that is spread over a window.
+`--rates`, it shows the same of rates. With `--spread`, it shows how late the events of a batch are that is
+spread over a window.
 """
 
 import argparse
@@ -10,11 +11,27 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
-from tests.simulation.flow.seeds import run, spread_lateness_ms, use
+from tests.simulation.flow.seeds import rate_use, run, spread_lateness_ms, use
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.policy import Rate
 
 #: The limits whose use is measured, and the triggers of an entry.
 _LIMITS: Final = (1, 5, 12, 50, 200)
 _ENTRIES: Final = (1, 10, 100)
+
+#: The rates whose use is measured, each with a limit that is no bound and the seconds of work.
+_RATES: Final = (
+    (Rate(500, SECOND_MS), 200, 20),
+    (Rate(100, SECOND_MS), 40, 20),
+    (Rate(30, SECOND_MS), 40, 60),
+    (Rate(5, SECOND_MS), 40, 60),
+    (Rate(1, SECOND_MS), 40, 600),
+    (Rate(45, MINUTE_MS), 40, 600),
+    (Rate(30, MINUTE_MS), 40, 600),
+    (Rate(10, MINUTE_MS), 40, 600),
+    (Rate(1, MINUTE_MS), 40, 3_600),
+)
 
 #: The limit of a batch that is spread, and the shares of it that the batch needs on average.
 _SPREAD_LIMIT: Final = 50
@@ -29,6 +46,13 @@ def _show_use(seeds: Sequence[int], seconds: int, answer_ms: int) -> None:
                 f"limit {limit}, entries of {of_entry}: mean {mean(found):.1%}, least {min(found):.1%}",
                 flush=True,
             )
+
+
+def _show_rates(seeds: Sequence[int]) -> None:
+    for rate, limit, seconds in _RATES:
+        found = [rate_use(seed, rate, seconds, limit) for seed in seeds]
+        of = f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
+        print(f"rate of {of}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
 
 
 def _show_spread(seeds: Sequence[int], seconds: int) -> None:
@@ -46,6 +70,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
+    parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
     parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
     parser.add_argument(
         "--seconds", type=int, default=30, help="of work for each use, or of the window (default 30)"
@@ -56,6 +81,9 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.use:
         _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
+        return
+    if asked.rates:
+        _show_rates(range(asked.first, asked.first + asked.seeds))
         return
     if asked.spread:
         _show_spread(range(asked.first, asked.first + asked.seeds), asked.seconds)

@@ -32,6 +32,9 @@ CHANGING_RATES: Final = (
 _BACKLOG: Final = 4_000
 _PACK: Final = 100
 
+#: How many triggers stand in one entry while the use of a rate is measured.
+_WAITING: Final = 10
+
 #: How often the use of a limit is looked at.
 _SAMPLE_MS: Final = 50
 
@@ -143,6 +146,31 @@ def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: in
     assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
     scheduler.end()
     return open_sum / samples / limit
+
+
+def rate_use(seed: int, rate: Rate, seconds: int, limit: int = 40, functions_max: int = 1_000) -> float:
+    """The share of a rate that is used in so many seconds while work waits, if nothing goes wrong.
+
+    The consumer answers after 100 ms. `limit` bounds the requests that are open at once.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(80, 120), functions_max=functions_max)
+    world.watch_limits()
+    world.change(PolicyLimits(limit, rate))
+    scheduler = world.scheduler
+    scheduler.run(NOON + SECOND_MS)
+    begins_at, most = scheduler.now, rate.limit * seconds * SECOND_MS // rate.per_ms
+    for _ in range(most // _WAITING + 2):
+        messages = [world.consumer.trigger(begins_at) for _ in range(_WAITING)]
+        world.put(messages, "normal", world.ids.token())
+    scheduler.run(begins_at + seconds * SECOND_MS)
+    assert not world.complaints, world.complaints
+    assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
+    assert any(world.consumer.undelivered()), "nothing waits any more"
+    begun_at = sorted(world.consumer.begun_at)
+    pairs = zip(begun_at, begun_at[rate.limit :], strict=False)
+    assert all(b - a >= rate.per_ms for a, b in pairs), "the rate was exceeded"
+    scheduler.end()
+    return len(begun_at) / most
 
 
 def spread_lateness_ms(seed: int, limit: int, load: float, seconds: int) -> list[int]:

@@ -1,7 +1,10 @@
 """No seed of the worlds with one policy has a complaint, and permits are used while work waits."""
 
 import pytest
-from tests.simulation.flow.seeds import CHANGING_RATES, run, use
+from tests.simulation.flow.seeds import CHANGING_RATES, rate_use, run, use
+
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.policy import Rate
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -24,6 +27,20 @@ def test_nine_tenths_of_a_limit_are_in_use_while_work_waits_for_a_slow_consumer(
     limit: int, of_entry: int
 ) -> None:
     assert use(1, limit, 20, of_entry, consumer_ms=2_000) >= 0.9
+
+
+@pytest.mark.parametrize("limit", [1, 40])
+@pytest.mark.parametrize(
+    ("rate", "seconds"),
+    [
+        (Rate(5, SECOND_MS), 60),
+        (Rate(1, SECOND_MS), 120),
+        (Rate(45, MINUTE_MS), 120),
+        (Rate(10, MINUTE_MS), 600),
+    ],
+)
+def test_about_95_percent_of_a_rate_is_used_while_work_waits(rate: Rate, seconds: int, limit: int) -> None:
+    assert rate_use(1, rate, seconds, limit) >= 0.94
 
 
 def test_an_entry_that_takes_longer_than_its_claim_is_delivered_once() -> None:

@@ -135,7 +135,8 @@ LINE_AHEAD_MS: Final = SECOND_MS
 POLICY_AGE_MAX_MS: Final = SECOND_MS
 
 #: A request under a rate is prepared this long before its token's slot begins: its job is read, its run is
-#: claimed, and the connection is made.
+#: claimed, and the connection is made. The work message for a token comes so long before it, too. It is less
+#: than the second within which a worker finds a token that it can take.
 TOKEN_LEAD_MS: Final = 300
 
 #: A worker that finds nothing new in its line looks again after this, and then after twice as long each time.

@@ -13,6 +13,7 @@ from sweephand.base.timing import (
     HELP_MS,
     HOLDER_MS,
     LINE_AHEAD_MS,
+    TOKEN_LEAD_MS,
 )
 from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
@@ -193,10 +194,13 @@ class LineWorker:
             self._come_again(WorkMessage(*policy.key, self._clock.now()))
 
     def wake_for_token(self, key: PolicyKey, at: Instant) -> None:
-        """Send a work message for the next token, unless a mark says that one is on its way."""
+        """Send a work message for the next token, unless a mark says that one is on its way.
+
+        Its worker comes a bit before the token. It has to take permits and to read the line first.
+        """
         now = self._clock.now()
         if self._permits.mark(key, now, at + CLOCK_SKEW_MAX_MS, self._ids.token()):
-            self._line_up.wake(key, at, clears_mark=True)
+            self._line_up.wake(key, at - TOKEN_LEAD_MS, clears_mark=True)
 
     def fan_out(self, policy: Policy, walk: LineWalk, held: Permits, *, enough: int, expected: int) -> FanOut:
         """Share work if holders are free for more workers, or have idle permits.
