@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
+from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import also_has
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
@@ -46,6 +47,9 @@ _FUNCTIONS: Final = (1, 2, 4, 8)
 
 _LIMITS: Final = (1, 2, 3, 5, 12, 40)
 _RATES: Final = (None, None, None, Rate(5, SECOND_MS), Rate(60, MINUTE_MS))
+
+#: The notifications of other jobs fire a job up to so often in a minute, each time with its whole batch.
+_FOLLOWED_EACH_MINUTE: Final = 12
 
 #: The share of seeds in which the policy is changed, how often at most, and the share of deletions.
 _CHANGED: Final = 0.5
@@ -102,7 +106,19 @@ class Policies:
             return written
         if random.random() < _PRIORITY:
             written = written | {"priority": random.choice(PRIORITIES)}
-        return written | {"policy": POLICY.name}
+        return self._within_rate(written) | {"policy": POLICY.name}
+
+    def _within_rate(self, written: dict[str, Any]) -> dict[str, Any]:
+        """Return the definition with a smaller batch, if the job may follow others and there is a rate.
+
+        Batches that keep coming faster than the rate would leave a line that never becomes empty.
+        """
+        rate = None if self.limits is None else self.limits.rate
+        if rate is None or "batch" not in written or not Flows.of(self.seed).is_on:
+            return written
+        count_max = rate.limit * MINUTE_MS // rate.per_ms // _FOLLOWED_EACH_MINUTE
+        batch = written["batch"]
+        return written | {"batch": batch | {"count": min(batch["count"], count_max)}}
 
     def plan(
         self, begins_at: Instant, calm_at: Instant, scheduler: Scheduler, change: Callable[..., None]
