@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.messages import NOON, counts, instants, names
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS
@@ -16,12 +17,6 @@ from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, BundleMessage, Failure, Redrive, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.model.wire_bundles import fits_bundle
-
-NOON = 1_795_262_400_000
-
-names = st.text("abcXYZ019._~:@+=-", min_size=1, max_size=128)
-counts = st.integers(0, 10**9)
-instants = st.integers(0, 253_402_300_799_999)
 
 
 def attempt(trigger: Trigger, *, is_owed: bool = False) -> TriggerMessage:

@@ -1,0 +1,155 @@
+"""Messages of a run and of a watch read back as they were written."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fakes.messages import KEY, MESSAGE, NOON, counts, instants, names
+
+from sweephand.base.errors import PoisonError
+from sweephand.model.batch_end import BatchEnd, Counts
+from sweephand.model.job import JobKey
+from sweephand.model.policy import PermitName
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    Message,
+    NotifyMessage,
+)
+from sweephand.model.watch import Alert, WatchMessage
+from sweephand.model.wire import decode, encode
+from sweephand.schedules import Occurrence, Series
+
+DEADLINE = DeadlineMessage(MESSAGE.trigger, 2, "o" * 16, 3, not_before=1_795_262_405_000, faults=1)
+FAILURE = FailureMessage(MESSAGE.trigger, 2, "out of \ud800 paper", is_final=True, not_before=5, faults=1)
+
+NOTICE = NotifyMessage(MESSAGE.trigger, "failed", 2, None, 7, 503, "no", not_before=8, faults=1)
+
+
+def test_a_notification_carries_the_result_of_its_run_as_it_was_written() -> None:
+    assert '"result"' not in encode(NOTICE)
+    notice = NOTICE._replace(result='{"n": 1.10}')
+    assert decode(encode(notice)) == notice
+    for odd in (7, "{", '"' + "x" * 2_048 + '"'):
+        with pytest.raises(PoisonError):
+            decode(encode(NOTICE)[:-1] + f',"result":{json.dumps(odd)}}}')
+
+
+@given(
+    st.builds(
+        DeadlineMessage,
+        st.just(MESSAGE.trigger),
+        counts,
+        names,
+        counts,
+        not_before=instants,
+        faults=counts,
+        permit=st.none() | st.builds(PermitName, names, counts, names),
+    )
+)
+def test_a_deadline_message_reads_back_as_it_was_written(message: DeadlineMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        FailureMessage,
+        st.just(MESSAGE.trigger),
+        counts,
+        st.text(max_size=512),
+        is_final=st.booleans(),
+        not_before=instants,
+        faults=counts,
+    )
+)
+def test_a_failure_message_reads_back_as_it_was_written(message: FailureMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        NotifyMessage,
+        st.just(MESSAGE.trigger),
+        st.sampled_from(["succeeded", "failed", "skipped", "cancelled"]),
+        counts,
+        st.none() | instants,
+        instants,
+        st.none() | st.integers(100, 599),
+        st.none() | st.text(max_size=200),
+        not_before=instants,
+        attempt=counts,
+        first_attempt_at=st.none() | instants,
+        faults=counts,
+        result=st.none() | st.text(max_size=300).map(json.dumps),
+        batch_end=st.none()
+        | st.builds(BatchEnd, counts, st.builds(Counts, counts, counts, counts), st.booleans()),
+        alert=st.none() | st.builds(Alert, instants, counts, instants, instants),
+    )
+)
+def test_a_notification_message_reads_back_as_it_was_written(message: NotifyMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+@given(
+    st.builds(
+        WatchMessage,
+        st.just(KEY),
+        names,
+        names,
+        st.just(Series("@every 5m", "UTC", NOON)),
+        st.tuples(st.integers(NOON, 2 * NOON), counts).map(lambda each: Occurrence(*each)),
+        through=instants,
+        since=instants,
+        after_ms=counts,
+        check_at=instants,
+        armed_at=instants,
+        faults=counts,
+    )
+)
+def test_a_check_of_a_watch_reads_back_as_it_was_written(message: WatchMessage) -> None:
+    assert decode(encode(message)) == message
+
+
+def test_a_version_before_watches_keeps_their_messages_for_a_newer_one() -> None:
+    series = Series("@every 5m", "UTC", NOON)
+    check = WatchMessage(
+        JobKey("ns", "job"), "uid", "1-a", series, Occurrence(NOON, 1), NOON + 1, 5, 60_000, NOON + 2, 7
+    )
+    assert encode(check) == (
+        '{"v":4,"kind":"watch","ns":"ns","job":"job","uid":"uid","rev":"1-a","armed":7,'
+        f'"series":{{"schedule":"@every 5m","timezone":"UTC","startAt":{NOON}}},"first":[{NOON},1],'
+        f'"until":{NOON + 1},"since":5,"after":60000,"at":{NOON + 2},"faults":0}}'
+    )
+    alert = encode(NOTICE._replace(alert=Alert(1, 2, 3, 4)))
+    assert alert.startswith('{"v":4,"kind":"notice",')
+    assert alert.endswith(',"alert":[1,2,3,4]}')
+    assert encode(NOTICE).startswith('{"v":1,')
+
+
+def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
+    of_trigger = encode(MESSAGE).removeprefix('{"v":1,"kind":"trigger",').partition(',"at"')[0]
+    assert encode(DEADLINE) == (
+        f'{{"v":1,"kind":"deadline",{of_trigger},"at":1795262405000,"attempt":2,"owner":"oooooooooooooooo",'
+        '"shard":3,"faults":1}'
+    )
+    assert encode(FAILURE) == (
+        f'{{"v":1,"kind":"failure",{of_trigger},"at":5,"attempt":2,"reason":"out of \\ud800 paper",'
+        '"final":true,"faults":1}'
+    )
+    assert encode(NOTICE) == (
+        f'{{"v":1,"kind":"notice",{of_trigger},"at":8,"state":"failed","attempts":2,"started":null,"ended":7,'
+        '"code":503,"reason":"no","attempt":1,"first":null,"faults":1}'
+    )
+
+
+@pytest.mark.parametrize("message", [DEADLINE, FAILURE, NOTICE])
+def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: Message) -> None:
+    fields = json.loads(encode(message))
+    may_lack = {"started", "code", "first", *(["reason"] if message is NOTICE else [])}
+    for name in fields.keys() - may_lack:
+        for broken in ({key: value for key, value in fields.items() if key != name}, {**fields, name: []}):
+            with pytest.raises(PoisonError):
+                decode(json.dumps(broken))
+    with pytest.raises(PoisonError):
+        decode(json.dumps({**fields, "reason": "x" * 5_000, "owner": "x" * 257}))
