@@ -134,7 +134,9 @@ class Shift:
             late_ms = max(0, _LAST_CALLS * self._pace.slowest_ms - RESERVE_MS)
             became = self._worker.deliver(taken.message, permit, self._deadline - late_ms)
         finally:
-            self._permits.end_away(request)
+            # Its away entry ends with the holder's life. The trigger is settled all the same.
+            with suppress(StoreError):
+                self._permits.end_away(request)
         if became:
             # Of two threads, one may overwrite what the other one found. It is a mean in any case.
             self._request_ms = max(1, (3 * self._request_ms + self._worker.now() - began_at) // 4)

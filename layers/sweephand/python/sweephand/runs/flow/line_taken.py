@@ -15,8 +15,27 @@ class TakenEntry:
         self.entry = entry
         #: The triggers that are not settled, by a number of their own.
         self.left = dict(enumerate(due))
+        #: The numbers of those that a thread of this worker has begun.
+        self.begun: set[int] = set()
         #: Those that were settled and have to wait in a line, this one or another.
         self.waits: list[LineWait] = []
+        #: Whether another worker walks the partition now. What has not begun here belongs to that worker.
+        self.is_lost = False
+
+    @property
+    def unbegun(self) -> list[TriggerMessage]:
+        """The triggers that nobody has begun."""
+        return [message for number, message in self.left.items() if number not in self.begun]
+
+    @property
+    def open(self) -> dict[int, TriggerMessage]:
+        """The triggers that threads of this worker handle now, or whose handling has failed."""
+        return {number: message for number, message in self.left.items() if number in self.begun}
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the whole entry is as it was read, and nothing of it has begun."""
+        return not self.begun and len(self.left) == len(self.entry.messages)
 
 
 class TakenTrigger:

@@ -1,6 +1,6 @@
 """Walking the line of a policy: reading entries ahead, and deleting what is settled."""
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from threading import Lock
@@ -53,6 +53,8 @@ class LineWalk:
         self._waiting: deque[TakenTrigger] = deque()
         self._over: deque[TakenEntry] = deque()
         self._has_left = False
+        #: Whether triggers that had not begun stood in the line again when this worker left.
+        self._gives_back = False
         self._lock = Lock()
         self._spare: list[LineEntry] = []
         self._elsewhere_at: Instant = 0
@@ -92,9 +94,7 @@ class LineWalk:
     @property
     def calls_to_leave(self) -> int:
         """How many calls of stores leave() makes one after the other, about."""
-        unbegun = Counter(id(each.taken) for each in tuple(self._waiting))
-        entries = tuple(self._entries.values())
-        begun = sum(unbegun[id(each)] < len(each.entry.messages) for each in entries)
+        begun = sum(not each.is_untouched for each in tuple(self._entries.values()))
         return _SPLIT_CALLS * -(-begun // READS_AT_ONCE) + 2 * self.unclean + self._claims.count
 
     def take(self, admit: Callable[[], bool]) -> TakenTrigger | None:
@@ -102,12 +102,20 @@ class LineWalk:
         with self._lock:
             if not self._waiting or self._waiting[0].message.not_before > self._clock.now() or not admit():
                 return None
-            return self._waiting.popleft()
+            trigger = self._waiting.popleft()
+            trigger.taken.begun.add(trigger.number)
+            return trigger
 
     def give_back(self, trigger: TakenTrigger) -> None:
-        """A trigger that was taken has not been begun. If the worker has left, it goes down the line."""
+        """A trigger that was taken has not been begun. If the worker has left, it goes down the line.
+
+        If another worker walks its partition now, its entry is there for that worker.
+        """
         with self._lock:
+            if trigger.taken.is_lost:
+                return
             if not self._has_left:
+                trigger.taken.begun.discard(trigger.number)
                 self._waiting.appendleft(trigger)
                 return
         message, entry = trigger.message, trigger.taken.entry
@@ -253,28 +261,27 @@ class LineWalk:
         """Give back what has not begun, and release every partition. Returns whether there was any of it.
 
         What is open stands in the line again from `until` on, when this worker has ended in any case. The
-        threads that settle it delete it before.
+        threads that settle it delete it before. If a write fails, another call does the rest.
         """
         while self.clean():
             pass
         with self._lock:
             self._has_left = True
-            unbegun = {(each.taken, each.number) for each in self._waiting}
             self._waiting.clear()
-            split = [
-                (taken, [m for n, m in taken.left.items() if (taken, n) in unbegun],
-                 {n: m for n, m in taken.left.items() if (taken, n) not in unbegun})
+            entries = tuple(self._entries.items())
+            self._gives_back |= any(taken.unbegun for _, taken in entries)
+            for name, taken in entries:
+                if taken.is_untouched:
+                    # The next worker takes it up as soon as the partition is released.
+                    del self._entries[name]
+            splits = [
+                partial(self._split, taken, taken.unbegun, taken.open, until)
                 for taken in self._entries.values()
-            ]  # fmt: skip
-        splits = [
-            partial(self._split, taken, rest, still_open, until)
-            for taken, rest, still_open in split
-            if len(rest) < len(taken.entry.messages)
-        ]
+            ]
         for some in parts(splits, READS_AT_ONCE):
             self._concurrently(some)
         self._claims.release_all_but(())
-        return bool(unbegun)
+        return self._gives_back
 
     def unclaimed_from(self, policy: Policy, before: Instant, ends_at: Instant) -> Instant | None:
         """The time of the first entry that nobody walks: see LineClaims.unclaimed_from."""
@@ -395,6 +402,13 @@ class LineWalk:
                 return
 
     def _lose(self, place: LinePlace) -> None:
-        """Another worker walks the partition now: begin nothing more of it."""
+        """Another worker walks the partition now: begin nothing more of it, and leave its entries alone.
+
+        If all triggers of an entry have begun here, the entry is still deleted with the last of them.
+        """
         with self._lock:
             self._waiting = deque(each for each in self._waiting if each.taken.place != place)
+            for name, taken in tuple(self._entries.items()):
+                if name[0] == place:
+                    taken.is_lost = True
+                    del self._entries[name]

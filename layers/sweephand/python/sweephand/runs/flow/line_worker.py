@@ -115,7 +115,8 @@ class LineWorker:
         if not is_first:
             # The first worker may have died with the last free holder or with the claim of a partition, and
             # this one may do so. By its clock the message may have come in time, and by this one too early.
-            self._line_up.wake(key, permits_until + 1)
+            # It may also have set a wake mark, and died before it sent the message for the next token.
+            self._line_up.wake(key, permits_until + 1, clears_mark=True)
         if message.not_before - now >= EARLY_WAIT_MAX_MS:
             self._line_up.wake(key, message.not_before, clears_mark=message.clears_mark)
             return "early"
