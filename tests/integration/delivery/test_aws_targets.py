@@ -80,6 +80,13 @@ def test_the_numbers_of_data_are_the_callers() -> None:
     assert payload.endswith(b',"data":{"n":1.10,"big":123456789012345678901234567890}}')
 
 
+def test_the_sdk_does_not_repeat_an_attempt_that_may_be_sent_once() -> None:
+    aws = Aws(Lambda(lambda _: None))
+    assert deliver(attempt_of(LAMBDA)._replace(sends_once=True), aws.clients).succeeded
+    (service,) = aws.asked
+    assert service.tries_max == 1
+
+
 def test_a_function_that_is_waited_for_decides_on_the_attempt() -> None:
     aws = Aws(Lambda(lambda event: {"done": event["data"]}))
     spec = LAMBDA | {"invocation": "sync"}

@@ -351,3 +351,11 @@ def test_triggers_of_a_job_that_moves_to_another_policy_obey_that_one() -> None:
     assert not waiting(world)
     assert not world.queue.waiting
     assert all(each.owner is None and not each.away for each in world.permits.holders(other, 0))
+
+
+@pytest.mark.parametrize("rate", [Rate(1, MINUTE), None])
+def test_a_request_under_a_rate_is_sent_once_whatever_becomes_of_its_connection(rate: Rate | None) -> None:
+    world = world_with(rate=rate)
+    world.put(schedule=["2026-11-21T12:10:00Z"], policy="mailer")
+    world.run_until(NOON + 11 * MINUTE)
+    assert [each.sends_once for each in world.consumers.attempts] == [rate is not None]

@@ -96,6 +96,8 @@ class AwsTargets:
         if refusal is not None:
             return final(refusal)
         service = Service(kind.service, resource.region(arn), role_of(attempt))
+        if attempt.sends_once:
+            service = service._replace(tries_max=1)
         answer_ms = kind.answer_ms(attempt)
         if answer_ms is not None:
             # A second try would hand the trigger over twice. The attempt ends before the client's time-out.

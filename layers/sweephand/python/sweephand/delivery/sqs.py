@@ -5,6 +5,7 @@ from typing import Any, Final
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import AwsClients, Service
 from sweephand.delivery.aws_targets import AwsKind, Request, answer_to, final, role_of
+from sweephand.delivery.checked_clients import TRIES_MAX
 from sweephand.delivery.fifo import order_of
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.trigger_names import names_of, text_of
@@ -62,9 +63,10 @@ class SqsTargets:
             return final(refusal)
 
         def client() -> Any:
-            if role is None:
+            if role is None and not attempt.sends_once:
                 return self._clients.client(queue.region)
-            return self._aws_clients.client(Service("sqs", queue.region, role))
+            tries_max = 1 if attempt.sends_once else TRIES_MAX
+            return self._aws_clients.client(Service("sqs", queue.region, role, tries_max=tries_max))
 
         request = Request(kind=_SQS, arn=queue.arn, not_listed=not_listed(queue), role=role, client=client)
         return answer_to(request, attempt, reach)

@@ -44,7 +44,8 @@ class Attempt(NamedTuple):
     attempt does not repeat an earlier one. Then a queue that drops repetitions must take it. `within_ms`
     limits connecting and the request together, if it is less than the target's own timeout. Earlier
     connections of the same attempt may have taken the rest. Adapters of targets that have a host ask
-    `allowed` before they connect.
+    `allowed` before they connect. If it `sends_once`, a request that the consumer may have received is not
+    sent again: its rate allows one.
     """
 
     trigger: Trigger
@@ -61,6 +62,7 @@ class Attempt(NamedTuple):
     ends_batch: bool = False
     allowed: Allowed = everywhere
     alert: Alert | None = None
+    sends_once: bool = False
 
     @property
     def id(self) -> str:

@@ -179,6 +179,7 @@ class Attempts:
                 must_be_new=_must_be_new(message, run_token),
                 within_ms=within_ms,
                 allowed=partial(self._allowed, message.trigger.key.namespace),
+                sends_once=permit is not None and permit.has_token,
             )
             sent = self._send(attempt, message, read, job.version, permit)
             answer, latest = sent.answer, sent.latest

@@ -28,6 +28,9 @@ IDLE_CONNECTIONS_MAX: Final = 640
 #: After so long, a load balancer or firewall on the way may have dropped the connection.
 IDLE_MAX_S: Final = 60
 
+#: Consumers keep an idle connection for longer than this.
+IDLE_SURELY_OPEN_S: Final = 1
+
 
 class NoConnectionError(Exception):
     """No connection could be made to any of the consumer's addresses."""
@@ -63,8 +66,7 @@ class Connection:
         self.was_idle = True
         self._idle_from = monotonic(), time()
 
-    @property
-    def is_usable(self) -> bool:
+    def is_usable(self, idle_max_s: int) -> bool:
         """Whether an idle connection can be used again.
 
         It can, unless it was idle for too long, or the consumer has closed it or sent data that no request
@@ -74,7 +76,7 @@ class Connection:
         # stops then. The wall clock can be set. So either clock alone can make a connection too old.
         monotonic_from, wall_from = self._idle_from
         idle_s = max(monotonic() - monotonic_from, time() - wall_from)
-        return idle_s <= IDLE_MAX_S and not (self._arrivals.poll(0) and self.sock.has_unread_data())
+        return idle_s <= idle_max_s and not (self._arrivals.poll(0) and self.sock.has_unread_data())
 
     def close(self) -> None:
         """Close the connection."""
@@ -121,15 +123,20 @@ class Connections:
                 raise
         return Connection(peer, sock)
 
-    def take_idle(self, peer: Peer) -> Connection | None:
-        """An idle connection to that peer that can be used again; None if there is none."""
+    def take_idle(self, peer: Peer, *, is_surely_open: bool = False) -> Connection | None:
+        """An idle connection to that peer that can be used again; None if there is none.
+
+        If it must be `is_surely_open`, it was used a moment ago. Another one may be closed at its other end,
+        and a function that was frozen may not know that yet.
+        """
+        idle_max_s = IDLE_SURELY_OPEN_S if is_surely_open else IDLE_MAX_S
         while True:
             with self._lock:
                 idle = self._kept.get(peer)
                 if not idle:
                     return None
                 connection = idle.pop()
-            if connection.is_usable:
+            if connection.is_usable(idle_max_s):
                 return connection
             connection.close()
 

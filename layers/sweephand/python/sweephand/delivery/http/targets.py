@@ -48,7 +48,11 @@ _FAILURES: Final = (EgressError, NoConnectionError, HTTPException, OSError, Valu
 
 
 class _StaleError(Exception):
-    """An idle connection turned out to be closed when it was used again."""
+    """An idle connection turned out to be closed when it was used again, as `error` says."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class _Call(NamedTuple):
@@ -135,11 +139,15 @@ class HttpTargets:
 
     def _answer(self, call: "_Call", values: "SecretValues | None") -> Answer:
         request = _request(call.target, call.attempt, values)
-        idle = self._connections.take_idle(call.peer)
+        sends_once = call.attempt.sends_once
+        idle = self._connections.take_idle(call.peer, is_surely_open=sends_once)
         if idle is not None:
-            # The consumer may have received the request. If so, it sees the same webhook-id twice.
-            with suppress(_StaleError):
+            try:
                 return self._send(idle, request, call, values)
+            except _StaleError as stale:
+                # The consumer may have received the request. If so, it sees the same webhook-id twice.
+                if sends_once:
+                    raise stale.error from None
         connection = self._connections.connect(call.peer, _left_s(call.ends))
         return self._send(connection, request, call, values)
 
@@ -219,7 +227,7 @@ def _response(connection: Connection, request: HttpRequest) -> HTTPResponse:
         return read_answer(connection.sock, request.method)
     except (ConnectionError, ssl.SSLEOFError) as error:
         if connection.was_idle:
-            raise _StaleError from error
+            raise _StaleError(error) from error
         raise
 
 

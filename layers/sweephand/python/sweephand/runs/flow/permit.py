@@ -29,6 +29,11 @@ class Permit:
         return self._permits.name(self._request)
 
     @property
+    def has_token(self) -> bool:
+        """Whether its policy has a rate, of which the request uses one token."""
+        return self._permits.has_token(self._request)
+
+    @property
     def leaves_at(self) -> Instant:
         """When the request may leave as far as the rate goes: now, or when its token's slot begins."""
         return self._permits.leaves_at(self._request)

@@ -117,6 +117,10 @@ class Permits:
                 self._unused[request] = token
             return True
 
+    def has_token(self, request: str) -> bool:
+        """Whether an open request uses a token of the rate."""
+        return self._open.get(request) is not None
+
     def leaves_at(self, request: str) -> Instant:
         """When the slot of the request's token begins; now if it has begun, or if there is no rate."""
         token, now = self._open.get(request), self._clock.now()
