@@ -1,5 +1,6 @@
 """What every PolicyLines promises (flow_ports.py)."""
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
@@ -64,7 +65,6 @@ def test_an_entry_reads_back_as_it_was_written(
     lines: PolicyLines, place: LinePlace, written: LineEntry
 ) -> None:
     lines.put(place, written)
-    assert lines.get(place, written.sort_key) == written
     assert lines.top(place, NOON + 1, 5) == LineTop(None, (written,))
 
 
@@ -76,6 +76,19 @@ def test_the_top_has_entries_by_time_and_only_those_before_the_bound(lines: Poli
     assert lines.top(PLACE, NOON + 2_001, 5).entries == (entry(0), entry(1), entry(2))
     assert lines.top(PLACE, NOON + 9_000, 2).entries == (entry(0), entry(1))
     assert lines.top(PLACE, NOON, 2).entries == ()
+
+
+def test_the_top_has_all_entries_that_were_asked_for_however_large_they_are(lines: PolicyLines) -> None:
+    rng = random.Random(7)  # noqa: S311 - what DynamoDB cannot read at once must not be compressible
+    written = []
+    for second in range(14):
+        due_at = NOON + second * 1_000
+        data = [Payload.of(f'"{rng.randbytes(1_000).hex()}"') for _ in range(ENTRY_TRIGGERS_MAX)]
+        messages = [trigger_message(due_at + each, payload=data[each]) for each in range(ENTRY_TRIGGERS_MAX)]
+        written.append(entry_of(messages, due_at, "message"))
+        lines.put(PLACE, written[-1])
+    assert lines.top(PLACE, NOON + 20_000, 13).entries == tuple(written[:13])
+    assert lines.count(PLACE, NOON + 20_000, 3) == LineCount(300, NOON, is_all=False)
 
 
 @pytest.mark.parametrize("place", [PLACE, ODD])
@@ -116,10 +129,10 @@ def test_an_entry_is_deleted_only_in_the_content_that_was_read(lines: PolicyLine
     smaller, larger = entry(name="pack", count=2), entry(name="pack", count=3)
     lines.put(PLACE, larger)
     assert not lines.delete(PLACE, smaller)
-    assert lines.get(PLACE, larger.sort_key) == larger
+    assert lines.page(PLACE, "", 2) == (larger,)
     assert lines.delete(PLACE, larger)
     assert lines.delete(PLACE, larger)
-    assert lines.get(PLACE, larger.sort_key) is None
+    assert lines.page(PLACE, "", 2) == ()
 
 
 def test_a_claim_is_given_to_one_of_those_who_saw_the_same(stores: Stores) -> None:

@@ -239,9 +239,6 @@ class MemoryPolicyLines:
         triggers = sum(len(each.messages) for each in some)
         return LineCount(triggers, some[0].at if some else None, len(entries) <= limit)
 
-    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
-        return self._entries.get(place, {}).get(sort_key)
-
     def delete(self, place: LinePlace, entry: LineEntry) -> bool:
         with self._lock:
             entries = self._entries.get(place, {})

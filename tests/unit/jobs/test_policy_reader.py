@@ -99,6 +99,7 @@ def test_a_long_line_is_counted_in_part_and_its_earliest_trigger_is_known() -> N
         (policy(1_000), 101, 1_000),
         (policy(1_000), 100, 990),
         (policy(1_000), 20, 190),
+        (policy(10_000, partitions=256), 2_000, 2_560),
         (policy(1_000, holder_size=1), 20, 19),
         (policy(None, rate=Rate(10, 1_000)), 20, 190),
         (policy(1_000), 2, 10),

@@ -153,10 +153,6 @@ class PolicyLines(Protocol):
         """
         ...
 
-    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
-        """The entry at that place, or None."""
-        ...
-
     def delete(self, place: LinePlace, entry: LineEntry) -> bool:
         """Remove the entry if it still has this content. A missing entry is a success."""
         ...

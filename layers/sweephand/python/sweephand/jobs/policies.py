@@ -195,6 +195,3 @@ def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Insta
 
 def _shown(rate: Rate | None) -> dict[str, object] | None:
     return None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)}
-
-
-#: The units in which the time of a rate is written, the longest first.

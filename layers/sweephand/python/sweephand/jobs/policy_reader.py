@@ -80,8 +80,9 @@ class PolicyReader:
         return Page(tuple(map(self.view, page.items)), page.next)
 
     def _effective_max(self, policy: Policy) -> int:
-        # Each worker holds one holder at a time.
-        return min(policy.permits, policy.holder_size * workers_max_of(self._functions_max))
+        # Each worker holds one holder at a time, and walks one partition.
+        workers = min(workers_max_of(self._functions_max), policy.partitions)
+        return min(policy.permits, policy.holder_size * workers)
 
     def _use(self, policy: Policy, now: Instant) -> PolicyUse:
         groups = [partial(self._permits.holders, policy.key, group) for group in range(policy.groups)]

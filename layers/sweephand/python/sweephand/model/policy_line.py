@@ -36,9 +36,9 @@ class LinePlace(NamedTuple):
 class LineEntry(NamedTuple):
     """Triggers that wait together. A worker takes them up at `at`.
 
-    `name` says which entry of that time this one replaces. `token` is a hash of what the entry holds and of
-    where it comes from. A writer that repeats itself writes the same token. The same trigger that comes into
-    the line once more, after it had to wait elsewhere, has another one.
+    `token` is a hash of what the entry holds and of where it comes from. A writer that repeats itself writes
+    the same token. The same trigger that comes into the line once more, after it had to wait elsewhere, has
+    another one. `name` is the token, so an entry only ever replaces an entry that is equal.
 
     A worker that has ended without settling its triggers may have begun some of them, if `may_be_begun`. The
     token does not depend on that. See LineClaim.may_have_begun() for entries that were never written again.

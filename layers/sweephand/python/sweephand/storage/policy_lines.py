@@ -80,13 +80,13 @@ class DynamoPolicyLines:
         )
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
-        """The claim and the first entries, by one query. Entries of a newer version take more of them."""
+        """The claim and the first entries. Large entries and those of newer versions take more queries."""
         claim: LineClaim | None = None
         entries: list[LineEntry] = []
         low, size, newer, has_more = _CLAIM, limit + 1, 0, True
         while has_more and len(entries) < limit and newer < _NEWER_MAX:
             in_time = (EntryItem.pk == _partition(place)) & EntryItem.sk.between(low, entry_key(before, ""))
-            result, newer_before = self._table.query(in_time, size), newer
+            result = self._table.query(in_time, size)
             for raw in result.items:
                 low = raw["sk"]["S"] + "\0"
                 if raw["sk"]["S"] == _CLAIM:
@@ -96,8 +96,9 @@ class DynamoPolicyLines:
                         entries.append(_entry(raw))
                     except NewerError:
                         newer += 1
-            # DynamoDB reads 1 MB at most. What is left then comes with the next read of the caller.
-            has_more, size = result.has_more and newer > newer_before, 2 * size
+            # DynamoDB reads 1 MB at most, which are a few packs of large triggers. A worker that has begun
+            # all of these must see the next ones.
+            has_more, size = result.has_more, 2 * size
         return LineTop(claim, tuple(entries), newer > 0)
 
     def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
@@ -108,10 +109,10 @@ class DynamoPolicyLines:
         return tuple(_entry(raw) for raw in items)
 
     def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
-        """The number of triggers, by one query. No message is read."""
+        """The number of triggers, by one query. DynamoDB bills whole entries, and returns no message."""
         of_place = EntryItem.pk == _partition(place)
         in_time = of_place & EntryItem.sk.between(entry_key(0, ""), entry_key(before, ""))
-        result = self._table.query(in_time, limit + 1)
+        result = self._table.query(in_time, limit + 1, attributes=("sk", "n"))
         items = result.items[:limit]
         triggers = sum(int(raw["n"]["N"]) for raw in items)
         first_at = int(items[0]["sk"]["S"].partition("#")[0]) if items else None
@@ -137,11 +138,6 @@ class DynamoPolicyLines:
         unchanged = EntryItem.token == raw["token"]["S"]
         answer = self._table.update((raw["pk"]["S"], raw["sk"]["S"]), later, unchanged)
         return not isinstance(answer, Refusal)
-
-    def get(self, place: LinePlace, sort_key: str) -> LineEntry | None:
-        """The entry at that place. One strong read."""
-        raw = self._table.get((_partition(place), sort_key))
-        return None if raw is None else _entry(raw)
 
     def delete(self, place: LinePlace, entry: LineEntry) -> bool:
         """Remove the entry if it has this token or is gone."""
