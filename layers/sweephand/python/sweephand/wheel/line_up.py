@@ -1,5 +1,6 @@
 """Putting triggers into the line of their policy, each with the work message that has it looked after."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,14 @@ class LineUp:
             seconds.setdefault(max(entry.at, now) // SECOND_MS, (entry.at, place))
         for at, place in seconds.values():
             self.wake(key, at, place=place)
+
+    def put_all(self, waits: Iterable[tuple[PolicyKey, Priority, TriggerMessage]], source: str) -> None:
+        """Put triggers into the lines of their policies, those of each line as put() does."""
+        lines: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
+        for key, priority, message in waits:
+            lines[key, priority].append(message)
+        for (key, priority), messages in lines.items():
+            self.put(key, priority, messages, source)
 
     def put_down(self, place: "LinePlace", entry: "LineEntry") -> None:
         """Write an entry into a partition, and have it looked after at its time."""

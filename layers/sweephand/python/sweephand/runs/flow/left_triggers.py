@@ -1,6 +1,5 @@
 """Taking the triggers of jobs that have left a missing policy out of its line, without permits."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -21,6 +20,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.flow.left_turn import LeftTurn
+from sweephand.runs.outcome import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: Entries that are read at once, each with up to a hundred triggers.
@@ -204,7 +204,7 @@ class LeftTriggers:
         stay = [each for each in entry.messages if walk.stays(each, place.policy)]
         left = [each for each in entry.messages if not walk.stays(each, place.policy)]
         sent: list[TriggerMessage] = []
-        lined: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
+        lined: list[LineWait] = []
         for message in left:
             job = walk.jobs[message.trigger.key]
             onward = self._onward(message, entry)
@@ -214,10 +214,8 @@ class LeftTriggers:
             elif job.policy is None:
                 sent.append(onward)
             else:
-                policy = PolicyKey(place.policy.namespace, job.policy)
-                lined[policy, job.priority].append(onward)
-        for (policy, priority), messages in lined.items():
-            self._line_up.put(policy, priority, messages, entry.token)
+                lined.append(LineWait(PolicyKey(place.policy.namespace, job.policy), job.priority, onward))
+        self._line_up.put_all(lined, entry.token)
         if sent:
             now = self._clock.now()
             self._queue.send(

@@ -1,7 +1,7 @@
 """Walking the line of a policy: reading entries ahead, and deleting what is settled."""
 
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
 from typing import Final
@@ -12,7 +12,6 @@ from sweephand.base.timing import FAN_OUT_MS, LINE_AHEAD_MS, LINE_LOOK_MS
 from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineEntry, LinePlace
-from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, Ids
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
@@ -153,7 +152,7 @@ class LineWalk:
                 settled += [each for each in self._over if each.waits]
                 self._over = deque(each for each in self._over if not each.waits)
         waits = [wait for each in settled for wait in each.waits]
-        self._write_waits(waits, "+".join(each.entry.token for each in settled))
+        self._line_up.put_all(waits, "+".join(each.entry.token for each in settled))
         for taken in settled:
             taken.waits.clear()
         for taken in settled:
@@ -268,16 +267,10 @@ class LineWalk:
         with self._lock:
             self._has_left = True
             self._waiting.clear()
-            entries = tuple(self._entries.items())
-            self._gives_back |= any(taken.unbegun for _, taken in entries)
-            for name, taken in entries:
-                if taken.is_untouched:
-                    # The next worker takes it up as soon as the partition is released.
-                    del self._entries[name]
-            splits = [
-                partial(self._split, taken, taken.unbegun, taken.open, until)
-                for taken in self._entries.values()
-            ]
+            self._gives_back |= any(taken.unbegun for taken in self._entries.values())
+            # The next worker takes up an untouched entry as soon as the partition is released.
+            self._entries = {name: taken for name, taken in self._entries.items() if not taken.is_untouched}
+            splits = [partial(self._split, taken, until) for taken in self._entries.values()]
         for some in parts(splits, READS_AT_ONCE):
             self._concurrently(some)
         self._claims.release_all_but(())
@@ -287,18 +280,16 @@ class LineWalk:
         """The time of the first entry that nobody walks: see LineClaims.unclaimed_from."""
         return self._claims.unclaimed_from(policy, before, ends_at)
 
-    def _split(
-        self, taken: TakenEntry, rest: Sequence[TriggerMessage], still_open: dict[int, TriggerMessage],
-        until: Instant,
-    ) -> None:  # fmt: skip
+    def _split(self, taken: TakenEntry, until: Instant) -> None:
         """Replace an entry by one of what has not begun, and one of what is open. Both are written first."""
         place, old = taken.place, taken.entry
+        with self._lock:
+            rest, still_open = taken.unbegun, taken.open
+            waits = tuple(taken.waits)
         if rest:
             # If this worker crashes before it calls the next one, its own work message comes again.
             self._lines.put(place, old.part(rest))
-        with self._lock:
-            waits = tuple(taken.waits)
-        self._write_waits(waits, old.token)
+        self._line_up.put_all(waits, old.token)
         with self._lock:
             # Not before, since nothing else keeps them if the write fails and the worker leaves once more.
             del taken.waits[: len(waits)]
@@ -315,14 +306,6 @@ class LineWalk:
             taken.entry = opened or old
             if opened is not None and not taken.left:
                 self._over.append(taken)
-
-    def _write_waits(self, waits: Iterable[LineWait], source: str) -> None:
-        """Write triggers that have to wait in a line, in few entries."""
-        lines: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
-        for policy, priority, message in waits:
-            lines[policy, priority].append(message)
-        for (policy, priority), messages in lines.items():
-            self._line_up.put(policy, priority, messages, source)
 
     def _delete(self, taken: TakenEntry) -> None:
         # If the entry has got another content meanwhile, it stays, and is read again.
@@ -408,7 +391,5 @@ class LineWalk:
         """
         with self._lock:
             self._waiting = deque(each for each in self._waiting if each.taken.place != place)
-            for name, taken in tuple(self._entries.items()):
-                if name[0] == place:
-                    taken.is_lost = True
-                    del self._entries[name]
+            for name in [each for each in self._entries if each[0] == place]:
+                self._entries.pop(name).is_lost = True
