@@ -12,7 +12,7 @@ import { goTo, linkTo } from "./route.js";
 import { Runs } from "./runs.js";
 import { counted } from "./time.js";
 
-export function Job({ me, namespace, name }) {
+export function Job({ me, namespace, name, query }) {
   const path = inNamespace(namespace, "jobs", name);
   const [version, setVersion] = useState(0);
   const [asked, setAsked] = useState(null);
@@ -45,7 +45,7 @@ export function Job({ me, namespace, name }) {
             title=${job.onDemand ? "This job fires only on demand." : "The series has ended."} />`}</section>
         <section aria-labelledby="changes-title"><h2 id="changes-title">Changes</h2><${Changes} changes=${changes} /></section>
       </div>
-      <${Runs} namespace=${namespace} name=${name} zone=${job.timezone} version=${version} />
+      <${Runs} namespace=${namespace} name=${name} zone=${job.timezone} state=${query.get("state") || ""} version=${version} />
       <section><h2>Definition</h2><pre tabindex="0" role="region" aria-label="Definition"><code>${writeJson(definitionOf(job))}</code></pre></section>
       ${asked ? html`<${Deed} verb=${asked} job=${job} path=${path} onClose=${close} namespace=${namespace} />` : null}`} />`;
 }
