@@ -229,15 +229,8 @@ def test_a_reader_sees_policies_and_no_way_to_change_them(open_console: Open) ->
     assert page.locator("main button").count() == 0
 
 
-def put_policies(town: Town, count: int) -> None:
-    """Write so many policies besides `mailer`. By name they come after it."""
-    for number in range(count):
-        answer = town.api.send("PUT", f"/v1/namespaces/ns/policies/partner-{number:02}", {"maxConcurrent": 1})
-        assert answer.status == 201, answer.text
-
-
 def test_policies_are_shown_by_fifty_and_more_on_demand(open_console: Open, town: Town) -> None:
-    put_policies(town, 60)
+    town.put_policies(60)
     console = open_console()
     page = console.page
     held: list[Route] = []
@@ -275,7 +268,7 @@ def test_policies_are_shown_by_fifty_and_more_on_demand(open_console: Open, town
 
 
 def test_more_policies_that_could_not_be_loaded_are_asked_for_again(open_console: Open, town: Town) -> None:
-    put_policies(town, 60)
+    town.put_policies(60)
     page = open_console().show("ns/policies")
     rows = page.get_by_role("table").locator("tbody tr")
     expect(rows).to_have_count(50)
@@ -293,7 +286,7 @@ def test_more_policies_that_could_not_be_loaded_are_asked_for_again(open_console
 def test_the_overview_says_that_it_looked_only_at_the_first_fifty_policies(
     open_console: Open, town: Town
 ) -> None:
-    put_policies(town, 49)
+    town.put_policies(49)
     console = open_console()
     flow = console.show("ns/overview").get_by_role("region", name="Flow policies")
     expect(flow.get_by_role("row")).to_have_count(11)

@@ -59,6 +59,11 @@ export function Table({ label, head, children, className }) {
     <tbody>${children}</tbody></table></div>`;
 }
 
+/** A part of a whole, in words and as a bar. */
+export function Share({ label, part, whole }) {
+  return html`<span class="use">${count(part)} of ${count(whole)} <progress aria-label=${label} value=${Math.min(part, whole)} max=${whole}></progress></span>`;
+}
+
 /** Below a list that grows: how much of it is shown, and the button that shows more. `shown` says the former. */
 export function More({ list, noun, shown }) {
   const { items, isPartial } = list.value;

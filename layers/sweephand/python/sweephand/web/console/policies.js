@@ -4,7 +4,7 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, getPage, inNamespace, forEachOf } from "./api.js";
 import { useGrowing } from "./live.js";
-import { Ask, Empty, Field, Loaded, More, Table, When } from "./parts.js";
+import { Ask, Empty, Field, Loaded, More, Share, Table, When } from "./parts.js";
 import { count } from "./time.js";
 
 /** The use of each policy takes a call of its own. So many policies are shown, and so many more at each "More". */
@@ -57,11 +57,10 @@ export function Policies({ me, namespace }) {
       <p>The triggers of jobs that name it wait, until it is written again.</p><//>` : null}`;
 }
 
-/** How much of `maxConcurrent` is taken, as a bar and in words. */
+/** How much of `maxConcurrent` is taken. */
 function Use({ policy }) {
-  const text = `${count(policy.inUse)}${policy.maxConcurrent ? ` of ${count(policy.maxConcurrent)}` : ""}`;
-  if (!policy.maxConcurrent) return text;
-  return html`<span class="use">${text} <progress aria-label=${`In use by ${policy.name}`} value=${Math.min(policy.inUse, policy.maxConcurrent)} max=${policy.maxConcurrent}></progress></span>`;
+  if (!policy.maxConcurrent) return count(policy.inUse);
+  return html`<${Share} label=${`In use by ${policy.name}`} part=${policy.inUse} whole=${policy.maxConcurrent} />`;
 }
 
 /** Writes a policy anew, or the limits of one. A change of somebody else in between is refused. */
