@@ -104,7 +104,7 @@ function Progress({ namespace, job, batch }) {
     <td><${Share} label=${label} part=${batch.succeeded + batch.failed + batch.cancelled} whole=${batch.total} /></td>
     ${number(batch.succeeded)}${number(batch.failed)}${number(batch.cancelled)}
     <td><${When} at=${batch.endedAt || batch.estimatedEndAt} zone=${job.timezone} />
-      ${batch.estimatedEndAt ? html`<span class="under">estimated by its pace</span>` : null}
+      ${batch.estimatedEndAt ? html`<span class="under">estimated</span>` : null}
       ${batch.overran ? html`<span class="change">overran its window</span>` : null}</td>`;
 }
 
