@@ -16,7 +16,7 @@ from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
 
-from sweephand.base.instants import HOUR_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.model.api_key import Key
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import Heartbeat
@@ -52,6 +52,22 @@ class Town:
         """Write a job of the namespace `ns`."""
         answer = self.api.put(name, {"target": TARGET, **job})
         assert answer.status in (200, 201), answer.text
+
+    def put_mail_out(self, hours: int, **job: Any) -> None:
+        """Write the job `mail-out` with a batch in each hour. Let so many hours go by, and five minutes."""
+        hourly = {
+            "schedule": "@every 1h",
+            "timezone": "Europe/Paris",
+            "batch": {"count": 40, "window": "20m"},
+        }
+        self.put("mail-out", **{**hourly, **job})
+        self.world.run_until(self.world.clock.time + hours * HOUR_MS + 5 * MINUTE_MS)
+
+    def put_policies(self, count: int) -> None:
+        """Write so many policies besides `mailer`. By name they come after it."""
+        for number in range(count):
+            url = f"/v1/namespaces/ns/policies/partner-{number:02}"
+            assert self.api.send("PUT", url, {"maxConcurrent": 1}).status == 201
 
 
 @dataclass

@@ -11,6 +11,9 @@ from infra.local.client import Client
 from playwright.sync_api import Browser, Route, expect
 from tests.integration.console.conftest import NARROW, SCREENSHOTS, WIDE, Console, Town
 
+from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.timer import Heartbeat
+
 Open = Callable[..., Console]
 
 #: Each screen, by the name of its screenshots.
@@ -19,6 +22,7 @@ SCREENS: Final = {
     "jobs": "ns/jobs",
     "job": "ns/jobs/nightly-backup",
     "job-failing": "ns/jobs/failing",
+    "job-batches": "ns/jobs/mail-out",
     "new": "ns/new",
     "edit": "ns/jobs/nightly-backup/edit",
     "policies": "ns/policies",
@@ -37,9 +41,23 @@ FIRST_PAINT: Final = """() => new Promise((seen) => {
 })"""
 
 
+def mailing(attempt: Attempt) -> Answer:
+    """A consumer of batches. Some have a failed run, some overrun, and others succeed."""
+    kind = attempt.trigger.sequence % 3
+    if kind == 0 and attempt.trigger.index == 7:
+        return Answer(succeeded=False, is_final=True, code=422)
+    return Answer(succeeded=kind != 1 or attempt.number > 1, code=503)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_screen_has_a_serious_barrier_or_is_wider_than_its_window(open_console: Open, scheme: str) -> None:
+def test_no_screen_has_a_serious_barrier_or_is_wider_than_its_window(
+    open_console: Open, town: Town, scheme: str
+) -> None:
     """axe-core finds what a screen reader, a keyboard or weak eyes would fail at."""
+    town.put_policies(50)
+    town.world.consumers.answering = mailing
+    town.put_mail_out(hours=5, retry={"initialDelay": "45m"})
+    town.world.leases.beat(Heartbeat(town.world.clock.now()))
     found: dict[tuple[str, int, str], str] = {}
     for size in (WIDE, NARROW):
         console = open_console(size=size, scheme=scheme)

@@ -125,6 +125,19 @@ def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town
     assert sent.headers["webhook-id"] == attempt.trigger.id
 
 
+def test_the_state_of_the_runs_that_are_shown_is_in_the_address(open_console: Open) -> None:
+    page = open_console().show("ns/jobs/failing?state=succeeded")
+    expect(page.get_by_text("No run here is succeeded.")).to_be_visible()
+    page.get_by_label("State").focus()
+    page.get_by_label("State").select_option("failed")
+    page.wait_for_url("**#/ns/jobs/failing?state=failed")
+    expect(page.locator(".strip .is-failed")).to_have_count(3)
+    expect(page.get_by_label("State")).to_be_focused()
+    page.go_back()
+    expect(page.get_by_text("No run here is succeeded.")).to_be_visible()
+    expect(page.get_by_label("State")).to_have_value("succeeded")
+
+
 def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
     town.world.run_until(town.world.clock.time + HOUR_MS)

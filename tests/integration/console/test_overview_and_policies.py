@@ -227,3 +227,72 @@ def test_a_reader_sees_policies_and_no_way_to_change_them(open_console: Open) ->
     page = open_console(key="sh_reader").show("ns/policies")
     expect(page.get_by_role("row").filter(has_text="mailer")).to_be_visible()
     assert page.locator("main button").count() == 0
+
+
+def test_policies_are_shown_by_fifty_and_more_on_demand(open_console: Open, town: Town) -> None:
+    town.put_policies(60)
+    console = open_console()
+    page = console.page
+    held: list[Route] = []
+    is_released = Event()
+
+    def answer(route: Route) -> None:
+        """Let the API leave each page short, as it may."""
+        if "limit=100" in route.request.url and not is_released.is_set():
+            held.append(route)
+        else:
+            route.continue_(url=re.sub(r"limit=\d\d+", "limit=10", route.request.url))
+
+    page.route("**/policies?*", answer)
+    console.show("ns/policies")
+    rows = page.get_by_role("table").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    expect(page.get_by_role("status")).to_have_text("The first 50 by name are shown.")
+    more = page.get_by_role("button", name="More policies")
+    more.focus()
+    with page.expect_request("**/policies?limit=100"):
+        page.keyboard.press("Enter")
+    # The rows and the button stay while the longer list is loaded.
+    expect(page.get_by_role("button", name="Loading")).to_be_focused()
+    expect(rows).to_have_count(50)
+    is_released.set()
+    answer(held[0])
+    expect(rows).to_have_count(61)
+    expect(page.get_by_role("status")).to_have_text("All 61 are shown.")
+    expect(more).to_have_count(0)
+    # What is shown stays shown after a deed.
+    page.get_by_role("button", name="Delete partner-59").click()
+    page.get_by_label("Type partner-59 to confirm").fill("partner-59")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(60)
+
+
+def test_more_policies_that_could_not_be_loaded_are_asked_for_again(open_console: Open, town: Town) -> None:
+    town.put_policies(60)
+    page = open_console().show("ns/policies")
+    rows = page.get_by_role("table").locator("tbody tr")
+    expect(rows).to_have_count(50)
+    page.route("**/policies?*", lambda route: route.fulfill(status=503, json={}))
+    more = page.get_by_role("button", name="More policies")
+    more.click()
+    expect(page.get_by_role("alert")).to_contain_text("The stack is busy")
+    expect(rows).to_have_count(50)
+    page.unroute("**/policies?*")
+    more.click()
+    expect(rows).to_have_count(61)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_the_overview_says_that_it_looked_only_at_the_first_fifty_policies(
+    open_console: Open, town: Town
+) -> None:
+    town.put_policies(49)
+    console = open_console()
+    flow = console.show("ns/overview").get_by_role("region", name="Flow policies")
+    expect(flow.get_by_role("row")).to_have_count(11)
+    expect(flow.get_by_text("first 50 policies")).to_have_count(0)
+    town.api.send("PUT", "/v1/namespaces/ns/policies/partner-49", {"maxConcurrent": 1})
+    console.page.reload()
+    expect(flow).to_contain_text("These are among the first 50 policies by name.")
+    flow.get_by_role("link", name="Show the policies").click()
+    console.page.wait_for_url("**#/ns/policies")

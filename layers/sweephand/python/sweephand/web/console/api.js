@@ -95,6 +95,22 @@ export async function getSome(path, query, calls) {
   return { items, isPartial: Boolean(cursor) };
 }
 
+/** The most calls for one page of a screen. A call can leave its page short or empty, so several are made. */
+const CALLS_MAX = 10;
+
+/** Up to `most` items of a list, from a cursor on. There are fewer if ten calls found no more. */
+export async function getPage(path, query, most, cursor = "") {
+  const items = [];
+  let nextCursor = cursor;
+  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
+    const page = await get(path, { ...query, limit: Math.min(PAGE_MAX, most - items.length), cursor: nextCursor });
+    items.push(...page.items);
+    nextCursor = page.nextCursor;
+    if (!nextCursor || items.length >= most) break;
+  }
+  return { items, nextCursor };
+}
+
 /** Run a task for each item, `width` of them at a time. Returns the problems, each with its item. */
 export async function forEachOf(items, task, onProgress = () => {}, width = 4) {
   const problems = [];

@@ -3,6 +3,7 @@
 import { html, useRef, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, inNamespace, Problem } from "./api.js";
+import { Batches } from "./batches.js";
 import { readJson, writeJson } from "./exact.js";
 import { Fires } from "./fires.js";
 import { scheduleText } from "./jobs.js";
@@ -12,7 +13,7 @@ import { goTo, linkTo } from "./route.js";
 import { Runs } from "./runs.js";
 import { counted } from "./time.js";
 
-export function Job({ me, namespace, name }) {
+export function Job({ me, namespace, name, query }) {
   const path = inNamespace(namespace, "jobs", name);
   const [version, setVersion] = useState(0);
   const [asked, setAsked] = useState(null);
@@ -45,7 +46,8 @@ export function Job({ me, namespace, name }) {
             title=${job.onDemand ? "This job fires only on demand." : "The series has ended."} />`}</section>
         <section aria-labelledby="changes-title"><h2 id="changes-title">Changes</h2><${Changes} changes=${changes} /></section>
       </div>
-      <${Runs} namespace=${namespace} name=${name} zone=${job.timezone} version=${version} />
+      ${job.batch ? html`<${Batches} namespace=${namespace} job=${job} version=${version} />` : null}
+      <${Runs} namespace=${namespace} name=${name} zone=${job.timezone} state=${query.get("state") || ""} version=${version} />
       <section><h2>Definition</h2><pre tabindex="0" role="region" aria-label="Definition"><code>${writeJson(definitionOf(job))}</code></pre></section>
       ${asked ? html`<${Deed} verb=${asked} job=${job} path=${path} onClose=${close} namespace=${namespace} />` : null}`} />`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { get, inNamespace } from "./api.js";
+import { getPage, inNamespace } from "./api.js";
 import { BulkAsk, countMatching } from "./bulk.js";
 import { writeJson } from "./exact.js";
 import { useDeed, useLive } from "./live.js";
@@ -11,9 +11,6 @@ import { goTo, linkTo } from "./route.js";
 import { count, counted } from "./time.js";
 
 const ROWS = 100;
-
-/** A call of the API can leave a page short if it filters by state, label or a part of the name, so several are made. */
-const CALLS_MAX = 10;
 
 /** What a job does next, in a few words. */
 export function scheduleText(job) {
@@ -34,7 +31,7 @@ export function Jobs({ me, namespace, query }) {
     setChosen(new Set());
   }, [key]);
   const cursor = cursors[cursors.length - 1];
-  const live = useLive(() => pageOf(namespace, filter, cursor), JSON.stringify([key, cursor]));
+  const live = useLive(() => getPage(inNamespace(namespace, "jobs"), filter, ROWS, cursor), JSON.stringify([key, cursor]));
   const done = () => {
     setAsked(null);
     setChosen(new Set());
@@ -52,19 +49,6 @@ export function Jobs({ me, namespace, query }) {
         : html`<${NoJobs} namespace=${namespace} isFiltered=${isFiltered} hasMore=${found.nextCursor} mayWrite=${mayWrite} />`}
       <${Pager} page=${page} found=${found} />`} />
     ${asked ? html`<${BulkAsk} namespace=${namespace} ...${asked} onClose=${done} />` : null}`;
-}
-
-/** A page of jobs that fit the filter. It has fewer rows if the calls it may make found no more. */
-async function pageOf(namespace, filter, cursor) {
-  const items = [];
-  let next = cursor;
-  for (let calls = 0; calls < CALLS_MAX; calls += 1) {
-    const page = await get(inNamespace(namespace, "jobs"), { ...filter, limit: ROWS - items.length, cursor: next });
-    items.push(...page.items);
-    next = page.nextCursor;
-    if (!next || items.length >= ROWS) break;
-  }
-  return { items, nextCursor: next };
 }
 
 function FilterForm({ namespace, filter }) {

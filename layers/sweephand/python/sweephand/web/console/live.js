@@ -46,6 +46,25 @@ export function useLive(load, key, refreshMs = REFRESH_MS) {
   return { value: isMine ? state.value : null, problem: isMine ? state.problem : null, reload };
 }
 
+/**
+ * A list that grows by `step` at each `more`, kept fresh as a whole. `load` gets the number of items to show, and
+ * returns them as `items`. While a longer list is being loaded, the shorter one stays and the list `isGrowing`.
+ */
+export function useGrowing(load, key, step) {
+  const [most, setMost] = useState(step);
+  const live = useLive(async () => ({ ...(await load(most)), most }), key);
+  useEffect(() => {
+    if (most > step) live.reload();
+  }, [most]);
+  const isGrowing = live.value !== null && live.value.most < most && !live.problem;
+  const more = () => {
+    if (isGrowing) return;
+    if (live.value.most < most) live.reload(); // it could not be loaded
+    else setMost(most + step);
+  };
+  return { ...live, hasGrown: most > step, isGrowing, more };
+}
+
 /** A deed that a button does. `run` returns true if it was done, and `problem` says why it was not. */
 export function useDeed() {
   const [state, setState] = useState({ isBusy: false, problem: null });

@@ -6,7 +6,7 @@ import { groupsOf, runsOf } from "./failures.js";
 import { Lately } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
-import { policyLimits, wholePolicies } from "./policies.js";
+import { POLICIES_SHOWN, policyLimits, wholePolicies } from "./policies.js";
 import { linkTo } from "./route.js";
 import { answerText } from "./runs.js";
 import { count, counted, inZone, viewerZone } from "./time.js";
@@ -41,7 +41,7 @@ export function Overview({ me, namespace }) {
       <section aria-labelledby="paused-title"><h2 id="paused-title">Paused jobs</h2>
         <${Loaded} live=${paused} what="the paused jobs" show=${(found) => html`<${Paused} namespace=${namespace} found=${found} />`} /></section>
       <section aria-labelledby="flow-title"><h2 id="flow-title">Flow policies</h2>
-        <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} policies=${found} />`} /></section>
+        <${Loaded} live=${policies} what="the policies" show=${(found) => html`<${Flow} namespace=${namespace} found=${found} />`} /></section>
     </div>`;
 }
 
@@ -131,10 +131,11 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
     ${isPartial ? html`<p>These are among ${looked}. Others may be paused too. ${all}</p>` : jobs.length > 10 ? html`<p>${all}</p>` : null}`;
 }
 
-function Flow({ namespace, policies }) {
+function Flow({ namespace, found: { items: policies, isPartial } }) {
   if (!policies.length) return html`<${Empty} title="No flow policies." />`;
   const waiting = [...policies].sort((one, other) => other.waiting - one.waiting).slice(0, 10);
   return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
       <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}</span></td>
-      <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>`;
+      <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>
+    ${isPartial ? html`<p>These are among the first ${count(POLICIES_SHOWN)} policies by name. Triggers may wait under others too. <a href=${linkTo([namespace, "policies"])}>Show the policies</a></p>` : null}`;
 }

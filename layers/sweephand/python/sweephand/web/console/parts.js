@@ -1,7 +1,7 @@
 // The pieces that several screens are made of.
 
 import { html, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
-import { fromNow, inZone, viewerZone } from "./time.js";
+import { count, fromNow, inZone, viewerZone } from "./time.js";
 import { useDeed } from "./live.js";
 
 /** A state in words, with its colour as a second sign. */
@@ -57,6 +57,20 @@ export function Table({ label, head, children, className }) {
   return html`<div class="scroll" tabindex="0" role="group" aria-label=${label}><table class=${className}>
     <thead><tr>${head.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
     <tbody>${children}</tbody></table></div>`;
+}
+
+/** A part of a whole, in words and as a bar. */
+export function Share({ label, part, whole }) {
+  return html`<span class="use">${count(part)} of ${count(whole)} <progress aria-label=${label} value=${Math.min(part, whole)} max=${whole}></progress></span>`;
+}
+
+/** Below a list that grows: how much of it is shown, and the button that shows more. `shown` says the former. */
+export function More({ list, noun, shown }) {
+  const { items, isPartial } = list.value;
+  if (!isPartial && !list.hasGrown) return null;
+  return html`<div class="pager">
+    ${isPartial ? html`<button type="button" onClick=${list.more}>${list.isGrowing ? "Loading …" : `More ${noun}`}</button>` : null}
+    <span class="soft" role="status">${isPartial ? shown(count(items.length)) : `All ${count(items.length)} are shown.`}</span></div>`;
 }
 
 /** A label and its input. Errors of the API stand at the field. `children` is one element with that id. */

@@ -2,21 +2,22 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
-import { call, get, getAll, inNamespace, forEachOf } from "./api.js";
-import { useLive } from "./live.js";
-import { Ask, Empty, Field, Loaded, Table, When } from "./parts.js";
+import { call, get, getPage, inNamespace, forEachOf } from "./api.js";
+import { useGrowing } from "./live.js";
+import { Ask, Empty, Field, Loaded, More, Share, Table, When } from "./parts.js";
 import { count } from "./time.js";
 
-const POLICIES_MAX = 50;
+/** The use of each policy takes a call of its own. So many policies are shown, and so many more at each "More". */
+export const POLICIES_SHOWN = 50;
 
-/** The policies of a namespace with their use, in the order of their names: the first fifty. */
-export async function wholePolicies(namespace) {
-  const listed = (await getAll(inNamespace(namespace, "policies"), {}, POLICIES_MAX)).slice(0, POLICIES_MAX);
+/** The first policies of a namespace by name, with their use. It is partial if there may be more. */
+export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
+  const { items: listed, nextCursor } = await getPage(inNamespace(namespace, "policies"), {}, most);
   const found = new Map();
   const problems = await forEachOf(listed, async ({ name }) => found.set(name, await get(inNamespace(namespace, "policies", name))));
   const real = problems.filter(({ problem }) => problem.status !== 404); // one may have been deleted meanwhile
   if (real.length) throw real[0].problem;
-  return listed.map(({ name }) => found.get(name)).filter(Boolean);
+  return { items: listed.map(({ name }) => found.get(name)).filter(Boolean), isPartial: Boolean(nextCursor) };
 }
 
 /** The limits of a policy in words. */
@@ -27,7 +28,7 @@ export function policyLimits(policy) {
 }
 
 export function Policies({ me, namespace }) {
-  const live = useLive(() => wholePolicies(namespace), `policies ${namespace}`);
+  const live = useGrowing((most) => wholePolicies(namespace, most), `policies ${namespace}`, POLICIES_SHOWN);
   const [asked, setAsked] = useState(null);
   const mayWrite = may(me, "write");
   const close = () => {
@@ -36,7 +37,7 @@ export function Policies({ me, namespace }) {
   };
   return html`<div class="head"><h1>Policies</h1>${mayWrite ? html`<div class="verbs">
       <button type="button" class="main" onClick=${() => setAsked({ verb: "change", policy: null })}>New policy</button></div>` : null}</div>
-    <${Loaded} live=${live} what="the policies" show=${(policies) => (policies.length ? html`
+    <${Loaded} live=${live} what="the policies" show=${({ items: policies }) => [policies.length ? html`
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
         <tr key=${policy.name}><td class="name"><strong>${policy.name}</strong></td>
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
@@ -48,18 +49,18 @@ export function Policies({ me, namespace }) {
             <button type="button" aria-label=${`Change ${policy.name}`} onClick=${() => setAsked({ verb: "change", policy })}>Change</button>
             <button type="button" class="danger" aria-label=${`Delete ${policy.name}`} onClick=${() => setAsked({ verb: "delete", policy })}>Delete</button></div></td>` : null}
         </tr>`)}<//>` : html`<${Empty} title=${`No flow policies in ${namespace} yet.`}>
-        <p>A policy limits the requests of many jobs together. A job names its policy by <code>policy</code>.</p><//>`)} />
+        <p>A policy limits the requests of many jobs together. A job names its policy by <code>policy</code>.</p><//>`, html`
+        <${More} list=${live} noun="policies" shown=${(number) => `The first ${number} by name are shown.`} />`]} />
     ${asked?.verb === "change" ? html`<${Change} namespace=${namespace} policy=${asked.policy} onClose=${close} />` : null}
     ${asked?.verb === "delete" ? html`<${Ask} title=${`Delete ${asked.policy.name}?`} verb="Delete" danger=${true} typed=${asked.policy.name}
       deed=${() => call("DELETE", inNamespace(namespace, "policies", asked.policy.name))} onClose=${close}>
       <p>The triggers of jobs that name it wait, until it is written again.</p><//>` : null}`;
 }
 
-/** How much of `maxConcurrent` is taken, as a bar and in words. */
+/** How much of `maxConcurrent` is taken. */
 function Use({ policy }) {
-  const text = `${count(policy.inUse)}${policy.maxConcurrent ? ` of ${count(policy.maxConcurrent)}` : ""}`;
-  if (!policy.maxConcurrent) return text;
-  return html`<span class="use">${text} <progress aria-label=${`In use by ${policy.name}`} value=${Math.min(policy.inUse, policy.maxConcurrent)} max=${policy.maxConcurrent}></progress></span>`;
+  if (!policy.maxConcurrent) return count(policy.inUse);
+  return html`<${Share} label=${`In use by ${policy.name}`} part=${policy.inUse} whole=${policy.maxConcurrent} />`;
 }
 
 /** Writes a policy anew, or the limits of one. A change of somebody else in between is refused. */

@@ -4,15 +4,17 @@ import { html, useEffect, useState } from "./vendor/preact.js";
 import { get, inNamespace } from "./api.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, StateMark, Table, When } from "./parts.js";
-import { linkTo } from "./route.js";
+import { goTo, linkTo } from "./route.js";
 import { count, inZone, lateness } from "./time.js";
 
 const RUNS = 60;
 const STATES = ["", "failed", "retrying", "running", "succeeded", "skipped", "cancelled", "waiting"];
 
-/** The newest runs of a job. `version` changes when something was done that makes new ones. */
-export function Runs({ namespace, name, zone, version }) {
-  const [state, setState] = useState("");
+/** The id of the heading of the runs, for what links to them. */
+export const RUNS_TITLE = "runs-title";
+
+/** The newest runs of a job in a state, which is in the address. `version` changes when something was done that makes new ones. */
+export function Runs({ namespace, name, zone, state, version }) {
   const [cursors, setCursors] = useState([""]);
   const cursor = cursors[cursors.length - 1];
   const load = () => get(inNamespace(namespace, "jobs", name, "runs"), { state, limit: RUNS, cursor });
@@ -20,11 +22,9 @@ export function Runs({ namespace, name, zone, version }) {
   useEffect(() => {
     if (version) live.reload();
   }, [version]);
-  const choose = (event) => {
-    setCursors([""]);
-    setState(event.target.value);
-  };
-  return html`<section aria-labelledby="runs-title"><div class="head"><h2 id="runs-title">Runs</h2>
+  useEffect(() => setCursors([""]), [state]);
+  const choose = (event) => goTo(linkTo([namespace, "jobs", name], { state: event.target.value }));
+  return html`<section aria-labelledby=${RUNS_TITLE}><div class="head"><h2 id=${RUNS_TITLE} tabindex="-1">Runs</h2>
       <label class="inline">State <select value=${state} onChange=${choose}>${STATES.map((each) => html`<option value=${each}>${each || "any"}</option>`)}</select></label></div>
     <${Loaded} live=${live} what="the runs" show=${({ items, nextCursor }) => html`
       ${items.length ? html`<${Strip} namespace=${namespace} name=${name} runs=${items} zone=${zone} />
