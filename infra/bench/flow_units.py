@@ -25,7 +25,7 @@ from infra.bench.wheelhouse import Wheelhouse
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PolicyKey
+from sweephand.model.policy import PolicyKey, Rate
 from sweephand.runs.received import Received
 
 _Result = TypeVar("_Result")
@@ -43,6 +43,19 @@ _LIMIT: Final = 50
 
 #: The jobs are due so long after the first of them is created.
 _CREATED_MS: Final = 2 * MINUTE_MS
+
+#: Single triggers come so far apart that the worker of each has left before the next one comes.
+_SINGLES: Final = 8
+_APART_MS: Final = 3 * SECOND_MS
+
+#: The policies of single triggers. The number of partitions of a line follows from its policy.
+_SINGLE_LIMITS: Final = (
+    PolicyLimits(1, None),
+    PolicyLimits(50, None),
+    PolicyLimits(200, None),
+    PolicyLimits(1_000, None),
+    PolicyLimits(None, Rate(10, SECOND_MS)),
+)
 
 #: A pause that has lasted for so long has rounds of 15 minutes.
 _PAUSED_MS: Final = 20 * MINUTE_MS
@@ -70,7 +83,8 @@ _LEAVING_S: Final = 3
 class Counted:
     """A batch under a limit (None: no policy), and what it used from its job's creation to its end.
 
-    `rate` is its events a second, or None if all are due at once. `others` names triggers of another kind.
+    `rate` is its events a second, or None if all are due at once. `others` names triggers of another kind, or
+    of another policy.
     """
 
     limit: int | None
@@ -83,9 +97,10 @@ class Counted:
     @property
     def kind(self) -> str:
         """The triggers, as the report names them."""
+        if self.others:
+            return self.others
         spread = "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
-        limit = "without a policy" if self.limit is None else f"under {self.limit}"
-        return f"{self.others or f'batch {spread}'}, {limit}"
+        return f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
 
 
 def measure(events: int) -> Report:
@@ -93,20 +108,21 @@ def measure(events: int) -> Report:
     counted = count(events)
     with dynamodb_local.running() as url:
         counted += [_count_jobs(url, events), _count_held(url, events)]
+        counted += [_count_singles(url, limits) for limits in _SINGLE_LIMITS]
     return Report(
-        title=f"Cost of each of {events} triggers under a policy, on DynamoDB Local",
+        title="Cost of a trigger under a policy, on DynamoDB Local",
         columns=("triggers", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
         rows=[_row(each) for each in counted],
         figures={
             "kinds": {
                 each.kind: {
-                    "writes": round(each.usage.writes / events, 4),
-                    "reads": round(each.usage.reads / events, 4),
-                    "sqs": round(each.usage.sqs / events, 4),
-                    "invocations": round(each.usage.invocations / events, 4),
+                    "writes": round(each.usage.writes / each.events, 4),
+                    "reads": round(each.usage.reads / each.events, 4),
+                    "sqs": round(each.usage.sqs / each.events, 4),
+                    "invocations": round(each.usage.invocations / each.events, 4),
                     "seconds": round(each.seconds, 1),
                     "unitsByCall": {
-                        call: round(units / events, 4) for call, units in each.usage.by_call.items()
+                        call: round(units / each.events, 4) for call, units in each.usage.by_call.items()
                     },
                 }
                 for each in counted
@@ -115,8 +131,9 @@ def measure(events: int) -> Report:
         is_within=True,
         notes=(
             "A batch: from the creation of its job to its end, with `history: failures` and a tick. Jobs:",
-            "from after their creation. Held: one round of a pause. Dollars: units, SQS requests and Lambda",
-            "calls at list price, without functions' time and empty receives.",
+            "from after their creation. Held: one round of a pause. One by one: each comes 3 s after the one",
+            "before. Dollars: units, SQS requests and Lambda calls at list price, without functions' time",
+            "and empty receives.",
         ),
     )
 
@@ -145,11 +162,11 @@ class _House(Wheelhouse):
         self._threads: list[Thread] = []
         self._failed: list[Any] = []
 
-    def create_policy(self, limit: int) -> None:
+    def create_policy(self, limits: PolicyLimits) -> None:
         """Create the policy `limit` of the namespace of all jobs."""
         self._app.policies.policy_writer.put(
             PolicyKey("bench", "limit"),
-            PolicyLimits(limit, None),
+            limits,
             who="bench",
             requested_at=self.clock.now(),
         )
@@ -213,7 +230,7 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
         "history": "failures",
     }
     if limit is not None:
-        house.create_policy(limit)
+        house.create_policy(PolicyLimits(limit, None))
         job["policy"] = "limit"
     house.start()
     try:
@@ -237,11 +254,31 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
 def _count_jobs(url: str, count: int) -> Counted:
     """Jobs that are due soon, so that their triggers go through the delivery queue."""
     clock = AheadClock()
-    house = _House(url, "flow-jobs", clock, _LIMIT // PERMITS_OF_FUNCTION)
-    house.create_policy(_LIMIT)
     due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
-    job = {"dueTime": rfc3339(due_at), "history": "failures", "policy": "limit"}
-    house.create_in_bulk([job] * count)
+    name = f"jobs at once, under {_LIMIT}"
+    return _count_due(url, clock, PolicyLimits(_LIMIT, None), [due_at] * count, name)
+
+
+def _count_singles(url: str, limits: PolicyLimits) -> Counted:
+    """Jobs that are due one after the other."""
+    clock = AheadClock()
+    due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
+    due_ats = [due_at + number * _APART_MS for number in range(_SINGLES)]
+    rate, limit = limits.rate, limits.concurrent_max
+    under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
+    return _count_due(url, clock, limits, due_ats, f"jobs one by one, {under}")
+
+
+def _count_due(
+    url: str, clock: AheadClock, limits: PolicyLimits, due_ats: Sequence[int], name: str
+) -> Counted:
+    """Jobs that are due at those instants. Their creation is not counted."""
+    due_at, count = due_ats[0], len(due_ats)
+    house = _House(url, f"flow-{count}-{limits.concurrent_max}", clock, _LIMIT // PERMITS_OF_FUNCTION)
+    house.create_policy(limits)
+    house.create_in_bulk(
+        [{"dueTime": rfc3339(each), "history": "failures", "policy": "limit"} for each in due_ats]
+    )
     house.start()
     try:
         house.settle()
@@ -253,14 +290,14 @@ def _count_jobs(url: str, count: int) -> Counted:
     finally:
         house.stop()
     assert house.delivered == count, f"{house.delivered} of {count} were delivered"
-    return Counted(_LIMIT, None, count, house.meter.usage, seconds, "jobs at once")
+    return Counted(limits.concurrent_max, None, count, house.meter.usage, seconds, name)
 
 
 def _count_held(url: str, events: int) -> Counted:
     """A batch whose job is paused just before it is due: one round in which all of it is held."""
     clock = AheadClock()
     house = _House(url, "flow-held", clock, _LIMIT // PERMITS_OF_FUNCTION)
-    house.create_policy(_LIMIT)
+    house.create_policy(PolicyLimits(_LIMIT, None))
     due_at = clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
     batch = {"count": events, "window": "1s"}
     house.create([{"batch": batch, "dueTime": rfc3339(due_at), "policy": "limit", "history": "failures"}])
@@ -279,7 +316,7 @@ def _count_held(url: str, events: int) -> Counted:
     finally:
         house.stop()
     assert not house.delivered, "a trigger of a paused job was delivered"
-    return Counted(_LIMIT, None, events, house.meter.usage, seconds, "held for a round")
+    return Counted(_LIMIT, None, events, house.meter.usage, seconds, f"held for a round, under {_LIMIT}")
 
 
 def _wait(house: Wheelhouse, events: int) -> None:
