@@ -86,6 +86,7 @@ def list_jobs(
     contains: Annotated[str, typer.Option(help="Only jobs whose names contain this text.")] = "",
     label: _Label = None,
     state: Annotated[str | None, typer.Option(help="Only jobs that are active, paused or completed.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Only jobs that name this flow policy.")] = None,
     limit: _Limit = 1000,
 ) -> None:
     """List jobs by name."""
@@ -94,6 +95,7 @@ def list_jobs(
         prefix=prefix or "",
         contains=contains,
         state=state,
+        policy=policy,
         labels=read_labels(label or ()),
     )
     jobs = limited(session, found, limit)

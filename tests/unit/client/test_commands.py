@@ -45,6 +45,15 @@ def test_jobs_are_listed_by_a_part_of_their_names(sweephand: CommandLine) -> Non
     assert [each["name"] for each in found] == ["eu-report", "us-report"]
 
 
+def test_jobs_are_listed_by_their_policy(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--max-concurrent", "5")
+    for name, more in (("alone", ()), ("mails", ("--policy", "mail"))):
+        sweephand.ok("job", "schedule", name, "--due", "1h", "--url", URL, *more)
+    found = sweephand.ok("job", "list", "--policy", "mail", "--json").json
+    assert [each["name"] for each in found] == ["mails"]
+    assert "/policy: Give 1 to 128 of" in sweephand.run("job", "list", "--policy", "a b").err
+
+
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
     said = sweephand.ok(
         *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"
