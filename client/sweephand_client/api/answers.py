@@ -145,6 +145,7 @@ class Triggered(TypedDict):
     triggerId: str
     dueAt: str
     count: NotRequired[int]
+    batchId: NotRequired[str]
 
 
 class Backfilled(TypedDict):

@@ -176,7 +176,10 @@ def trigger(
     """Make a trigger of a job now, also of a paused one."""
     given: dict[str, Any] = {} if data is None else {"data": read_json(data, "--data")}
     made = session.client.jobs.trigger(session.namespace, name, **given)
-    session.output.done(f"Triggered {name}. Its run is {made['id']}.", made)
+    which = f"Its run is {made['id']}."
+    if "batchId" in made:
+        which = f"Its batch of {made['count']} runs is {made['batchId']}."
+    session.output.done(f"Triggered {name}. {which}", made)
 
 
 @command(app)

@@ -81,8 +81,9 @@ def test_what_does_not_exist_is_refused(mails: CommandLine) -> None:
 
 def test_a_batch_by_hand_is_the_newest_one_when_it_has_ended(mails: CommandLine) -> None:
     pass_minutes(mails, 90)
-    mails.ok("job", "trigger", "mails")
+    said = mails.ok("job", "trigger", "mails").out
     pass_minutes(mails, 105)
     found = mails.ok("batch", "show", "mails", "--json").json
+    assert said == f"Triggered mails. Its batch of 5 runs is {found['id']}.\n"
     assert found["id"].startswith("manual-")
     assert (found["state"], found["total"], found["overran"]) == ("succeeded", 5, False)

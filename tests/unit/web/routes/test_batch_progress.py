@@ -89,12 +89,13 @@ def test_a_paused_batch_waits_and_that_of_a_deleted_job_is_cancelled() -> None:
     assert (shown(client)["state"], shown(client)["succeeded"]) == ("cancelled", 11)
 
 
-def test_a_batch_by_hand_has_the_name_of_its_runs_without_the_index() -> None:
+def test_a_batch_by_hand_has_the_name_of_its_runs_without_the_index_and_the_trigger_says_it() -> None:
     client = Client()
     client.put(job={"target": TARGET, "batch": {"count": 3}})
-    first = client.send("POST", f"{URL}/trigger").json["id"]
-    kind, due, _, token = first.split("-")
+    made = client.send("POST", f"{URL}/trigger").json
+    kind, due, _, token = made["id"].split("-")
     name = f"{kind}-{due}-{token}"
+    assert made["batchId"] == name
     assert (shown(client, name)["state"], shown(client, name)["total"]) == ("running", 3)
     client.world.run_until(NOON + SECOND_MS)
     assert (shown(client, name)["state"], shown(client, name)["succeeded"]) == ("succeeded", 3)
