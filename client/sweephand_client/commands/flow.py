@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from sweephand_client.commands.inputs import read_object, read_whole_number
+from sweephand_client.commands.inputs import read_object, read_rate, read_whole_number
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
-from sweephand_client.http.errors import InputError
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
@@ -31,10 +30,7 @@ def put_policy(
     if max_concurrent is not None:
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
-        limit, separator, per = rate.partition("/")
-        if not separator or not limit.isdecimal():
-            raise InputError(f"{rate!r} is no rate. Give a number and a time, as in --rate 100/1m.")
-        policy["rate"] = {"limit": int(limit), "per": per}
+        policy["rate"] = read_rate(rate)
     written = session.client.policies.put(session.namespace, name, policy)
     session.output.done(f"Wrote the policy {name}.", written)
 

@@ -83,6 +83,18 @@ def test_a_job_comes_from_a_file_and_options_change_it(sweephand: CommandLine) -
     assert sweephand.run("job", "schedule", "a", "--url", URL, "--if-absent").code == 4
 
 
+def test_a_job_gets_a_batch_a_policy_and_a_priority_by_options(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--max-concurrent", "5")
+    sweephand.ok(*NIGHTLY, "--batch", "50000/1h", "--policy", "mail", "--priority", "low")
+    job = sweephand.ok("job", "get", "nightly", "--json").json
+    assert job["batch"] == {"count": 50_000, "window": "1h"}
+    assert (job["policy"], job["priority"]) == ("mail", "low")
+    sweephand.ok(*NIGHTLY, "--batch", "20")
+    assert sweephand.ok("job", "get", "nightly", "--json").json["batch"] == {"count": 20}
+    refused = sweephand.run(*NIGHTLY, "--batch", "5/soon", "--priority", "urgent")
+    assert (refused.code, "/batch/window: " in refused.err, "/priority: " in refused.err) == (2, True, True)
+
+
 def test_jobs_are_paused_resumed_and_deleted_by_name_or_by_label(sweephand: CommandLine) -> None:
     for name in ("a", "b"):
         sweephand.ok("job", "schedule", name, "-s", "@hourly", "--url", URL, "--label", "team=ops")
@@ -139,7 +151,6 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert sweephand.ok("policy", "get", "mail", "--json").json["rate"] == {"limit": 100, "per": "1m"}
     assert "100/1m" in sweephand.ok("policy", "list").out
     assert "created" in sweephand.ok("policy", "changes", "mail").out
-    assert sweephand.run("policy", "put", "mail", "--rate", "fast").code == 2
     refused = sweephand.run("policy", "put", "mail", "--max-concurrent", "abc")
     assert (refused.code, refused.err.strip()) == (2, "'abc' is no whole number.")
     sweephand.ok("policy", "delete", "mail")
@@ -189,6 +200,13 @@ def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> 
         (("job", "schedule", "a", "--target", "[]"), "no JSON object"),
         (("job", "schedule", "a", "--label", "x"), "name=value"),
         (("job", "schedule", "a", "--field", "x"), "name=JSON"),
+        (("job", "schedule", "a", "--batch", "many"), "'many' is no batch. Give a number of triggers"),
+        (("job", "schedule", "a", "--batch", "5/"), "as in --batch 50000/1h"),
+        (("job", "schedule", "a", "--batch", "/1h"), "as in --batch 50000/1h"),
+        (("job", "schedule", "a", "--batch", "-5"), "as in --batch 50000/1h"),
+        (("policy", "put", "mail", "--rate", "fast"), "as in --rate 100/1m"),
+        (("policy", "put", "mail", "--rate", "100"), "as in --rate 100/1m"),
+        (("policy", "put", "mail", "--rate", "100/"), "as in --rate 100/1m"),
         (("job", "schedule", "a", "--url", URL, "--queue", "q"), "Give one of"),
         (("job", "get", ".."), "Give 1 to 128 of"),
         (("job", "get"), "name"),
