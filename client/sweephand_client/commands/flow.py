@@ -85,8 +85,8 @@ def set_namespace(
     *,
     if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
 ) -> None:
-    """Replace the settings of the namespace. A field that is left out is removed."""
-    document = {"limits": {}, **read_object(settings, "The settings")}
+    """Replace all settings of the namespace. A field that is left out is removed. `limits` is required."""
+    document = read_object(settings, "The settings")
     written = session.client.namespaces.put(session.namespace, document, if_match=if_match)
     session.output.done(f"Wrote the settings of {session.namespace}.", written)
 

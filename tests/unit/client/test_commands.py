@@ -164,6 +164,15 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
 
 
+def test_settings_without_limits_are_refused_and_remove_no_limit(sweephand: CommandLine) -> None:
+    sweephand.ok("namespace", "set", '{"limits": {"jobs": 5}}')
+    refused = sweephand.run("namespace", "set", '{"defaultRetry": {"maxAttempts": 3}}')
+    assert (refused.code, "/limits: Required." in refused.err) == (2, True)
+    assert sweephand.ok("namespace", "show", "--json").json["limits"] == {"jobs": 5}
+    sweephand.ok("namespace", "set", '{"limits": {}}')
+    assert sweephand.ok("namespace", "show", "--json").json["limits"] == {}
+
+
 def test_a_key_is_made_shown_once_rotated_and_revoked(sweephand: CommandLine) -> None:
     key = sweephand.ok("key", "make", "--role", "write", "--expires-in", "90d").out
     assert key.startswith("sh_")
