@@ -24,14 +24,20 @@ def put_policy(
         str | None, typer.Option(help="How many requests may be open at once.", metavar="INTEGER")
     ] = None,
     rate: Annotated[str | None, typer.Option(help="How many may leave in a time, as 100/1m.")] = None,
+    if_match: Annotated[str | None, typer.Option(help="Only if the policy has this revision.")] = None,
+    if_absent: Annotated[
+        bool, typer.Option("--if-absent", help="Only if the policy does not exist.")
+    ] = False,
 ) -> None:
-    """Create or replace a policy."""
+    """Create or replace a policy. A limit that is left out is removed."""
     policy: dict[str, object] = {}
     if max_concurrent is not None:
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
         policy["rate"] = read_rate(rate)
-    written = session.client.policies.put(session.namespace, name, policy)
+    written = session.client.policies.put(
+        session.namespace, name, policy, if_match=if_match, if_absent=if_absent
+    )
     session.output.done(f"Wrote the policy {name}.", written)
 
 

@@ -164,6 +164,16 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
 
 
+def test_a_policy_is_written_only_at_a_revision_or_only_if_it_is_absent(sweephand: CommandLine) -> None:
+    put = ("policy", "put", "mail", "--max-concurrent")
+    first = sweephand.ok(*put, "5", "--if-absent", "--json").json["rev"]
+    assert sweephand.run(*put, "6", "--if-absent").code == 4
+    sweephand.ok(*put, "6", "--if-match", first)
+    refused = sweephand.run(*put, "7", "--if-match", first)
+    assert (refused.code, "revision" in refused.err) == (4, True)
+    assert sweephand.ok("policy", "get", "mail", "--json").json["maxConcurrent"] == 6
+
+
 def test_settings_without_limits_are_refused_and_remove_no_limit(sweephand: CommandLine) -> None:
     sweephand.ok("namespace", "set", '{"limits": {"jobs": 5}}')
     refused = sweephand.run("namespace", "set", '{"defaultRetry": {"maxAttempts": 3}}')
