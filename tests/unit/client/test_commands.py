@@ -337,6 +337,12 @@ def test_the_page_has_an_example_of_every_command() -> None:
     assert lacking == []
 
 
+def test_the_contents_of_the_page_name_each_section() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    contents = re.findall(r"^- \[(.+)\]\(#.+\)$", page.partition("\n## ")[0], re.MULTILINE)
+    assert contents == re.findall(r"^## (.+)$", page, re.MULTILINE)
+
+
 def test_no_option_takes_a_key_or_a_secret() -> None:
     runner = CliRunner()
     for words in ALL:
