@@ -145,6 +145,7 @@ class Triggered(TypedDict):
     triggerId: str
     dueAt: str
     count: NotRequired[int]
+    batchId: NotRequired[str]
 
 
 class Backfilled(TypedDict):
@@ -155,6 +156,15 @@ class Backfilled(TypedDict):
     lastId: str | None
 
 
+class BatchEnd(TypedDict):
+    """How the runs of a batch had ended when all of them were over for the first time."""
+
+    state: str
+    succeeded: int
+    failed: int
+    cancelled: int
+
+
 class ListedBatch(TypedDict):
     """A batch in a list."""
 
@@ -163,6 +173,7 @@ class ListedBatch(TypedDict):
     total: int
     endedAt: str | None
     overran: bool
+    end: NotRequired[BatchEnd]
 
 
 class Batch(ListedBatch):

@@ -83,14 +83,22 @@ class Jobs:
         prefix: str = "",
         contains: str = "",
         state: str | None = None,
+        policy: str | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Iterator[Job]:
         """The jobs in the order of their names, without their data. Reads pages as they are needed.
 
-        With `contains`, the jobs whose names contain that text. To find them, or those of a state or with
-        labels, the stack reads all jobs with the prefix.
+        With `contains`, the jobs whose names contain that text. With `policy`, those that name that policy,
+        also if it was deleted. To find them, or those of a state or with labels, the stack reads all jobs
+        with the prefix.
         """
-        query = {"prefix": prefix, "contains": contains or None, "state": state, "label": label_query(labels)}
+        query = {
+            "prefix": prefix,
+            "contains": contains or None,
+            "state": state,
+            "policy": policy,
+            "label": label_query(labels),
+        }
         return items(self._transport, "listJobs", {"namespace": namespace}, query)
 
     def put_many(self, namespace: str, jobs: Iterable[Mapping[str, Any]]) -> Iterator[BulkResult]:

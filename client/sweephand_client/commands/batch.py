@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from sweephand_client.api.answers import ListedBatch
 from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
@@ -26,8 +27,12 @@ def list_(
 ) -> None:
     """List the batches of a job, newest due time first. A batch without an ended run is left out."""
     found = limited(session, session.client.jobs.batches(session.namespace, job), limit)
-    rows = [(each["id"], each["dueAt"], each["total"], each["endedAt"], each["overran"]) for each in found]
-    session.output.table(("BATCH", "DUE", "TOTAL", "ENDED", "OVERRAN"), rows, found)
+    rows = [
+        (each["id"], each["dueAt"], each["total"], each["endedAt"], *_end(each), each["overran"])
+        for each in found
+    ]
+    columns = ("BATCH", "DUE", "TOTAL", "ENDED", "STATE", "FAILED", "CANCELLED", "OVERRAN")
+    session.output.table(columns, rows, found)
 
 
 @command(app)
@@ -52,6 +57,12 @@ def show(
     over = found["succeeded"] + found["failed"] + found["cancelled"]
     session.output.text(f"{over} of {found['total']} runs are over ({over * 100 // found['total']}%).")
     session.output.fields(found)
+
+
+def _end(batch: ListedBatch) -> tuple[str | int | None, ...]:
+    """How a batch had ended: its state, and how many of its runs had failed and were cancelled."""
+    end = batch.get("end")
+    return (None, None, None) if end is None else (end["state"], end["failed"], end["cancelled"])
 
 
 def _newest(session: Session, job: str) -> str:

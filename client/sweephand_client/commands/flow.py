@@ -1,17 +1,23 @@
 """The commands about policies, namespaces and schedules."""
 
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Annotated, Any, Final
 
 import typer
 
-from sweephand_client.commands.inputs import read_object, read_whole_number
+from sweephand_client.api.answers import Policy, WholePolicy
+from sweephand_client.commands.inputs import read_object, read_rate, read_whole_number
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
-from sweephand_client.http.errors import InputError
+from sweephand_client.http.errors import NotFoundError
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
 schedules = typer.Typer(no_args_is_help=True, help="Schedules that are not stored.")
+
+#: The columns of the limits of a policy.
+_LIMITS: Final = ("NAME", "AT ONCE", "RATE", "IN EFFECT")
 
 _Policy = Annotated[str, typer.Argument(help="The name of the policy.", show_default=False)]
 
@@ -25,17 +31,20 @@ def put_policy(
         str | None, typer.Option(help="How many requests may be open at once.", metavar="INTEGER")
     ] = None,
     rate: Annotated[str | None, typer.Option(help="How many may leave in a time, as 100/1m.")] = None,
+    if_match: Annotated[str | None, typer.Option(help="Only if the policy has this revision.")] = None,
+    if_absent: Annotated[
+        bool, typer.Option("--if-absent", help="Only if the policy does not exist.")
+    ] = False,
 ) -> None:
-    """Create or replace a policy."""
+    """Create or replace a policy. A limit that is left out is removed."""
     policy: dict[str, object] = {}
     if max_concurrent is not None:
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
-        limit, separator, per = rate.partition("/")
-        if not separator or not limit.isdecimal():
-            raise InputError(f"{rate!r} is no rate. Give a number and a time, as in --rate 100/1m.")
-        policy["rate"] = {"limit": int(limit), "per": per}
-    written = session.client.policies.put(session.namespace, name, policy)
+        policy["rate"] = read_rate(rate)
+    written = session.client.policies.put(
+        session.namespace, name, policy, if_match=if_match, if_absent=if_absent
+    )
     session.output.done(f"Wrote the policy {name}.", written)
 
 
@@ -46,14 +55,22 @@ def get_policy(session: Session, name: _Policy) -> None:
 
 
 @command(policies, "list")
-def list_policies(session: Session) -> None:
+def list_policies(
+    session: Session,
+    *,
+    use: Annotated[
+        bool, typer.Option("--use", help="Also what is in use and what waits, by a call for each policy.")
+    ] = False,
+) -> None:
     """List policies by name."""
-    found = list(session.client.policies.list(session.namespace))
-    rows = [
-        (each["name"], each.get("maxConcurrent"), _rate(dict(each)), each["effectiveMaxConcurrent"])
-        for each in found
-    ]
-    session.output.table(("NAME", "AT ONCE", "RATE", "IN EFFECT"), rows, found)
+    found = session.client.policies.list(session.namespace)
+    if use:
+        in_use = list(_with_use(session, found))
+        rows = [(*_limit_cells(each), each["inUse"], _waiting(each), each["waitingSince"]) for each in in_use]
+        session.output.table((*_LIMITS, "IN USE", "WAITING", "SINCE"), rows, in_use)
+        return
+    listed = list(found)
+    session.output.table(_LIMITS, map(_limit_cells, listed), listed)
 
 
 @command(policies, "delete")
@@ -89,8 +106,8 @@ def set_namespace(
     *,
     if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
 ) -> None:
-    """Replace the settings of the namespace. A field that is left out is removed."""
-    document = {"limits": {}, **read_object(settings, "The settings")}
+    """Replace all settings of the namespace. A field that is left out is removed. `limits` is required."""
+    document = read_object(settings, "The settings")
     written = session.client.namespaces.put(session.namespace, document, if_match=if_match)
     session.output.done(f"Wrote the settings of {session.namespace}.", written)
 
@@ -118,6 +135,19 @@ def explain(
     show_occurrences(session, dict(session.client.preview(asked)))
 
 
-def _rate(policy: dict[str, object]) -> str | None:
+def _limit_cells(policy: Policy) -> tuple[Any, ...]:
+    """The cells of a policy below _LIMITS."""
     rate = policy.get("rate")
-    return f"{rate['limit']}/{rate['per']}" if isinstance(rate, dict) else None
+    shown = None if rate is None else f"{rate['limit']}/{rate['per']}"
+    return policy["name"], policy.get("maxConcurrent"), shown, policy["effectiveMaxConcurrent"]
+
+
+def _with_use(session: Session, policies: Iterable[Policy]) -> Iterator[WholePolicy]:
+    """The policies with their use. One that was deleted since it was listed is left out."""
+    for each in policies:
+        with suppress(NotFoundError):
+            yield session.client.policies.get(session.namespace, each["name"])
+
+
+def _waiting(policy: WholePolicy) -> int | str:
+    return policy["waiting"] if policy["waitingIsExact"] else f"at least {policy['waiting']}"

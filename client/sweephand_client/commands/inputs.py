@@ -1,14 +1,18 @@
 """Reads what options say: JSON, labels, files and secrets."""
 
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+
+#: A number, and maybe a time. The API knows the limits of both.
+_NUMBER_AND_TIME: Final = re.compile(r"([0-9]{1,18})(?:/(.+))?")
 
 
 def read_text(path: str) -> str:
@@ -53,6 +57,26 @@ def read_whole_number(text: str) -> int:
     if not text.removeprefix("-").isdecimal():
         raise InputError(f"{text!r} is no whole number.")
     return int(text)
+
+
+def read_rate(text: str) -> dict[str, Any]:
+    """The rate of an option `LIMIT/TIME`. InputError for other text."""
+    found = _NUMBER_AND_TIME.fullmatch(text)
+    if found is None or found[2] is None:
+        raise InputError(f"{text!r} is no rate. Give a number and a time, as in --rate 100/1m.")
+    return {"limit": int(found[1]), "per": found[2]}
+
+
+def read_batch(text: str) -> dict[str, Any]:
+    """The batch of an option `COUNT/WINDOW` or `COUNT`. InputError for other text."""
+    found = _NUMBER_AND_TIME.fullmatch(text)
+    if found is None:
+        raise InputError(
+            f"{text!r} is no batch. Give a number of triggers and a window, as in --batch 50000/1h, "
+            "or the number alone."
+        )
+    batch: dict[str, Any] = {"count": int(found[1])}
+    return batch if found[2] is None else {**batch, "window": found[2]}
 
 
 def read_labels(texts: Iterable[str]) -> dict[str, str]:

@@ -6,7 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from sweephand_client.commands.inputs import confirm, read_json, read_labels, read_object, selection
+from sweephand_client.commands.inputs import (
+    confirm,
+    read_batch,
+    read_json,
+    read_labels,
+    read_object,
+    selection,
+)
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
 
@@ -37,7 +44,14 @@ def schedule_job(
     data: Annotated[str | None, typer.Option(help="What the consumer gets, as JSON, @FILE or -.")] = None,
     label: Annotated[list[str] | None, typer.Option(help="A label, as name=value.")] = None,
     description: Annotated[str | None, typer.Option(help="A text for people.")] = None,
-    policy: Annotated[str | None, typer.Option(help="The flow policy.")] = None,
+    batch: Annotated[
+        str | None,
+        typer.Option(help="Many triggers each time, over a window: 50000/1h.", metavar="COUNT[/WINDOW]"),
+    ] = None,
+    policy: Annotated[str | None, typer.Option(help="The flow policy that limits its deliveries.")] = None,
+    priority: Annotated[
+        str | None, typer.Option(help="high, normal or low: which triggers go first.")
+    ] = None,
     field: Annotated[
         list[str] | None,
         typer.Option(help="Any other field, as name=JSON: --field 'retry={\"maxAttempts\":1}'."),
@@ -47,18 +61,19 @@ def schedule_job(
 ) -> None:
     """Create or replace a job. Options change the fields of --file."""
     job = read_object("-" if file == "-" else f"@{file}", "--file") if file else {}
-    if sum(each is not None for each in (url, queue, target)) > 1:
-        raise InputError("Give one of --url, --queue and --target.")
-    if url is not None:
-        job["target"] = {"type": "http", "url": url}
-    if queue is not None:
-        job["target"] = {"type": "sqs", "queueUrl": queue}
-    if target is not None:
-        job["target"] = read_object(target, "--target")
-    given = {"timezone": timezone, "dueTime": due, "description": description, "policy": policy}
+    given = {
+        "target": _target(url, queue, target),
+        "timezone": timezone,
+        "dueTime": due,
+        "description": description,
+        "policy": policy,
+        "priority": priority,
+    }
     job |= {field_name: value for field_name, value in given.items() if value is not None}
     if schedule is not None:
         job["schedule"] = read_schedule(schedule)
+    if batch is not None:
+        job["batch"] = read_batch(batch)
     if data is not None:
         job["data"] = read_json(data, "--data")
     if label:
@@ -86,6 +101,7 @@ def list_jobs(
     contains: Annotated[str, typer.Option(help="Only jobs whose names contain this text.")] = "",
     label: _Label = None,
     state: Annotated[str | None, typer.Option(help="Only jobs that are active, paused or completed.")] = None,
+    policy: Annotated[str | None, typer.Option(help="Only jobs that name this flow policy.")] = None,
     limit: _Limit = 1000,
 ) -> None:
     """List jobs by name."""
@@ -94,6 +110,7 @@ def list_jobs(
         prefix=prefix or "",
         contains=contains,
         state=state,
+        policy=policy,
         labels=read_labels(label or ()),
     )
     jobs = limited(session, found, limit)
@@ -174,7 +191,10 @@ def trigger(
     """Make a trigger of a job now, also of a paused one."""
     given: dict[str, Any] = {} if data is None else {"data": read_json(data, "--data")}
     made = session.client.jobs.trigger(session.namespace, name, **given)
-    session.output.done(f"Triggered {name}. Its run is {made['id']}.", made)
+    which = f"Its run is {made['id']}."
+    if "batchId" in made:
+        which = f"Its batch of {made['count']} runs is {made['batchId']}."
+    session.output.done(f"Triggered {name}. {which}", made)
 
 
 @command(app)
@@ -278,6 +298,17 @@ def why(run: dict[str, Any]) -> str:
     """Why a run is as it is: its reason, or the code of the last answer."""
     code = run["responseCode"]
     return run["reason"] or ("" if code is None else f"answer {code}")
+
+
+def _target(url: str | None, queue: str | None, target: str | None) -> dict[str, Any] | None:
+    """The target that the options name. InputError if several of them do."""
+    if sum(each is not None for each in (url, queue, target)) > 1:
+        raise InputError("Give one of --url, --queue and --target.")
+    if url is not None:
+        return {"type": "http", "url": url}
+    if queue is not None:
+        return {"type": "sqs", "queueUrl": queue}
+    return None if target is None else read_object(target, "--target")
 
 
 def _about(session: Session, job: Any) -> str:

@@ -55,7 +55,8 @@ def test_a_second_apply_changes_nothing(sweephand: CommandLine) -> None:
 
 def test_a_second_apply_changes_nothing_where_the_namespace_has_defaults(sweephand: CommandLine) -> None:
     defaults = (
-        '{"defaultTarget": {"type": "http", "url": "https://x.example"}, "defaultRetry": {"maxAttempts": 2}}'
+        '{"limits": {}, "defaultTarget": {"type": "http", "url": "https://x.example"}, '
+        '"defaultRetry": {"maxAttempts": 2}}'
     )
     sweephand.ok("namespace", "set", defaults)
     path = sweephand.file("jobs.yaml", "jobs: [{name: a, schedule: '@hourly', timezone: null}]")

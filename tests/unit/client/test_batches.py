@@ -53,6 +53,15 @@ def test_batches_are_listed_newest_first(mails: CommandLine) -> None:
     assert mails.ok("batch", "list", "mails", "--json").json[1]["overran"] is False
 
 
+def test_a_listed_batch_that_has_ended_shows_how(mails: CommandLine) -> None:
+    world = mails.server.api.world
+    world.consumers.answering = lambda attempt: Answer(succeeded=attempt.trigger.index > 0, code=500)
+    pass_minutes(mails, 123)
+    _, goes_on, ended = [line.split() for line in mails.ok("batch", "list", "mails").out.splitlines()]
+    assert goes_on[3:] == ["5", "-", "-", "-", "-", "no"]
+    assert ended[-4:] == ["failed", "1", "0", "no"]
+
+
 def test_before_the_first_run_is_over_a_batch_has_to_be_named(mails: CommandLine) -> None:
     refused = mails.run("batch", "show", "mails")
     assert (refused.code, "Give the batch that you mean, as in --due" in refused.err) == (2, True)
@@ -81,8 +90,9 @@ def test_what_does_not_exist_is_refused(mails: CommandLine) -> None:
 
 def test_a_batch_by_hand_is_the_newest_one_when_it_has_ended(mails: CommandLine) -> None:
     pass_minutes(mails, 90)
-    mails.ok("job", "trigger", "mails")
+    said = mails.ok("job", "trigger", "mails").out
     pass_minutes(mails, 105)
     found = mails.ok("batch", "show", "mails", "--json").json
+    assert said == f"Triggered mails. Its batch of 5 runs is {found['id']}.\n"
     assert found["id"].startswith("manual-")
     assert (found["state"], found["total"], found["overran"]) == ("succeeded", 5, False)

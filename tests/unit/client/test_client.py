@@ -122,10 +122,7 @@ def test_a_batch_is_listed_and_shown(client: Client) -> None:
     assert made["count"] == 3
 
     assert list(client.jobs.batches("ns", "job")) == []
-    batch = client.jobs.batch(
-        "ns", "job", made["id"].rpartition("-0-")[0] + "-" + made["id"].rpartition("-")[2]
-    )
-    assert batch["total"] == 3
+    assert client.jobs.batch("ns", "job", made["batchId"])["total"] == 3
 
 
 def test_signing_keys_are_made_shown_and_ended(client: Client) -> None:

@@ -45,6 +45,15 @@ def test_jobs_are_listed_by_a_part_of_their_names(sweephand: CommandLine) -> Non
     assert [each["name"] for each in found] == ["eu-report", "us-report"]
 
 
+def test_jobs_are_listed_by_their_policy(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--max-concurrent", "5")
+    for name, more in (("alone", ()), ("mails", ("--policy", "mail"))):
+        sweephand.ok("job", "schedule", name, "--due", "1h", "--url", URL, *more)
+    found = sweephand.ok("job", "list", "--policy", "mail", "--json").json
+    assert [each["name"] for each in found] == ["mails"]
+    assert "/policy: Give 1 to 128 of" in sweephand.run("job", "list", "--policy", "a b").err
+
+
 def test_a_job_is_scheduled_shown_listed_and_deleted(sweephand: CommandLine) -> None:
     said = sweephand.ok(
         *NIGHTLY, "--data", '{"price": 1.10}', "--label", "team=ops", "--field", "repeats=4"
@@ -72,6 +81,18 @@ def test_a_job_comes_from_a_file_and_options_change_it(sweephand: CommandLine) -
     assert sweephand.ok("job", "get", "a", "--json").json["dueTime"] == "10s"
     assert sweephand.ok("job", "get", "b", "--json").json["schedule"] == {"hour": "3"}
     assert sweephand.run("job", "schedule", "a", "--url", URL, "--if-absent").code == 4
+
+
+def test_a_job_gets_a_batch_a_policy_and_a_priority_by_options(sweephand: CommandLine) -> None:
+    sweephand.ok("policy", "put", "mail", "--max-concurrent", "5")
+    sweephand.ok(*NIGHTLY, "--batch", "50000/1h", "--policy", "mail", "--priority", "low")
+    job = sweephand.ok("job", "get", "nightly", "--json").json
+    assert job["batch"] == {"count": 50_000, "window": "1h"}
+    assert (job["policy"], job["priority"]) == ("mail", "low")
+    sweephand.ok(*NIGHTLY, "--batch", "20")
+    assert sweephand.ok("job", "get", "nightly", "--json").json["batch"] == {"count": 20}
+    refused = sweephand.run(*NIGHTLY, "--batch", "5/soon", "--priority", "urgent")
+    assert (refused.code, "/batch/window: " in refused.err, "/priority: " in refused.err) == (2, True, True)
 
 
 def test_jobs_are_paused_resumed_and_deleted_by_name_or_by_label(sweephand: CommandLine) -> None:
@@ -130,7 +151,6 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert sweephand.ok("policy", "get", "mail", "--json").json["rate"] == {"limit": 100, "per": "1m"}
     assert "100/1m" in sweephand.ok("policy", "list").out
     assert "created" in sweephand.ok("policy", "changes", "mail").out
-    assert sweephand.run("policy", "put", "mail", "--rate", "fast").code == 2
     refused = sweephand.run("policy", "put", "mail", "--max-concurrent", "abc")
     assert (refused.code, refused.err.strip()) == (2, "'abc' is no whole number.")
     sweephand.ok("policy", "delete", "mail")
@@ -142,6 +162,25 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     sweephand.ok("secret", "delete", "token")
     assert sweephand.ok("secret", "signing").out.count("whsec_") == 1
     assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
+
+
+def test_a_policy_is_written_only_at_a_revision_or_only_if_it_is_absent(sweephand: CommandLine) -> None:
+    put = ("policy", "put", "mail", "--max-concurrent")
+    first = sweephand.ok(*put, "5", "--if-absent", "--json").json["rev"]
+    assert sweephand.run(*put, "6", "--if-absent").code == 4
+    sweephand.ok(*put, "6", "--if-match", first)
+    refused = sweephand.run(*put, "7", "--if-match", first)
+    assert (refused.code, "revision" in refused.err) == (4, True)
+    assert sweephand.ok("policy", "get", "mail", "--json").json["maxConcurrent"] == 6
+
+
+def test_settings_without_limits_are_refused_and_remove_no_limit(sweephand: CommandLine) -> None:
+    sweephand.ok("namespace", "set", '{"limits": {"jobs": 5}}')
+    refused = sweephand.run("namespace", "set", '{"defaultRetry": {"maxAttempts": 3}}')
+    assert (refused.code, "/limits: Required." in refused.err) == (2, True)
+    assert sweephand.ok("namespace", "show", "--json").json["limits"] == {"jobs": 5}
+    sweephand.ok("namespace", "set", '{"limits": {}}')
+    assert sweephand.ok("namespace", "show", "--json").json["limits"] == {}
 
 
 def test_a_key_is_made_shown_once_rotated_and_revoked(sweephand: CommandLine) -> None:
@@ -180,6 +219,13 @@ def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> 
         (("job", "schedule", "a", "--target", "[]"), "no JSON object"),
         (("job", "schedule", "a", "--label", "x"), "name=value"),
         (("job", "schedule", "a", "--field", "x"), "name=JSON"),
+        (("job", "schedule", "a", "--batch", "many"), "'many' is no batch. Give a number of triggers"),
+        (("job", "schedule", "a", "--batch", "5/"), "as in --batch 50000/1h"),
+        (("job", "schedule", "a", "--batch", "/1h"), "as in --batch 50000/1h"),
+        (("job", "schedule", "a", "--batch", "-5"), "as in --batch 50000/1h"),
+        (("policy", "put", "mail", "--rate", "fast"), "as in --rate 100/1m"),
+        (("policy", "put", "mail", "--rate", "100"), "as in --rate 100/1m"),
+        (("policy", "put", "mail", "--rate", "100/"), "as in --rate 100/1m"),
         (("job", "schedule", "a", "--url", URL, "--queue", "q"), "Give one of"),
         (("job", "get", ".."), "Give 1 to 128 of"),
         (("job", "get"), "name"),
@@ -289,6 +335,12 @@ def test_the_page_has_an_example_of_every_command() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     lacking = [words for words in ALL if not re.search(rf"sweephand {' '.join(words)}\b", page)]
     assert lacking == []
+
+
+def test_the_contents_of_the_page_name_each_section() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    contents = re.findall(r"^- \[(.+)\]\(#.+\)$", page.partition("\n## ")[0], re.MULTILINE)
+    assert contents == re.findall(r"^## (.+)$", page, re.MULTILINE)
 
 
 def test_no_option_takes_a_key_or_a_secret() -> None:

@@ -35,6 +35,7 @@ SCHEMAS: Final = {
     "Redriven": "RedriveResponse",
     "Triggered": "TriggerResponse",
     "Backfilled": "BackfillResponse",
+    "BatchEnd": "BatchEndResponse",
     "ListedBatch": "ListedBatchResponse",
     "Batch": "BatchResponse",
     "Occurrence": "OccurrenceResponse",

@@ -67,6 +67,9 @@ def test_a_batch_that_has_ended_shows_when_and_how() -> None:
     batch = shown(client)
     assert (batch["state"], batch["succeeded"], batch["failed"]) == ("succeeded", 60, 0)
     assert batch["endedAt"] == "2026-11-21T12:59:10.000Z"
+    (listed,) = client.send("GET", f"{URL}/batches").json["items"]
+    assert listed["end"] == batch["end"], "a redrive does not change how the batch had ended"
+    assert listed["end"] == {"state": "failed", "succeeded": 59, "failed": 1, "cancelled": 0}
 
 
 def test_a_batch_is_shown_before_its_first_run_is_over() -> None:
@@ -89,12 +92,13 @@ def test_a_paused_batch_waits_and_that_of_a_deleted_job_is_cancelled() -> None:
     assert (shown(client)["state"], shown(client)["succeeded"]) == ("cancelled", 11)
 
 
-def test_a_batch_by_hand_has_the_name_of_its_runs_without_the_index() -> None:
+def test_a_batch_by_hand_has_the_name_of_its_runs_without_the_index_and_the_trigger_says_it() -> None:
     client = Client()
     client.put(job={"target": TARGET, "batch": {"count": 3}})
-    first = client.send("POST", f"{URL}/trigger").json["id"]
-    kind, due, _, token = first.split("-")
+    made = client.send("POST", f"{URL}/trigger").json
+    kind, due, _, token = made["id"].split("-")
     name = f"{kind}-{due}-{token}"
+    assert made["batchId"] == name
     assert (shown(client, name)["state"], shown(client, name)["total"]) == ("running", 3)
     client.world.run_until(NOON + SECOND_MS)
     assert (shown(client, name)["state"], shown(client, name)["succeeded"]) == ("succeeded", 3)
@@ -112,6 +116,8 @@ def test_batches_are_listed_from_the_newest_on() -> None:
     ]
     assert [each["endedAt"] for each in first["items"]] == [None, "2026-11-21T14:00:30.000Z"]
     assert first["items"][0].keys() == {"id", "dueAt", "total", "endedAt", "overran"}
+    ended = {"state": "succeeded", "succeeded": 2, "failed": 0, "cancelled": 0}
+    assert first["items"][1]["end"] == ended
     rest = client.send("GET", f"{URL}/batches?limit=2&cursor={first['nextCursor']}").json
     assert [each["id"] for each in rest["items"]] == [str(NOON + HOUR_MS)]
     assert "nextCursor" not in rest

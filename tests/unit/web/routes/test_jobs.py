@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import JOB, READER, TARGET, Client
+from tests.fakes.world import World
 
 from sweephand.base.errors import ParameterError, StoreError
+from sweephand.base.names import NAME_RULE
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs import examine
 from sweephand.model.job import Job
@@ -261,6 +263,30 @@ def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> 
     assert listed(client, "state=active&limit=3") == [["job-0", "job-1", "job-2"], ["job-3", "job-4"]]
 
 
+def test_a_list_can_be_filtered_by_policy_also_after_the_policy_was_deleted() -> None:
+    world = World()
+    world.flow_functions_max = 5
+    client = Client(world)
+    for policy in ("mail", "mail-2"):
+        client.send("PUT", f"/v1/namespaces/ns/policies/{policy}", {"maxConcurrent": 5})
+        client.put(f"under-{policy}", {**JOB, "policy": policy})
+    client.put("alone")
+    client.put("zebra", {**JOB, "policy": "mail", "labels": {"team": "ops"}})
+    assert listed(client, "policy=mail") == [["under-mail", "zebra"]]
+    assert listed(client, "policy=mail&limit=1") == [["under-mail"], ["zebra"]]
+    assert listed(client, "policy=mail&label=team:ops&state=active&contains=eb") == [["zebra"]]
+    assert listed(client, "policy=never") == [[]]
+    client.send("DELETE", "/v1/namespaces/ns/policies/mail")
+    assert listed(client, "policy=mail&prefix=u") == [["under-mail"]]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a%20b", "x" * 129])
+def test_a_policy_that_is_no_name_is_refused_with_what_would_be_right(name: str) -> None:
+    refused = Client().send("GET", f"/v1/namespaces/ns/jobs?policy={name}")
+    assert (refused.status, refused.pointers) == (422, ["/policy"])
+    assert refused.json["errors"][0]["detail"] == NAME_RULE
+
+
 @pytest.mark.parametrize(
     ("query", "pointers"),
     [
@@ -280,6 +306,7 @@ def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> 
         ("prefix=" + "x" * 129, ["/prefix"]),
         ("sort=name", ["/sort"]),
         ("limit=0&state=x", ["/state", "/limit"]),
+        ("policy=a&policy=b", ["/policy"]),
         ("limit=99999999999999999999999999999999", ["/limit"]),
     ],
 )

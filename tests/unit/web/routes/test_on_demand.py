@@ -15,6 +15,7 @@ def test_a_job_is_triggered_and_its_run_is_found_by_its_name() -> None:
     client.send("POST", f"{URL}/pause")
     made = client.send("POST", f"{URL}/trigger")
     assert made.status == 202
+    assert made.json.keys() == {"id", "triggerId", "dueAt"}
     assert made.json["dueAt"] == "2026-11-21T12:00:00.000Z"
     assert client.send("GET", f"{URL}/runs/{made.json['id']}").json["state"] == "enqueued"
     client.world.run_until(NOON + 1_000)

@@ -41,19 +41,24 @@ class View:
 class Selection:
     """The jobs of a list: those after the name `after` that have all of what is given here.
 
-    `contains` is a text anywhere in the name.
+    `contains` is a text anywhere in the name. `policy` is the name of a policy, which need not exist.
     """
 
     prefix: str = ""
     contains: str = ""
     labels: Mapping[str, str] | None = None
     state: JobState | None = None
+    policy: str | None = None
     after: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether each job has to be looked at to know if it is selected."""
-        return bool(self.contains or self.labels or self.state)
+        return bool(self.contains or self.labels or self.state or self.policy)
+
+    def names(self, job: Job) -> bool:
+        """Whether the name of a job contains the text, and the job names the policy."""
+        return self.contains in job.key.name and self.policy in (None, job.definition.policy)
 
 
 class Reader:
@@ -106,7 +111,7 @@ class Reader:
                 if len(found) == limit:
                     return Page(tuple(found), reached)
                 reached = job.key.name
-                if job.is_gone(now) or selection.contains not in reached or not job_filter.matches(job):
+                if job.is_gone(now) or not selection.names(job) or not job_filter.matches(job):
                     continue
                 seen = view(job, now)
                 if selection.state in (None, seen.state):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.model.batch_end import Counts
+from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 
 #: Two bits for each index: 0 for a run that is not over, and else one of these. A later mark wins only if its
@@ -117,3 +117,8 @@ class BatchHead(NamedTuple):
         grace_ms = min(window_ms // _GRACE_PART, _GRACE_MAX_MS)
         latest = self.name.due_at + window_ms + grace_ms
         return self.ended_at is not None and window_ms > 0 and self.ended_at > latest
+
+    @property
+    def end(self) -> BatchEnd | None:
+        """How the batch had ended when all of its runs were over for the first time. None before that."""
+        return None if self.counts is None else BatchEnd(self.size.total, self.counts, self.overran)

@@ -12,7 +12,7 @@ from typing import Final
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.batch_ports import BatchStore
-from sweephand.model.batch_end import BatchEnd, Counts
+from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, Mark, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.trigger import BatchPlace, NotifyMessage, Trigger
@@ -150,10 +150,9 @@ def counts_of(batches: BatchStore, head: BatchHead) -> Counts:
 
 def end_message(head: BatchHead, sent_at: Instant) -> NotifyMessage:
     """The message that a batch has ended. Its trigger is the first of the batch."""
-    name, size = head.name, head.size
+    name, size, end = head.name, head.size, head.end
     assert head.ended_at is not None, "the batch has ended"
-    assert head.counts is not None, "the counts are stored with the end"
-    end = BatchEnd(size.total, head.counts, head.overran)
+    assert end is not None, "the counts are stored with the end"
     place = BatchPlace(*size, after_ms=0)
     # Nobody asks for the revision or the number of a trigger whose run is over.
     trigger = Trigger(name.key, name.uid, "-", name.due_at, 0, name.due_at, demand=name.demand, batch=place)

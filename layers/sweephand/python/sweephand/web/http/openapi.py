@@ -27,7 +27,8 @@ _PATH_PARAMETERS: Final[Mapping[str, str]] = {
     "secret": "The secret's name.",
     "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
     "index.",
-    "batchId": "The batch's name, as the list of batches shows it: its due time in epoch milliseconds.",
+    "batchId": "The batch's name, as the list of batches or the answer to a trigger shows it. That of a "
+    "batch of the schedule is its due time in epoch milliseconds.",
     "id": "The key's id.",
     "asset": "The file's name, as the page of the console has it.",
 }

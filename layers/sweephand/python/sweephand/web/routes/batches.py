@@ -50,7 +50,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="List the batches of a job",
         description="Lists the batches of which at least one run is over, newest due time first. The list "
-        "also has the batches of a deleted job of this name. Show one of them for its counts.",
+        "also has the batches of a deleted job of this name. A batch that has ended shows how it ended. Show "
+        "one of them for its present counts.",
         run=list_batches,
         query=BatchesQuery,
         returns={200: Returns("A page of batches", BatchPage)},

@@ -69,8 +69,14 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
 def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     """List jobs by name."""
     query = request.query
-    labels = labels_of(query.label)
-    selection = Selection(query.prefix, query.contains, labels, query.state, query.cursor)
+    selection = Selection(
+        prefix=query.prefix,
+        contains=query.contains,
+        labels=labels_of(query.label),
+        state=query.state,
+        policy=query.policy,
+        after=query.cursor,
+    )
     page = services.reader.page(request.namespace, selection, limit=query.limit, now=request.requested_at)
     response: JobPage = {"items": [job_response(each, request.caller) for each in page.items]}
     if page.next is not None:
@@ -191,8 +197,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="read",
         summary="List jobs by name",
         description="The list shows jobs without their data. A filtered page can be short or empty. Call "
-        "again with the nextCursor of the answer, until an answer has none. With `contains`, `state` or "
-        f"`label` a call looks at up to {BULK_EXAMINED_MAX} jobs.",
+        "again with the nextCursor of the answer, until an answer has none. With `contains`, `state`, "
+        f"`label` or `policy` a call looks at up to {BULK_EXAMINED_MAX} jobs.",
         run=list_jobs,
         query=JobsQuery,
         returns={200: Returns("A page of jobs", JobPage)},

@@ -9,6 +9,7 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
+from sweephand.model.run_id import batch_id
 from sweephand.targets.queues import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
 from sweephand.web.http import json_text
@@ -53,6 +54,7 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
     }
     if trigger.batch is not None:
         response["count"] = trigger.batch.size
+        response["batchId"] = batch_id(trigger.due_at, trigger.demand)
     return Reply(202, response)
 
 
@@ -113,7 +115,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Trigger a job now",
         description="Makes a trigger that is due now, in addition to those of the schedule. The job may be "
         "paused. Each call makes another trigger with a new id. Sweephand delivers `data` in place of the "
-        "job's data. For a job with a batch, a whole batch begins now.",
+        "job's data. For a job with a batch, a whole batch begins now, and the answer names it.",
         run=trigger_job,
         accepts=Accepts(
             TriggerRequest,

@@ -1,14 +1,26 @@
 """The responses that show batches."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.model.batch_end import BatchEnd
 from sweephand.model.batch_progress import BatchHead
 from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
+
+
+class BatchEndResponse(TypedDict):
+    """How the runs of a batch had ended when all of them were over for the first time."""
+
+    state: Annotated[
+        Literal["succeeded", "failed"], Field(description="`succeeded` if each run had, else `failed`.")
+    ]
+    succeeded: Annotated[int, Field(description="How many runs had succeeded.")]
+    failed: Annotated[int, Field(description="How many runs had failed for good.")]
+    cancelled: Annotated[int, Field(description="How many runs had been cancelled or skipped.")]
 
 
 class ListedBatchResponse(TypedDict):
@@ -33,6 +45,15 @@ class ListedBatchResponse(TypedDict):
             description="Whether it ended later than the end of its window and a grace: a tenth of the "
             "window, a minute at most. False for a batch without a window."
         ),
+    ]
+    end: NotRequired[
+        Annotated[
+            BatchEndResponse,
+            Field(
+                description="How its runs had ended at `endedAt`. A later redrive does not change it. Absent "
+                "before `endedAt`."
+            ),
+        ]
     ]
 
 
@@ -73,13 +94,21 @@ class BatchPage(TypedDict):
 
 def listed_batch_response(head: BatchHead) -> ListedBatchResponse:
     """A batch as a list shows it."""
-    return {
+    response: ListedBatchResponse = {
         "id": str(head.name),
         "dueAt": rfc3339(head.name.due_at),
         "total": head.size.total,
         "endedAt": time_or_none(head.ended_at),
         "overran": head.overran,
     }
+    if head.end is not None:
+        response["end"] = _end_response(head.end)
+    return response
+
+
+def _end_response(end: BatchEnd) -> BatchEndResponse:
+    succeeded, failed, cancelled = end.counts
+    return {"state": end.state, "succeeded": succeeded, "failed": failed, "cancelled": cancelled}
 
 
 def batch_response(batch: BatchView) -> BatchResponse:

@@ -19,12 +19,12 @@ from sweephand.base.limits import (
     PAGE_ITEMS_MAX,
     STATS_STEPS_MAX,
 )
-from sweephand.base.names import CONTAINS_MEANING, PREFIX_MEANING, PREFIX_PATTERN
+from sweephand.base.names import CONTAINS_MEANING, NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
 from sweephand.jobs.read import JobState
 from sweephand.model.run import State
 from sweephand.runs.flagged_list import ListedState
 from sweephand.web.http.cursor import decode
-from sweephand.web.schemas.formats import CursorText, DurationText, InstantText
+from sweephand.web.schemas.formats import CursorText, DurationText, InstantText, Name
 from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,6 +32,10 @@ Model = TypeVar("Model", bound=BaseModel)
 _CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
 _LABEL = "Only jobs with this label, as name:value. Of several labels, a job must have all."
 _RUN_LABEL = "Only runs of jobs that have this label now, as name:value. Of several, a job must have all."
+
+_POLICY = (
+    "Only jobs that name this flow policy, also if the policy was deleted. A page may be short or empty."
+)
 
 _LIMIT = f"How many entries the call looks at; 1 to {PAGE_ITEMS_MAX}, {PAGE_ITEMS_DEFAULT} by default."
 
@@ -48,6 +52,12 @@ def _check_label(text: str) -> str:
     name, colon, _ = text.partition(":")
     if not name or not colon:
         raise ValueError("Give name:value, as in label=team:ops.")
+    return text
+
+
+def _check_name(text: str) -> str:
+    if not is_name(text):
+        raise ValueError(NAME_RULE)
     return text
 
 
@@ -77,6 +87,7 @@ class JobsQuery(QueryParameters):
     ] = ""
     state: JobState | None = Field(None, description="Only jobs in this state. A page may be short or empty.")
     label: list[_Label] = Field([], description=_LABEL)
+    policy: Annotated[Name, AfterValidator(_check_name)] | None = Field(None, description=_POLICY)
     limit: _Limit = PAGE_ITEMS_DEFAULT
     cursor: Annotated[CursorText, AfterValidator(partial(decode, "jobs"))] = Field("", description=_CURSOR)
 

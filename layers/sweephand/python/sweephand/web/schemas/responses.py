@@ -255,6 +255,15 @@ class TriggerResponse(TypedDict):
             ),
         ]
     ]
+    batchId: NotRequired[
+        Annotated[
+            str,
+            Field(
+                description="The name of the batch that begins now. GET …/batches/{batchId} shows its "
+                "progress. Only a job with a batch has this field."
+            ),
+        ]
+    ]
 
 
 class BackfillResponse(TypedDict):
