@@ -5,6 +5,7 @@ from itertools import accumulate
 from typing import Any
 
 from infra.local.receiver import Answer, Delivery
+from tests.e2e.deliveries import due_of
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
 
@@ -13,6 +14,9 @@ LIMIT = 3
 WORK_S = 0.3
 
 JOBS = 40
+
+#: A batch that keeps each of its permits busy for some seconds.
+BATCH, BATCH_LIMIT, BATCH_WORK_S = 24, 4, 1.0
 
 RATE, PER_MS = 4, 1_000
 
@@ -48,6 +52,24 @@ def test_no_more_requests_are_open_than_the_policy_allows_and_none_is_lost(scene
     assert once_each(came, names)
     assert most_open(came, int(WORK_S * 1_000)) <= LIMIT
     eventually(lambda: [policy(scene, "narrow")], lambda seen: (seen["inUse"], seen["waiting"]) == (0, 0))
+
+
+def test_a_batch_uses_all_permits_of_its_policy_and_no_more_and_shows_each_run(scene: Scene) -> None:
+    put_policy(scene, "batch", maxConcurrent=BATCH_LIMIT)
+    scene.receiver.answer("/batch", *[Answer(hang_s=BATCH_WORK_S)] * BATCH)
+    job = {"dueTime": "2s", "policy": "batch", "batch": {"count": BATCH}, "target": scene.target("batch")}
+    scene.schedule.put_many({"batch": job})
+    came = scene.receiver.wait("/batch", BATCH, within_s=90)
+    indexes = sorted(int(each.headers["sweephand-batch-index"]) for each in came)
+    assert indexes == list(range(BATCH))
+    assert most_open(came, int(BATCH_WORK_S * 1_000)) == BATCH_LIMIT
+    name = f"{due_of(came[0])}"
+
+    def progress() -> list[Any]:
+        namespace = scene.schedule.namespace
+        return [scene.schedule.client.ask("GET", f"/v1/namespaces/{namespace}/jobs/batch/batches/{name}")]
+
+    eventually(progress, lambda seen: (seen["state"], seen["succeeded"]) == ("succeeded", BATCH))
 
 
 def test_no_window_sees_more_requests_than_the_rate_allows(scene: Scene) -> None:
