@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sweephand.base.errors import ConflictError, NotFoundError
-from sweephand.base.instants import Instant
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS
 from sweephand.batch_ports import BatchStore
 from sweephand.jobs.change_history import ChangeHistory
@@ -25,7 +25,7 @@ BatchState = Literal["scheduled", "running", "waiting", "succeeded", "failed", "
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """A batch as it is now. `estimated_end_at` is None if it has ended or waits."""
+    """A batch as it is now. `estimated_end_at` is None if it has ended or waits, or cannot be estimated."""
 
     head: BatchHead
     state: BatchState
@@ -104,12 +104,16 @@ def _state_of(head: BatchHead, counts: Counts, job: Job | None, now: Instant) ->
 def _estimated_end(head: BatchHead, counts: Counts, now: Instant) -> Instant | None:
     """When the batch is over if it goes on at the pace that it has had so far.
 
-    That is not before its last trigger is due. None if no run is over and all triggers are due.
+    That is not before its last trigger is due. None if no run is over and all triggers are due, and for an
+    instant that no answer can show.
     """
     total, window_ms = head.size
     due_at = head.name.due_at
     last_due_at = due_at + (total - 1) * window_ms // total
     if not counts.over:
-        return last_due_at if last_due_at >= now else None
-    left_ms = (total - counts.over) * max(now - due_at, 0) // counts.over
-    return max(last_due_at, now + left_ms)
+        end_at = last_due_at if last_due_at >= now else None
+    else:
+        left_ms = (total - counts.over) * max(now - due_at, 0) // counts.over
+        end_at = max(last_due_at, now + left_ms)
+    # A batch of millions that has begun slowly may need longer than years have four digits.
+    return None if end_at is None or end_at > INSTANT_MAX else end_at

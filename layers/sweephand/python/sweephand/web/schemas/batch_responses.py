@@ -59,7 +59,8 @@ class BatchResponse(ListedBatchResponse):
         Time | None,
         Field(
             description="When all runs will be over if the batch goes on at the pace it has had so far. Null "
-            "if it has ended or waits, or if no run is over yet and all of its triggers are due."
+            "if it has ended or waits, if no run is over yet and all of its triggers are due, or if that is "
+            "after the year 9999."
         ),
     ]
 
