@@ -16,6 +16,7 @@ from sweephand.jobs.series import (
 )
 from sweephand.model.change import Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
+from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange
@@ -198,7 +199,7 @@ def _change(
 
 def _next_rev(stored: Job, token: str) -> str:
     # With the token, two writers that start from the same revision make different ones.
-    return f"{1 + int(stored.rev.partition('-')[0])}-{token}"
+    return f"{1 + number_of(stored.rev)}-{token}"
 
 
 def _with_ref(definition: Definition, key: JobKey, stored: Job | None, token: str) -> Definition:

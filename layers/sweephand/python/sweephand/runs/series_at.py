@@ -7,8 +7,8 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.model.change import Change
-from sweephand.model.earlier_revisions import number_of
-from sweephand.model.job import Job, Revision
+from sweephand.model.earlier_revisions import had_by, number_of
+from sweephand.model.job import Job
 from sweephand.schedules import Series
 
 #: Changes that one query reads, and the most that are read in all. A job keeps fewer earlier revisions.
@@ -34,19 +34,7 @@ def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | Non
     replaced = None if owner is None else _replaced(job, due_at, changes)
     if owner is None or replaced is None:
         return None
-    return series_of(job, owner, replaced)
-
-
-def series_of(job: Job, revision: Revision, replaced: Mapping[int, Series]) -> Series:
-    """The series of a revision of a job, present or earlier.
-
-    `replaced` are the series that changes have replaced since the beginning of that revision, by the number
-    of the last revision that had it. A job does not keep each of its revisions. The next one that was
-    replaced has the series of those before it.
-    """
-    number = number_of(revision.rev)
-    last = min((each for each in replaced if each >= number), default=None)
-    return job.series if last is None else replaced[last]
+    return had_by(owner.rev, replaced, job.series)
 
 
 def _replaced(job: Job, due_at: Instant, changes: ChangeHistory) -> Mapping[int, Series] | None:
