@@ -8,6 +8,7 @@ from typing import Any, Final
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import CHAIN_LENGTH_MAX
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, POSTPONED_MS, SETTLING_MS
+from sweephand.jobs.demand_data import stored_for
 from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run_id import Demand
@@ -154,7 +155,7 @@ class Notifier:
         demand = Demand("chained", sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH], link)
         # A batch can take hours. What follows it is due when it has ended, which is recorded once.
         due_at = message.trigger.due_at if message.batch_end is None else message.ended_at
-        payload = self._stored_payload(job, Payload.of(body_of(message).decode()), demand)
+        payload = stored_for(job, Payload.of(body_of(message).decode()), demand, self._payloads)
         if job.series.batch is not None:
             batch = batch_on_demand(job, job.series.batch, demand, payload, due_at=due_at, now=now)
             self._queue.send([(batch, 0)])
@@ -164,18 +165,6 @@ class Notifier:
         chained = TriggerMessage(trigger, message.ended_at, payload=payload, priority=priority)
         self._queue.send([(chained, 0)])
         return Answer(succeeded=True)
-
-    def _stored_payload(self, job: Job, payload: Payload, demand: Demand) -> Payload:
-        """The payload as it travels.
-
-        One over 2 KB goes to the payload store for two weeks, as for a manual trigger.
-        """
-        if payload.is_inline or payload.text is None:
-            return payload
-        ref = f"{payload.digest[:32]}-{demand.token}"
-        self._payloads.put(job.uid, ref, payload.text)
-        self._payloads.discard(job.uid, ref)
-        return payload._replace(text=None, ref=ref)
 
     def _unrecorded(self, message: NotifyMessage) -> Outcome:
         now = self._clock.now()
