@@ -65,15 +65,25 @@ def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, no
 
 
 def draft_resume(
-    stored: Job, skipped: OccurrenceRange | None, *, token: str, who: str, now: Instant
+    stored: Job,
+    skipped: OccurrenceRange | None,
+    *,
+    token: str,
+    who: str,
+    now: Instant,
+    former_window_ms: int = 0,
 ) -> Draft:
-    """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped."""
+    """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped.
+
+    A batch that an earlier series has begun goes on for up to `former_window_ms` after the resume.
+    """
     assert stored.paused_at is not None, "only a paused job can be resumed"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
         # Triggers that the pause held back are delivered only now.
-        expires_at = max(expires_at, _kept_from(now + _window_ms(stored.series), stored.definition))
+        window_ms = max(_window_ms(stored.series), former_window_ms)
+        expires_at = max(expires_at, _kept_from(now + window_ms, stored.definition))
     job = replace(
         stored,
         version=token,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.forecast import Forecaster
     from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.ports import RunStore
+    from sweephand.runs.batch_reads import BatchReader
     from sweephand.runs.delivery_stats import DeliveryStats
     from sweephand.runs.explain.explainer import Explainer
     from sweephand.runs.flagged_list import FlaggedList
@@ -61,6 +62,14 @@ class InsightUseCases:
                 policies=policies,
             )
         )
+
+    @cached_property
+    def batch_reader(self) -> "BatchReader":
+        """Shows how far batches are."""
+        from sweephand.runs.batch_reads import BatchReader
+
+        ports = self._ports
+        return BatchReader(batches=ports.batches, jobs=ports.jobs, changes=self.change_history)
 
     @cached_property
     def flagged_list(self) -> "FlaggedList":
