@@ -2,7 +2,7 @@
 
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, INSTANT_MAX, Instant
+from sweephand.base.instants import DAY_MS, INSTANT_MAX, MINUTE_MS, Instant
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
 from sweephand.model.run_id import RunName
@@ -19,10 +19,10 @@ def shown(world: World, due_at: Instant, now: Instant) -> BatchView:
     return reader(world).get(key_of(), RunName(due_at, 0), now)
 
 
-def one_is_over(world: World, size: BatchSize, due_at: Instant) -> None:
+def one_is_over(world: World, size: BatchSize, due_at: Instant, began_at: Instant | None = None) -> None:
     """The first run of a batch has succeeded."""
     name = BatchName(key_of(), world.stored().uid, due_at)
-    world.batches.advance(BatchHead(name, size, expires_at=INSTANT_MAX))
+    world.batches.advance(BatchHead(name, size, expires_at=INSTANT_MAX, began_at=began_at))
     empty = ProgressPage(PageName(name, 0, 0))
     world.batches.mark(empty.with_marks([(0, "succeeded")], INSTANT_MAX), empty)
 
@@ -35,6 +35,14 @@ def test_an_end_that_no_answer_can_show_is_not_estimated() -> None:
     size = BatchSize(2, 4 * DAY_MS)
     one_is_over(world, size, LAST_DAY)
     assert shown(world, LAST_DAY, LAST_DAY + 1).estimated_end_at is None
+
+
+def test_the_end_of_a_batch_is_estimated_by_its_pace_since_it_began() -> None:
+    world = World()
+    world.put(dueTime="0s", batch={"count": 4})
+    one_is_over(world, BatchSize(4, 0), NOON, began_at=NOON + DAY_MS)
+    now = NOON + DAY_MS + MINUTE_MS
+    assert shown(world, NOON, now).estimated_end_at == now + 3 * MINUTE_MS
 
 
 def test_a_batch_whose_last_trigger_is_due_after_the_last_instant_has_no_estimated_end() -> None:

@@ -102,7 +102,7 @@ def _state_of(head: BatchHead, counts: Counts, job: Job | None, now: Instant) ->
 
 
 def _estimated_end(head: BatchHead, counts: Counts, now: Instant) -> Instant | None:
-    """When the batch is over if it goes on at the pace that it has had so far.
+    """When the batch is over if it goes on at the pace that it has had since it began.
 
     That is not before its last trigger is due. None if no run is over and all triggers are due, and for an
     instant that no answer can show.
@@ -113,7 +113,8 @@ def _estimated_end(head: BatchHead, counts: Counts, now: Instant) -> Instant | N
     if not counts.over:
         end_at = last_due_at if last_due_at >= now else None
     else:
-        left_ms = (total - counts.over) * max(now - due_at, 0) // counts.over
+        began_at = due_at if head.began_at is None else head.began_at
+        left_ms = (total - counts.over) * max(now - began_at, 0) // counts.over
         end_at = max(last_due_at, now + left_ms)
     # A batch of millions that has begun slowly may need longer than years have four digits.
     return None if end_at is None or end_at > INSTANT_MAX else end_at
