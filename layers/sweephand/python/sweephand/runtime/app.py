@@ -90,7 +90,7 @@ class App:
             flagged=self.insight.flagged_list,
             explainer=self.insight.explainer(self.policies.policy_check),
             stats=self.insight.stats_reader,
-            batches=self.insight.batch_reader,
+            batches=self.insight.batch_reader(self.policies.policy_check),
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.repair.redriver,

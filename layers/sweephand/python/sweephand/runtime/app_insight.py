@@ -63,13 +63,18 @@ class InsightUseCases:
             )
         )
 
-    @cached_property
-    def batch_reader(self) -> "BatchReader":
+    def batch_reader(self, policies: "PolicyCheck") -> "BatchReader":
         """Shows how far batches are."""
         from sweephand.runs.batch_reads import BatchReader
 
         ports = self._ports
-        return BatchReader(batches=ports.batches, jobs=ports.jobs, changes=self.change_history)
+        return BatchReader(
+            batches=ports.batches,
+            jobs=ports.jobs,
+            runs=ports.runs,
+            changes=self.change_history,
+            policies=policies,
+        )
 
     @cached_property
     def flagged_list(self) -> "FlaggedList":
