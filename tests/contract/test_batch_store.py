@@ -7,7 +7,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, UID
 from tests.fakes.engines import Stores
 
-from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
@@ -28,8 +28,8 @@ def batches(stores: Stores) -> BatchStore:
     return stores.batches
 
 
-def head(name: BatchName = BATCH) -> BatchHead:
-    return BatchHead(name, BatchSize(50_000, HOUR_MS), expires_at=LATER)
+def head(name: BatchName = BATCH, began_at: Instant | None = NOON + 7) -> BatchHead:
+    return BatchHead(name, BatchSize(50_000, HOUR_MS), expires_at=LATER, began_at=began_at)
 
 
 def ended(name: BatchName = BATCH) -> BatchHead:
@@ -43,6 +43,12 @@ def test_a_head_reads_back_as_it_was_written_at_each_stage(batches: BatchStore, 
         assert batches.advance(written) == written
         assert batches.get(name) == written
         assert batches.find(name.key, name.due_at, name.demand) == written
+
+
+def test_a_head_of_an_earlier_release_does_not_say_when_its_batch_began(batches: BatchStore) -> None:
+    written = head(began_at=None)
+    assert batches.advance(written) == written
+    assert batches.get(BATCH) == written
 
 
 def test_a_head_never_goes_back_to_an_earlier_stage_and_keeps_its_first_end(batches: BatchStore) -> None:

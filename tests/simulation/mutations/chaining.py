@@ -34,11 +34,11 @@ def misses_what_follows() -> Iterator[None]:
 def ends_chains_with_series() -> Iterator[None]:
     trigger = Notifier._trigger
 
-    def triggered(self: Notifier, notice: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
+    def triggered(self: Notifier, notice: NotifyMessage, spec: Mapping[str, Any], *others: Any) -> Answer:
         job = self._job_reads.reread(JobKey(notice.trigger.key.namespace, spec["name"])).job
         if job is not None and job.series.next_after(self._clock.now()) is None:
             return Answer(succeeded=True)
-        return trigger(self, notice, spec)
+        return trigger(self, notice, spec, *others)
 
     with patch.object(Notifier, "_trigger", triggered):
         yield

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from tests.fakes.flow_memory import MemoryNamespaces
+from tests.fakes.stale_jobs import StaleJobs
 from tests.fakes.world import NOON, World, definition, key_of
 from tests.unit.jobs.limited import count, limit, names, settle, world_with
 
@@ -185,6 +187,22 @@ def test_a_bulk_call_creates_as_many_jobs_as_there_is_room_for() -> None:
     assert [isinstance(each, WriteResult) for each in results] == [True] * 4 + [False] * 3
     assert all(isinstance(each, QuotaError) for each in results[4:])
     assert count(world).used == len(names(world)) == 5
+
+
+def test_a_bulk_call_of_a_full_namespace_replaces_jobs_that_a_stale_read_does_not_know_yet() -> None:
+    world = World()
+    world.jobs = jobs = StaleJobs()
+    world.namespaces = MemoryNamespaces(jobs)
+    world.limits_namespaces = True
+    limit(world, jobs_max=3)
+    settle(world)
+    for name in ("a", "b", "c"):
+        world.put(name, dueTime="9h")
+    jobs.stale = {key_of("a"): None, key_of("b"): None}
+    replaced, also, refused = put_many(world, ["a", "b", "d"], description="new")
+    assert [each.outcome for each in (replaced, also) if isinstance(each, WriteResult)] == ["replaced"] * 2
+    assert isinstance(refused, QuotaError)
+    assert count(world).used == len(names(world)) == 3
 
 
 def test_a_bulk_call_that_creates_nothing_of_a_job_frees_its_place() -> None:

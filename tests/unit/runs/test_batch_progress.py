@@ -7,9 +7,8 @@ import pytest
 from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.batch_end import Counts
-from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
@@ -144,43 +143,6 @@ def test_the_end_is_told_once_with_its_counts_and_whether_it_overran() -> None:
             "overran": False,
         }
     ]
-
-
-@pytest.mark.parametrize(
-    ("window_ms", "grace_ms"),
-    [
-        (20 * SECOND_MS, 2 * SECOND_MS),
-        (10 * MINUTE_MS, MINUTE_MS),
-        (60 * MINUTE_MS, MINUTE_MS),
-        (DAY_MS, MINUTE_MS),
-        (1, 0),
-    ],
-)
-def test_a_batch_overran_if_it_ended_after_its_window_and_a_grace(window_ms: int, grace_ms: int) -> None:
-    name = BatchName(key_of(), "uid0000000000001", DUE, None)
-    head = BatchHead(name, BatchSize(100, window_ms))
-    assert not head.overran
-    latest = DUE + window_ms + grace_ms
-    assert not head._replace(ended_at=latest).overran
-    assert head._replace(ended_at=latest + 1).overran
-
-
-def test_a_batch_without_a_window_cannot_overrun() -> None:
-    head = BatchHead(BatchName(key_of(), "uid0000000000001", DUE, None), BatchSize(100, 0))
-    assert not head._replace(ended_at=DUE + DAY_MS).overran
-
-
-def test_a_batch_overran_if_a_retry_ends_long_after_its_window() -> None:
-    world = World()
-    world.put(
-        dueTime="10s",
-        batch={"count": 4, "window": "2s"},
-        onComplete=TOLD,
-        retry={"initialDelay": "10s", "maxAttempts": 2},
-    )
-    world.consumers.answering = lambda each: Answer(each.trigger.index != 1 or each.number == 2, code=503)
-    world.run_until(DUE + MINUTE_MS)
-    assert [(each["state"], each["overran"]) for each in told(world)] == [("succeeded", True)]
 
 
 def test_a_job_that_follows_is_triggered_once_when_the_batch_has_ended() -> None:

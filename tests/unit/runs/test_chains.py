@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from tests.fakes.deliveries import FAILED
+from tests.fakes.acceptance import running
+from tests.fakes.deliveries import FAILED, answers, due, handle, waiting
 from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
@@ -230,3 +231,65 @@ def test_a_chained_job_gets_a_result_of_any_size_and_a_redrive_gets_it_again() -
     world.run_until(NOON + 2 * MINUTE)
     assert delivered(world)[-1] == delivered(world)[-2]
     assert len(delivered(world)) == 3
+
+
+def before_a_batch(world: World, **first: Any) -> dict[str, Any]:
+    """A job b with a batch over an hour, and the fields of a job that it follows."""
+    world.put("b", batch={"count": 6, "window": "1h"})
+    return {"onComplete": {"type": "job", "name": "b", "when": "always"}, **first}
+
+
+def begun(world: World) -> tuple[set[int], int]:
+    """Let two minutes pass in which the notification comes twice.
+
+    Returns when the batches of b have begun, in s after noon, and how many triggers of them have left.
+    """
+    world.queue.copy()
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+    world.run_until(world.clock.time + 2 * MINUTE)
+    triggers = [each.trigger for each in world.consumers.attempts if each.trigger.key.name == "b"]
+    return {(each.due_at - NOON) // 1_000 for each in triggers}, len({each.id for each in triggers})
+
+
+def test_the_window_of_a_batch_begins_with_the_end_of_the_asynchronous_run_that_it_follows() -> None:
+    world = World()
+    worker = running(world, **before_a_batch(world))
+    world.clock.time += 90 * MINUTE
+    worker.complete()
+    assert begun(world) == ({10 + 90 * 60}, 1)
+
+
+@pytest.mark.parametrize("is_success", [True, False])
+def test_the_window_of_a_batch_begins_with_the_end_of_a_run_that_was_tried_again(*, is_success: bool) -> None:
+    world = World()
+    retry = {"initialDelay": "10m", "maxDelay": "10m", "maxAttempts": 2}
+    answers(world, FAILED, *([] if is_success else [FAILED]))
+    handle(world, due(world, **before_a_batch(world, retry=retry)))
+    ((after_ms, message),) = waiting(world)
+    world.queue.waiting.clear()
+    world.clock.time = NOON + after_ms
+    handle(world, message)
+    assert after_ms > 5 * MINUTE
+    assert begun(world) == ({after_ms // 1_000}, 1)
+
+
+def test_the_window_of_a_batch_begins_with_the_end_that_it_follows_though_a_redrive_came_since() -> None:
+    world = World()
+    answers(world, FAILED)
+    message = due(world, **before_a_batch(world, retry={"maxAttempts": 1}))
+    world.clock.time += 20_000
+    handle(world, message)
+    notice = list(world.queue.waiting)
+    world.clock.time += 30_000
+    world.redrive(runs(world, "job")[0].run_id)
+    world.queue.waiting = notice
+    assert begun(world) == ({30}, 1)
+
+
+@pytest.mark.parametrize("history", ["outcome", "full", "failures"])
+def test_the_window_of_a_batch_begins_with_the_due_time_of_a_run_that_may_lack_a_record(history: str) -> None:
+    world = World()
+    message = due(world, **before_a_batch(world, history=history))
+    world.clock.time += 11 * MINUTE
+    handle(world, message)
+    assert begun(world) == ({10}, 2)

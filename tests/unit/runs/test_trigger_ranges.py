@@ -1,11 +1,15 @@
 """Ranges: a range whose triggers cannot be delivered now is held or dropped whole, and never split."""
 
+import pytest
 from tests.fakes.deliveries import UNREAD
+from tests.fakes.faults import failing
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import UNKNOWN_GRACE_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
+from sweephand.model.timer import Cursor
 from sweephand.model.trigger import RangeMessage, TriggerMessage
 
 
@@ -153,3 +157,39 @@ def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skip
     assert world.handlers().handle(skipped, UNREAD).name == "skipped"
     (run,) = world.runs.page(key_of(), "skipped", "", 50).items
     assert (run.due_at, run.reason) == (skipped.first.due_at, "misfire")
+
+
+def late_batch() -> tuple[World, RangeMessage, Instant]:
+    """A batch over six days of a job that expires within days, and when its last trigger is due."""
+    world = World()
+    world.put(ttl="1h", retention="1h", retry={"maxAge": "1m"}, batch={"count": 6, "window": "6d"})
+    world.clock.time += 5 * DAY_MS
+    world.trigger()
+    ((_, span),) = world.queue.waiting
+    world.queue.waiting.clear()
+    assert isinstance(span, RangeMessage)
+    return world, span, world.clock.time + 5 * DAY_MS
+
+
+def test_a_job_is_kept_until_the_last_trigger_of_a_batch_on_demand_has_had_its_time() -> None:
+    world, span, last_at = late_batch()
+    before = world.stored().expires_at
+    assert before is not None
+    assert before < last_at
+    assert world.handlers().handle(span, UNREAD).name == "split"
+    kept_until = world.stored().expires_at
+    assert kept_until is not None
+    assert kept_until >= last_at + MINUTE_MS + HOUR_MS
+    world.clock.time = last_at + MINUTE_MS
+    assert world.has_job()
+
+
+def test_no_timer_of_a_batch_on_demand_is_written_if_its_job_cannot_be_kept() -> None:
+    world, span, _ = late_batch()
+    failing(world, "jobs.put")
+    with pytest.raises(StoreError):
+        world.handlers().handle(span, UNREAD)
+    assert not world.queue.waiting
+    assert not [
+        each for shard in range(2) for each in world.timers.page(shard, Cursor(), NOON + DAY_MS * 20, 9)
+    ]

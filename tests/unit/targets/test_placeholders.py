@@ -29,7 +29,19 @@ def test_placeholders_are_replaced_and_nothing_else_is(text: str, expected: str)
     assert filled(text, TRIGGER, 3) == expected
 
 
-@pytest.mark.parametrize("text", ["{{index}}", "{{due}}-{{attempt}}", "{index}", "{{", "}}", "{{ {"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{index}}",
+        "{{due}}-{{attempt}}",
+        "{index}",
+        "{{{index}}}",
+        "{{{due}}{",
+        "} }",
+        "?filter=%7B%22a%22:%7B%22b%22:1%7D%7D",
+        "{%20}",
+    ],
+)
 def test_known_placeholders_and_other_braces_are_accepted(text: str) -> None:
     assert placeholder_problem(text) is None
 
@@ -51,13 +63,43 @@ def test_an_unknown_placeholder_is_refused_with_those_that_there_are(text: str, 
 
 
 @pytest.mark.parametrize(
+    ("text", "found", "meant"),
+    [
+        ("/%7B%7Bindex%7D%7D", "%7B%7Bindex%7D%7D", "index"),
+        ("/%7b%7Bdue%7D%7d", "%7b%7Bdue%7D%7d", "due"),
+        ("/{{index}}/%7B%7B%20attempt%20%7D%7D", "%7B%7B%20attempt%20%7D%7D", "attempt"),
+        ("/{{index", "{{", "index"),
+        ("/{{index}", "{{", "index"),
+        ("/index}}", "}}", "index"),
+        ("{{due}}-{{", "{{", "index"),
+        ("%7B{due}}", "%7B{due}}", "due"),
+    ],
+)
+def test_what_is_left_of_a_placeholder_is_refused_with_the_way_to_write_it(
+    text: str, found: str, meant: str
+) -> None:
+    problem = placeholder_problem(text)
+    assert problem is not None
+    assert problem.startswith(
+        f"{found} is no placeholder. Write it as {{{{{meant}}}}}, without spaces and not "
+    )
+
+
+@pytest.mark.parametrize("text", ["/%7B%7Bindex%7D%7D", "/{{", "/}}", "/{{index}}}}"])
+def test_a_stored_target_with_a_leftover_is_sent_as_it_was_written(text: str) -> None:
+    assert filled(text, TRIGGER, 3) == text.replace("{{index}}", "4711")
+
+
+@pytest.mark.parametrize(
     ("target", "at"),
     [
         ({"url": "https://example.com/{{indx}}"}, ["/target/url"]),
         ({"url": "https://example.com/?q={{now}}"}, ["/target/url"]),
         ({"url": "https://{{index}}.example.com/"}, ["/target/url"]),
         ({"url": "https://example.com:{{index}}/"}, ["/target/url"]),
+        ({"url": "https://example.com/%7B%7Bindex%7D%7D"}, ["/target/url"]),
         ({"headers": {"x-mail": "{{indx}}"}}, ["/target/headers/x-mail"]),
+        ({"headers": {"x-mail": "{{index}"}}, ["/target/headers/x-mail"]),
         ({"headers": {"x-mail": "{{index}} of {{due}}"}}, []),
         ({"url": "https://example.com/{{index}}?due={{due}}&try={{attempt}}"}, []),
     ],

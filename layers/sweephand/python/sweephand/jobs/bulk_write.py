@@ -141,7 +141,8 @@ class BulkWriter:
     def _create_drafts(self, drafts: Sequence[Draft]) -> Sequence[Job | SweephandError | None]:
         """As Commits.create(). Each job first takes a place among those that its namespace may store.
 
-        All jobs of a call are of one namespace.
+        All jobs of a call are of one namespace. A job without a place is left to Writer.put(). It may exist,
+        since it was read stalely, and a replacement needs no place.
         """
         if self._quotas is None or not drafts:
             return self._commits.create(drafts, self._concurrently)
@@ -154,7 +155,7 @@ class BulkWriter:
             raise
         lost = sum(each is None or isinstance(each, UnavailableError) for each in created)
         self._quotas.release(reserved, lost)
-        return [*created, *([reserved.refusal] * (len(drafts) - len(created)))]
+        return [*created, *([None] * (len(drafts) - len(created)))]
 
     def _draft(
         self, key: JobKey, definition: Definition, shard: int, caller: str, requested_at: Instant

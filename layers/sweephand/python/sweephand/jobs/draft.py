@@ -16,6 +16,7 @@ from sweephand.jobs.series import (
 )
 from sweephand.model.change import Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
+from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange
@@ -64,15 +65,25 @@ def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, no
 
 
 def draft_resume(
-    stored: Job, skipped: OccurrenceRange | None, *, token: str, who: str, now: Instant
+    stored: Job,
+    skipped: OccurrenceRange | None,
+    *,
+    token: str,
+    who: str,
+    now: Instant,
+    former_window_ms: int = 0,
 ) -> Draft:
-    """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped."""
+    """The draft of a resumed job. Its revision owns what fell due since the pause and is not skipped.
+
+    A batch that an earlier series has begun goes on for up to `former_window_ms` after the resume.
+    """
     assert stored.paused_at is not None, "only a paused job can be resumed"
     after = max(stored.paused_at, stored.moved_to) if skipped is None else skipped.last.due_at
     expires_at = expiry(stored.series, stored.definition)
     if expires_at is not None:
         # Triggers that the pause held back are delivered only now.
-        expires_at = max(expires_at, _kept_from(now + _window_ms(stored.series), stored.definition))
+        window_ms = max(_window_ms(stored.series), former_window_ms)
+        expires_at = max(expires_at, _kept_from(now + window_ms, stored.definition))
     job = replace(
         stored,
         version=token,
@@ -198,7 +209,7 @@ def _change(
 
 def _next_rev(stored: Job, token: str) -> str:
     # With the token, two writers that start from the same revision make different ones.
-    return f"{1 + int(stored.rev.partition('-')[0])}-{token}"
+    return f"{1 + number_of(stored.rev)}-{token}"
 
 
 def _with_ref(definition: Definition, key: JobKey, stored: Job | None, token: str) -> Definition:

@@ -73,14 +73,14 @@ class JobExpiry:
                     return False
                 has_run = has_run or (run is not None and each.run_id == run.run_id)
                 if each.demand is None:
-                    due[each.due_at] = _last_due_at(each)
+                    due[each.due_at] = each.through
             # Runs before its creation are those of earlier jobs of its name, and its own backfilled runs.
             is_all = not page.items or page.items[-1].due_at < job.created_at - _PAST_MS
             before = None if is_all else page.next
             if before is not None and self._clock.now() >= until:
                 return False
         if run is not None and not has_run and run.uid == job.uid and run.demand is None:
-            due[run.due_at] = _last_due_at(run)
+            due[run.due_at] = run.through
         if not due or job.series.next_after(max(due.values())) is not None:
             return False
         # Without records of successes, only the last run has one. Otherwise each run under way lacks a
@@ -129,11 +129,6 @@ def is_last(job: Job, run: Run) -> bool:
         and run.demand is None
         and job.series.next_after(run.due_at) is None
     )
-
-
-def _last_due_at(run: Run) -> Instant:
-    """The last due time that a record stands for; a record of skipped misfires stands for many."""
-    return run.due_at if run.last_due_at is None else run.last_due_at
 
 
 def _is_ending(job: Job, now: Instant) -> bool:

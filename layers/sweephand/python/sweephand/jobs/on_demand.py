@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
-from sweephand.jobs.payload_audit import ref_of
+from sweephand.jobs.demand_data import stored_for
 from sweephand.jobs.preconditions import existing_job
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey
+from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, RangeMessage, Trigger, TriggerMessage
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
@@ -71,8 +71,8 @@ class OnDemand:
             if self._quotas is not None:
                 self._quotas.check_payload(key.namespace, payload)
         demand = Demand("manual", self._ids.token())
-        if payload is not None and not payload.is_inline:
-            payload = self._kept(job, payload, demand)
+        if payload is not None:
+            payload = stored_for(job, payload, demand, self._payloads)
         now = self._clock.now()
         batch = job.series.batch
         if batch is not None:
@@ -146,11 +146,3 @@ class OnDemand:
             )
         if found:
             raise InvalidError(found)
-
-    def _kept(self, job: Job, payload: Payload, demand: Demand) -> Payload:
-        """The payload after it is stored under a unique name, where it expires by itself."""
-        assert payload.text is not None, "a payload that was just given has its text"
-        ref = ref_of(payload.digest, demand.token, job.key)
-        self._payloads.put(job.uid, ref, payload.text)
-        self._payloads.discard(job.uid, ref)
-        return payload._replace(text=None, ref=ref)

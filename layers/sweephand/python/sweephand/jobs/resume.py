@@ -4,9 +4,11 @@ from contextlib import suppress
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
+from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.commit import Commits
-from sweephand.jobs.draft import draft_resume
+from sweephand.jobs.draft import draft_resume, expiry
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.jobs.former_series import former_window_ms
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
@@ -20,9 +22,17 @@ class Resumer:
     """Resumes jobs. If several callers write one job at once, one commits and the others start again."""
 
     def __init__(
-        self, *, jobs: JobStore, runs: RunStore, commits: Commits, expiry: JobExpiry, ids: Ids
+        self,
+        *,
+        jobs: JobStore,
+        runs: RunStore,
+        changes: ChangeHistory,
+        commits: Commits,
+        expiry: JobExpiry,
+        ids: Ids,
     ) -> None:
         self._jobs = jobs
+        self._changes = changes
         self._expiry = expiry
         self._runs = runs
         self._commits = commits
@@ -59,13 +69,29 @@ class Resumer:
                 through=requested_at,
                 mode=mode or stored.definition.catchup.mode,
             )
-            draft = draft_resume(stored, found.skipped, token=self._ids.token(), who=who, now=requested_at)
+            draft = draft_resume(
+                stored,
+                found.skipped,
+                token=self._ids.token(),
+                who=who,
+                now=requested_at,
+                former_window_ms=self._former_window_ms(stored, stored.paused_at),
+            )
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._record(job, found.skipped, stored.series, requested_at)
                 # The job's last run may have ended during the pause.
                 self._expiry.ended(job)
                 return job
+
+    def _former_window_ms(self, stored: Job, paused_at: Instant) -> int:
+        """As former_window_ms(), of the batches that the pause may have interrupted.
+
+        A job without an end needs none, since it does not expire.
+        """
+        if expiry(stored.series, stored.definition) is None:
+            return 0
+        return former_window_ms(stored, paused_at, self._changes)
 
     def _record(self, job: Job, skipped: OccurrenceRange | None, series: Series, now: Instant) -> None:
         """Record the skipped misfires after the commit. Before it, another resume could still let them fire.

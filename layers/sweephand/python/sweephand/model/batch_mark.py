@@ -43,13 +43,18 @@ class BatchSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The end of one run of a batch. `expires_at` is until when the run's record is kept at least."""
+    """The end of one run of a batch.
+
+    `expires_at` is until when the run's record is kept at least. `started_at` is when its first attempt
+    began, or None if there was none.
+    """
 
     batch: BatchName
     size: BatchSize
     index: int
     end: RunEnd
     expires_at: Instant
+    started_at: Instant | None = None
 
 
 def batch_name_of(trigger: Trigger) -> BatchName:
@@ -69,7 +74,7 @@ def mark_of(run: Run | None) -> Mark | None:
         case _:
             return None
     name = BatchName(run.key, run.uid, run.due_at, run.demand)
-    return Mark(name, _size_of(run.batch), run.index, end, run.expires_at or 0)
+    return Mark(name, _size_of(run.batch), run.index, end, run.expires_at or 0, run.started_at)
 
 
 def mark_of_failure(trigger: Trigger, expires_at: Instant) -> Mark | None:

@@ -88,7 +88,8 @@ class ProgressPage:
 class BatchHead(NamedTuple):
     """What is known of a batch as a whole: its size, and once all runs are over, when that was.
 
-    A head is written when the first run is over. `counts` are those of the batch's end. A redrive does not
+    A head is written when the first run is over. `began_at` is when the first attempt of that run began. It
+    is None if an earlier release wrote the head. `counts` are those of the batch's end. A redrive does not
     change them any more, so the notification says the same however often it is sent. `was_told` says that
     `onComplete` needs no notification of the end any more.
     """
@@ -99,6 +100,7 @@ class BatchHead(NamedTuple):
     counts: Counts | None = None
     was_told: bool = False
     expires_at: Instant = 0
+    began_at: Instant | None = None
 
     @property
     def stage(self) -> int:
@@ -111,11 +113,16 @@ class BatchHead(NamedTuple):
     def overran(self) -> bool:
         """Whether the last run was over later than the end of the batch's window and its grace.
 
-        A batch without a window cannot overrun.
+        The window begins when the batch is due. A batch on demand may begin later: a backfilled one is due in
+        the past. Then the window begins with it. A batch of the schedule that begins late has less time. A
+        batch without a window cannot overrun.
         """
         window_ms = self.size.window_ms
         grace_ms = min(window_ms // _GRACE_PART, _GRACE_MAX_MS)
-        latest = self.name.due_at + window_ms + grace_ms
+        begins_at = self.name.due_at
+        if self.name.demand is not None and self.began_at is not None:
+            begins_at = max(begins_at, self.began_at)
+        latest = begins_at + window_ms + grace_ms
         return self.ended_at is not None and window_ms > 0 and self.ended_at > latest
 
     @property

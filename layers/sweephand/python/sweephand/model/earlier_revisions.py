@@ -4,11 +4,15 @@ A job's item keeps the latest of its earlier revisions. A write that evicts a re
 before the commit. So an evicted revision can be read as long as one of its triggers may be under way.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
+
+Had = TypeVar("Had")
 
 
 def retained_revisions(stored: Job, until: Instant) -> tuple[Revision, ...]:
@@ -74,3 +78,15 @@ def with_filed_revision(job: Job, revision: Revision) -> Job:
 def number_of(rev: str) -> int:
     """The number of a revision within its job: `12` of `12-n2c1cyr2jzj5b8hv`."""
     return int(rev.partition("-")[0])
+
+
+def had_by(rev: str, replaced: Mapping[int, Had], present: Had) -> Had:
+    """What a revision of a job had, such as its series: `present`, or what a later write has replaced.
+
+    `replaced` is what writes have replaced since the beginning of that revision, by the number of the last
+    revision that had it. A job does not keep each of its revisions. The next one whose value was replaced has
+    the value of those before it.
+    """
+    number = number_of(rev)
+    last = min((each for each in replaced if each >= number), default=None)
+    return present if last is None else replaced[last]

@@ -99,6 +99,11 @@ class Run:
         return self.state in OVER_STATES
 
     @property
+    def through(self) -> Instant:
+        """The last due time that the record stands for. A record of skipped misfires stands for many."""
+        return self.due_at if self.last_due_at is None else self.last_due_at
+
+    @property
     def is_ending(self) -> bool:
         """Whether the record says that the latest attempt failed, but not yet what follows.
 

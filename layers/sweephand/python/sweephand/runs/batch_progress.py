@@ -76,7 +76,13 @@ class BatchProgress:
     def _record(self, batch: BatchName, marks: Sequence[Mark]) -> None:
         size, kept_until = marks[0].size, max(mark.expires_at for mark in marks)
         # The first runs of a batch can be over a whole window before the last.
-        head = BatchHead(batch, size, expires_at=kept_until + size.window_ms + _WAIT_MAX_MS)
+        starts = [mark.started_at for mark in marks if mark.started_at is not None]
+        head = BatchHead(
+            batch,
+            size,
+            expires_at=kept_until + size.window_ms + _WAIT_MAX_MS,
+            began_at=min(starts, default=self._clock.now()),
+        )
         ends: list[tuple[int, RunEnd]] = [(mark.index, mark.end) for mark in marks]
         level, count = 0, size.total
         while full := self._mark(head, level, count, ends):
@@ -127,7 +133,8 @@ class BatchProgress:
         ended = self._batches.get(head.name) or head
         if ended.ended_at is None:
             counts = counts_of(self._batches, head)
-            ended = self._batches.advance(head._replace(ended_at=self._clock.now(), counts=counts))
+            ending = head._replace(began_at=ended.began_at, ended_at=self._clock.now(), counts=counts)
+            ended = self._batches.advance(ending)
         if ended.was_told:
             return
         job = self._jobs.get(ended.name.key)

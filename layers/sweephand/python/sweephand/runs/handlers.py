@@ -138,6 +138,7 @@ class Handlers:
                 queue=queue,
                 requeue=self._requeue,
                 expiry=expiry,
+                retention=retention,
                 clock=clock,
             )
 

@@ -8,8 +8,10 @@ from typing import Any, Final
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import CHAIN_LENGTH_MAX
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, POSTPONED_MS, SETTLING_MS
+from sweephand.jobs.demand_data import stored_for
 from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
     DeadLetter,
@@ -98,7 +100,7 @@ class Notifier:
         if spec is None:
             answer = NO_DEFAULT
         elif triggers_job(spec):
-            answer = self._trigger(message, spec)
+            answer = self._trigger(message, spec, recorded)
         else:
             answer = self._deliver(message, spec, read, sent_at)
         if answer.was_withdrawn:
@@ -134,8 +136,11 @@ class Notifier:
             )
         )
 
-    def _trigger(self, message: NotifyMessage, spec: Mapping[str, Any]) -> Answer:
-        """Trigger the job that the target names for the state in which the run ended, if it names one."""
+    def _trigger(self, message: NotifyMessage, spec: Mapping[str, Any], recorded: Run | None) -> Answer:
+        """Trigger the job that the target names for the state in which the run ended, if it names one.
+
+        `recorded` is the record of that run, if the message is about a run that has one.
+        """
         name = triggered_job(spec, message.state)
         if name is None:
             return Answer(succeeded=True)
@@ -152,11 +157,12 @@ class Notifier:
         # trigger. The time at which the end was recorded would not do: it differs if the end is recorded
         # again after a crash.
         demand = Demand("chained", sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH], link)
+        payload = stored_for(job, Payload.of(body_of(message).decode()), demand, self._payloads)
         # A batch can take hours. What follows it is due when it has ended, which is recorded once.
         due_at = message.trigger.due_at if message.batch_end is None else message.ended_at
-        payload = self._stored_payload(job, Payload.of(body_of(message).decode()), demand)
         if job.series.batch is not None:
-            batch = batch_on_demand(job, job.series.batch, demand, payload, due_at=due_at, now=now)
+            begins_at = due_at if message.batch_end is not None else _end_of_run(message, recorded)
+            batch = batch_on_demand(job, job.series.batch, demand, payload, due_at=begins_at, now=now)
             self._queue.send([(batch, 0)])
             return Answer(succeeded=True)
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
@@ -164,18 +170,6 @@ class Notifier:
         chained = TriggerMessage(trigger, message.ended_at, payload=payload, priority=priority)
         self._queue.send([(chained, 0)])
         return Answer(succeeded=True)
-
-    def _stored_payload(self, job: Job, payload: Payload, demand: Demand) -> Payload:
-        """The payload as it travels.
-
-        One over 2 KB goes to the payload store for two weeks, as for a manual trigger.
-        """
-        if payload.is_inline or payload.text is None:
-            return payload
-        ref = f"{payload.digest[:32]}-{demand.token}"
-        self._payloads.put(job.uid, ref, payload.text)
-        self._payloads.discard(job.uid, ref)
-        return payload._replace(text=None, ref=ref)
 
     def _unrecorded(self, message: NotifyMessage) -> Outcome:
         now = self._clock.now()
@@ -215,3 +209,21 @@ class Notifier:
 def _field(message: NotifyMessage) -> str:
     """The field of the job that names the receiver."""
     return "onComplete" if message.alert is None else "onAlert"
+
+
+def _end_of_run(message: NotifyMessage, recorded: Run | None) -> Instant:
+    """When the window of a batch that follows a run begins, the same for each notification of the run's end.
+
+    That is the recorded end of the run. A synchronous run that has succeeded at its first attempt may get its
+    record after the first notification, or none. So it counts as over when it was due.
+    """
+    if recorded is None or not _is_always_recorded(message, recorded):
+        return message.trigger.due_at
+    is_same_end = (recorded.state, recorded.attempts) == (message.state, message.attempts)
+    # A redrive has begun since, and its end is another one.
+    return message.ended_at if not is_same_end or recorded.ended_at is None else recorded.ended_at
+
+
+def _is_always_recorded(message: NotifyMessage, recorded: Run) -> bool:
+    """Whether such a run has a record before it is over, since its attempt is claimed."""
+    return message.state != "succeeded" or message.attempts > 1 or recorded.token is not None

@@ -10,6 +10,7 @@ from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOC
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change, ChangeKind, Former
+from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
@@ -21,7 +22,7 @@ from sweephand.runs.job_walk import (
     write_in_time,
 )
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, number_of, rebuilt_timers
+from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, rebuilt_timers
 
 #: The writes that make a revision. A pause keeps the revision.
 _MAKES_REVISION: Final[frozenset[ChangeKind]] = frozenset({"created", "replaced", "patched", "resumed"})

@@ -15,6 +15,7 @@ from sweephand.ports import Clock, Queue, RunStore, TimerStore
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
+from sweephand.runs.retention import Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.misfires import record_skipped
@@ -32,10 +33,12 @@ class TriggerRanges:
         queue: Queue,
         requeue: Requeue,
         expiry: JobExpiry,
+        retention: Retention,
         clock: Clock,
     ) -> None:
         self._job_reads = job_reads
         self._expiry = expiry
+        self._retention = retention
         self._runs = runs
         self._timers = timers
         self._queue = queue
@@ -61,8 +64,11 @@ class TriggerRanges:
             self._requeue.put_back(message, now + now - job.paused_at)
             return Outcome("held")
         if job is not None:
+            last = message.last
             message, timer = later_batch(message, job.shard, now)
-            if timer is not None:
+            if timer is not None and last is not None:
+                # The job's expiry counts from the end of its series, which may be over.
+                self._retention.keep_job(job, last.at + job.definition.run_time_max_ms)
                 self._timers.put([timer])
         self._queue.send(
             [(part, min(delay_of(part, now), QUEUE_DELAY_MAX_MS)) for part in split_range(message)]

@@ -72,7 +72,6 @@ class App:
     def services(self) -> "Services":
         """What the operations of the API call."""
         from sweephand.access.auth_mode import Auth
-        from sweephand.runs.batch_reads import BatchReader
         from sweephand.targets.queues import Reach
         from sweephand.web.services import Services
 
@@ -91,7 +90,7 @@ class App:
             flagged=self.insight.flagged_list,
             explainer=self.insight.explainer(self.policies.policy_check),
             stats=self.insight.stats_reader,
-            batches=BatchReader(batches=ports.batches, jobs=ports.jobs, changes=self.insight.change_history),
+            batches=self.insight.batch_reader(self.policies.policy_check),
             lines=ports.lines,
             callbacks=self.callbacks,
             redriver=self.repair.redriver,
@@ -164,9 +163,13 @@ class App:
         """Resumes jobs."""
         from sweephand.jobs.resume import Resumer
 
-        ports = self.ports
         return Resumer(
-            jobs=ports.jobs, runs=self.insight.runs, commits=self._commits, expiry=self._expiry, ids=ports.ids
+            jobs=self.ports.jobs,
+            runs=self.insight.runs,
+            changes=self.insight.change_history,
+            commits=self._commits,
+            expiry=self._expiry,
+            ids=self.ports.ids,
         )
 
     @cached_property
@@ -246,13 +249,12 @@ class App:
         from sweephand.runs.callbacks import Callbacks
         from sweephand.runs.flow.overlap_queue import OverlapQueue
 
-        ports = self.ports
+        ports, runs = self.ports, self.insight.runs
+        line = OverlapQueue(lines=ports.lines, runs=runs, queue=ports.queue, clock=ports.clock, ids=ports.ids)
         return Callbacks(
             jobs=ports.jobs,
-            runs=self.insight.runs,
-            overlap_queue=OverlapQueue(
-                lines=ports.lines, runs=self.insight.runs, queue=ports.queue, clock=ports.clock, ids=ports.ids
-            ),
+            runs=runs,
+            overlap_queue=line,
             expiry=self._expiry,
             flow=self.flow.of_handlers,
             progress=self.flow.batch_progress,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.forecast import Forecaster
     from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.ports import RunStore
+    from sweephand.runs.batch_reads import BatchReader
     from sweephand.runs.delivery_stats import DeliveryStats
     from sweephand.runs.explain.explainer import Explainer
     from sweephand.runs.flagged_list import FlaggedList
@@ -60,6 +61,19 @@ class InsightUseCases:
                 allowances=ports.allowances,
                 policies=policies,
             )
+        )
+
+    def batch_reader(self, policies: "PolicyCheck") -> "BatchReader":
+        """Shows how far batches are."""
+        from sweephand.runs.batch_reads import BatchReader
+
+        ports = self._ports
+        return BatchReader(
+            batches=ports.batches,
+            jobs=ports.jobs,
+            runs=ports.runs,
+            changes=self.change_history,
+            policies=policies,
         )
 
     @cached_property

@@ -4,7 +4,7 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
-from sweephand.model.allowance import Allowance, first_slot, minute_us_of, step_us_of
+from sweephand.model.allowance import US_PER_MS, Allowance, first_slot, minute_us_of, step_us_of
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
@@ -13,8 +13,12 @@ _SORT_KEY: Final = "minute"
 #: Other processes can take slots between a read and a write. After so many tries, the message comes again.
 _TRIES_MAX: Final = 20
 
-#: An item that no process has used for so long is removed.
+#: An item is kept for so long after the slots that were taken, at least. If it were removed before, the slots
+#: for which triggers wait would be taken again.
 _KEPT_MS: Final = 14 * DAY_MS
+
+#: A write that moves the item's end moves it so far beyond those slots. So that is needed once in 14 days.
+_RENEWED_MS: Final = 2 * _KEPT_MS
 
 
 class AllowanceItem(Item):
@@ -37,22 +41,23 @@ class DynamoAllowances:
 
     def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
         """Take slots by one addition while this minute's allowance is in use, and else by compare-and-set."""
-        taken_us, expires_at = count * step_us_of(per_minute), (now + _KEPT_MS) // SECOND_MS
+        taken_us = count * step_us_of(per_minute)
         for _ in range(_TRIES_MAX):
             is_in_use = (AllowanceItem.next_us >= minute_us_of(now)) & (
                 AllowanceItem.per_minute == per_minute
             )
-            actions = [AllowanceItem.next_us.add(taken_us), AllowanceItem.expires_at.set(expires_at)]
-            answer = self._table.update(_key(bucket), actions, is_in_use)
+            answer = self._table.update(_key(bucket), [AllowanceItem.next_us.add(taken_us)], is_in_use)
             if not isinstance(answer, Refusal):
+                self._keep(bucket, AllowanceItem.read(answer), now)
                 return _allowance(answer).next_us - taken_us
             stored = None if answer.stored is None else _allowance(answer.stored)
             first_us = first_slot(stored, now, per_minute)
+            next_us = first_us + taken_us
             item = AllowanceItem(
                 *_key(bucket),
-                next_us=first_us + taken_us,
+                next_us=next_us,
                 per_minute=per_minute,
-                expires_at=expires_at,
+                expires_at=_end(next_us, now, _RENEWED_MS),
             )
             if stored is None:
                 unchanged = AllowanceItem.pk.does_not_exist()
@@ -63,6 +68,18 @@ class DynamoAllowances:
             if self._table.put(item, unchanged) is None:
                 return first_us
         raise StoreError(f"the allowance {bucket} was changed {_TRIES_MAX} times between a read and a write")
+
+    def _keep(self, bucket: str, item: AllowanceItem, now: Instant) -> None:
+        """Move the end of an item if its slots go on for longer than they did when that was written."""
+        if (item.expires_at or 0) < _end(item.next_us, now, _KEPT_MS):
+            later = [AllowanceItem.expires_at.set(_end(item.next_us, now, _RENEWED_MS))]
+            # An item that is gone meanwhile has no end to move.
+            self._table.update(_key(bucket), later, AllowanceItem.pk.exists())
+
+
+def _end(next_us: int, now: Instant, kept_ms: int) -> int:
+    """The end of an item that is kept for so long after its slots, and from now on, in whole seconds."""
+    return -(-(max(now, next_us // US_PER_MS) + kept_ms) // SECOND_MS)
 
 
 def _key(bucket: str) -> ItemKey:

@@ -42,6 +42,7 @@ class HeadItem(Item):
     ended_at = IntegerAttribute(null=True, attr_name="ended")
     counts = JsonAttribute(null=True)
     gone_at = IntegerAttribute(attr_name="gone")
+    began_at = IntegerAttribute(null=True, attr_name="began")
 
 
 class PageItem(Item):
@@ -128,6 +129,7 @@ def _head_item(head: BatchHead) -> HeadItem:
         ended_at=head.ended_at,
         counts=head.counts,
         gone_at=head.expires_at,
+        began_at=head.began_at,
         expires_at=expiry(head.expires_at),
     )
 
@@ -142,6 +144,7 @@ def _head(raw: RawItem) -> BatchHead:
         None if item.counts is None else Counts(*item.counts),
         item.stage == _TOLD,
         item.gone_at,
+        item.began_at,
     )
 
 

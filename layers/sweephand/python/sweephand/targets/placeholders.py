@@ -10,18 +10,36 @@ from sweephand.model.trigger import Trigger
 #: Every placeholder that there is.
 NAMES: Final = ("attempt", "due", "index")
 
-# `re` compiles the pattern when it is first used, so that importing this module stays cheap.
+# `re` compiles a pattern when it is first used, so that importing this module stays cheap.
 _PLACEHOLDER: Final = r"\{\{([^{}]*)\}\}"
+
+#: What is left of a placeholder that is written wrongly. Two encoded braces that close are none, because JSON
+#: in a query has them.
+_LEFTOVER: Final = r"(?:\{|%7b){2}(?:(?:[^{}%]|%20)*(?:\}|%7d){2})?|\}\}"
 
 
 def placeholder_problem(text: str) -> str | None:
-    """What is wrong with the placeholders in a text; None if Sweephand knows them all."""
+    """What is wrong with the placeholders in a text; None if Sweephand knows them all.
+
+    Without this, a placeholder that is percent-encoded or lacks a brace would be sent as it is written.
+    """
     for name in re.findall(_PLACEHOLDER, text):
         if name not in NAMES:
             meant = suggestion(name, NAMES)
             known = ", ".join(f"{{{{{each}}}}}" for each in NAMES)
             return f"There is no placeholder {{{{{name}}}}}.{meant} The placeholders are: {known}."
-    return None
+    left = re.search(_LEFTOVER, re.sub(_PLACEHOLDER, " ", text), re.IGNORECASE)
+    if left is None:
+        return None
+    return (
+        f"{left[0]} is no placeholder. Write it as {{{{{_meant(left[0])}}}}}, without spaces and not "
+        "percent-encoded. Separate two braces that are text by a space."
+    )
+
+
+def _meant(leftover: str) -> str:
+    """The name that a wrong placeholder probably stands for."""
+    return next((each for each in NAMES if each in leftover.lower()), "index")
 
 
 def filled(text: str, trigger: Trigger, attempt: int) -> str:

@@ -14,6 +14,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS
 from sweephand.model.change import Former
 from sweephand.model.definition import CatchUpMode
+from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job, Revision
 from sweephand.model.timer import OccurrenceTimer, WatchTimer, bucket_of
 from sweephand.schedules import Occurrence, Series
@@ -56,7 +57,7 @@ def rebuilt_timers(
     at = bucket_of(now + DIRECT_WINDOW_MS)
     present = Former.of(job.rev, job.series, job.definition)
     for revision in (*past.filed, *job.earlier, job.current):
-        armed = _armed_as(revision, past, present)
+        armed = had_by(revision.rev, past.formers, present)
         # The resume decides about what falls due after a pause.
         until = job.paused_at if revision.until is None else revision.until
         found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
@@ -74,20 +75,9 @@ def rebuilt_timers(
     return found
 
 
-def number_of(rev: str) -> int:
-    """The number of a revision within its job: each write that makes one adds 1."""
-    return int(rev.partition("-")[0])
-
-
 def may_owe(job: Job, since: Instant) -> bool:
     """Whether an earlier revision of the job ruled at `since` or later."""
     return any(each.until is not None and each.until >= since for each in job.earlier)
-
-
-def _armed_as(revision: Revision, past: Past, present: Former) -> Former:
-    """How a revision was armed: as the next one that was armed otherwise than the one after it."""
-    later = [number for number in past.formers if number >= number_of(revision.rev)]
-    return past.formers[min(later)] if later else present
 
 
 def _occurrence_timers(

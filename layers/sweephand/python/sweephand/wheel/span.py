@@ -26,7 +26,7 @@ WALK_MAX: Final = 64
 
 #: A timer that cannot be expanded is put off by this time. It then lies beyond the horizon, so one sweep
 #: meets it only once. The time is also short enough for a fault that is being repaired.
-PUT_OFF_MS = 5 * MINUTE_MS
+PUT_OFF_MS: Final = 5 * MINUTE_MS
 
 
 @dataclass(slots=True)

@@ -1,11 +1,10 @@
 """The latest due time of a job, whichever of its revisions owned it."""
 
 from sweephand.base.instants import Instant
-from sweephand.model.earlier_revisions import number_of
+from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job
 from sweephand.runs.explain.lives import Lives, uncounted
 from sweephand.runs.explain.subject import before_count
-from sweephand.runs.series_at import series_of
 from sweephand.schedules import Series
 
 
@@ -28,7 +27,7 @@ def latest_of_earlier(job: Job, lives: Lives) -> Instant | None:
     replaced = {number_of(each.rev): each.series for each in formers}
     following, following_since = job.series, job.current.since
     for revision in reversed(job.earlier):
-        series = series_of(job, revision, replaced)
+        series = had_by(revision.rev, replaced, job.series)
         is_same = uncounted(series) == uncounted(following)
         through = following_since if is_same or revision.until is None else revision.until
         found = _last_between(series, revision.since, through)

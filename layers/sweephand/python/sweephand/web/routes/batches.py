@@ -67,7 +67,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="Shows how many runs of the batch are over and how they ended. Each run counts once, "
         "however often its trigger was delivered. After a redrive that succeeds, a run counts as succeeded "
         'and no longer as failed. The answer is 409 for a job with `"history": "failures"` and without '
-        "`onComplete`, since it keeps no progress.",
+        "`onComplete`, since it keeps no progress. It is 404 for a batch that was skipped as a misfire, and "
+        "for one whose progress has expired.",
         run=get_batch,
         returns={200: Returns("The progress", BatchResponse)},
         problems=(404, 409),

@@ -43,7 +43,8 @@ class ListedBatchResponse(TypedDict):
         bool,
         Field(
             description="Whether it ended later than the end of its window and a grace: a tenth of the "
-            "window, a minute at most. False for a batch without a window."
+            "window, a minute at most. The window begins at `dueAt`, and that of a batch on demand with its "
+            "first run if that is later. False for a batch without a window."
         ),
     ]
     end: NotRequired[
@@ -79,8 +80,9 @@ class BatchResponse(ListedBatchResponse):
     estimatedEndAt: Annotated[
         Time | None,
         Field(
-            description="When all runs will be over if the batch goes on at the pace it has had so far. Null "
-            "if it has ended or waits, or if no run is over yet and all of its triggers are due."
+            description="When all runs will be over if the batch goes on at the pace it has had since its "
+            "first run began. Null if it has ended or waits, if no run is over yet and all of its triggers "
+            "are due, or if that is after the year 9999."
         ),
     ]
 
