@@ -122,6 +122,18 @@ def _never_looks(held: Permits) -> bool:
     return False
 
 
+_LOOK: Final = Permits.look
+
+
+def _ignores_a_lowered_limit(held: Permits) -> bool:
+    """Looks for everything but a lowered limit."""
+    before = held._policy
+    has_looked = _LOOK(held)
+    if before is not None and held._policy is not None and held._policy.permits < before.permits:
+        held._policy = before
+    return has_looked
+
+
 @contextmanager
 def _low_first() -> Iterator[None]:
     low_first = tuple(reversed(PRIORITIES))
@@ -158,6 +170,7 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
         MemoryPolicyLines, "delete", _forgets_the_token
     ),
     "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
+    "a limit lowered while in use": lambda: patch.object(Permits, "look", _ignores_a_lowered_limit),
     "a priority that is starved": _low_first,
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests

@@ -6,6 +6,7 @@ from typing import Final
 import pytest
 from tests.contract import test_policy_lines
 from tests.fakes.flow_memory import MemoryPolicyLines
+from tests.simulation.flow import test_limit_changes
 from tests.simulation.flow.mutations import MUTATIONS
 from tests.simulation.flow.seeds import high_waits_ms, recreated, run
 from tests.unit.runs.flow import test_dropped_work, test_line_waits, test_line_worker
@@ -57,7 +58,12 @@ SHOWN: Final[dict[str, Callable[[], None]]] = {
         test_line_waits.test_triggers_that_are_held_use_no_tokens_of_the_rate
     ),
     "triggers that are held and forgotten before they are written": _loses_nothing_that_is_held,
-    "a policy that is read once": test_line_worker.test_a_lowered_limit_is_in_force_within_a_second,
+    "a policy that is read once": (
+        test_line_worker.test_a_worker_begins_nothing_a_second_after_its_policy_was_deleted
+    ),
+    "a limit lowered while in use": lambda: (
+        test_limit_changes.test_no_more_requests_are_open_than_a_lowered_limit_three_seconds_later(1)
+    ),
     "an entry deleted without its token": lambda: (
         test_policy_lines.test_an_entry_is_deleted_only_in_the_content_that_was_read(MemoryPolicyLines())
     ),
