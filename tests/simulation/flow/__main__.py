@@ -1,8 +1,9 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
-`--rates`, it shows the same of rates. With `--spread`, it shows how late the events of a batch are that is
-spread over a window.
+`--crashes`, it shows the same of the permits that are left while one worker has crashed. With `--rates`, it
+shows the use of rates. With `--spread`, it shows how late the events of a batch are that is spread over a
+window.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
+from tests.simulation.flow.crashes import use_after_a_crash
 from tests.simulation.flow.seeds import rate_use, run, spread_lateness_ms, use
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
@@ -31,6 +33,17 @@ _RATES: Final = (
     (Rate(30, MINUTE_MS), 40, 600),
     (Rate(10, MINUTE_MS), 40, 600),
     (Rate(1, MINUTE_MS), 40, 3_600),
+)
+
+#: The limits whose use is measured after a crash, the flow functions of the stack, and when the consumer answers.
+_CRASHES: Final = (
+    (4, 1_000, 500),
+    (4, 5, 500),
+    (5, 1_000, 100),
+    (12, 1_000, 500),
+    (50, 1_000, 500),
+    (50, 5, 2_000),
+    (200, 1_000, 500),
 )
 
 #: The limit of a batch that is spread, and the shares of it that the batch needs on average.
@@ -55,6 +68,13 @@ def _show_rates(seeds: Sequence[int]) -> None:
         print(f"rate of {of}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
 
 
+def _show_crashes(seeds: Sequence[int]) -> None:
+    for limit, functions, answer_ms in _CRASHES:
+        found = [use_after_a_crash(seed, limit, functions, answer_ms) for seed in seeds]
+        what = f"limit {limit}, {functions} functions, answer after {answer_ms} ms"
+        print(f"{what}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
+
+
 def _show_spread(seeds: Sequence[int], seconds: int) -> None:
     for load in _LOADS:
         late = sorted(
@@ -70,6 +90,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
+    parser.add_argument("--crashes", action="store_true", help="the same while one worker has crashed")
     parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
     parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
     parser.add_argument(
@@ -81,6 +102,9 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.use:
         _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
+        return
+    if asked.crashes:
+        _show_crashes(range(asked.first, asked.first + asked.seeds))
         return
     if asked.rates:
         _show_rates(range(asked.first, asked.first + asked.seeds))
