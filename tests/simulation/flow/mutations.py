@@ -13,6 +13,7 @@ from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
 from tests.simulation.flow.seeds import run
 from tests.simulation.flow.world import FlowWorld
 
+from sweephand.model import policy_line
 from sweephand.model.policy import PRIORITIES, Policy
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.trigger import TriggerMessage
@@ -112,6 +113,15 @@ def _holders_that_go() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _tokens_without_their_source() -> Iterator[None]:
+    with patch.object(policy_line, "_token_of", lambda _, messages: _TOKEN_OF("", messages)):
+        yield
+
+
+_TOKEN_OF: Final = policy_line._token_of
+
+
 def _forgets_the_token(lines: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
     lines._entries.get(place, {}).pop(entry.sort_key, None)
     return True
@@ -169,6 +179,7 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "an entry deleted without its token": lambda: patch.object(
         MemoryPolicyLines, "delete", _forgets_the_token
     ),
+    "a token without the source of its entry": _tokens_without_their_source,
     "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
     "a limit lowered while in use": lambda: patch.object(Permits, "look", _ignores_a_lowered_limit),
     "a priority that is starved": _low_first,

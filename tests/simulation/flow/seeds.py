@@ -78,7 +78,7 @@ def run(seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000
         # An earlier write may be stored in the first moments of the calm, and its rate may last for a day.
         scheduler.run(scheduler.now + MINUTE_MS)
         world.change(first)
-    _await_deliveries(world)
+    await_deliveries(world)
     if rate is not None and not rates and not _keeps(world.consumer.begun_at, rate):
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
@@ -86,7 +86,7 @@ def run(seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000
     return world
 
 
-def _await_deliveries(world: FlowWorld) -> None:
+def await_deliveries(world: FlowWorld) -> None:
     """Go on until every attempt that is owed was begun, or until nothing happens any more."""
     scheduler = world.scheduler
     while any(world.consumer.undelivered()) and scheduler.now < NOON + BUSY_MS + CALM_MS:
@@ -190,7 +190,7 @@ def spread_lateness_ms(seed: int, limit: int, load: float, seconds: int) -> list
     for first in range(0, count, _PACK):
         messages = [world.consumer.trigger(due_at) for due_at in dues[first : first + _PACK]]
         world.put(messages, "normal", world.ids.token())
-    _await_deliveries(world)
+    await_deliveries(world)
     assert not world.complaints, world.complaints
     scheduler.end()
     found = ((each.begun_at, each.message.not_before) for each in world.consumer.triggers.values())
@@ -233,6 +233,6 @@ def recreated(seed: int) -> FlowWorld:
     world.change(None)
     scheduler.run(scheduler.now + 2 * SECOND_MS)
     world.change(limits)
-    _await_deliveries(world)
+    await_deliveries(world)
     scheduler.end()
     return world
