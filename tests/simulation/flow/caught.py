@@ -1,10 +1,10 @@
-"""What catches each way to break the worker of a line: a seed, another test, or a protection that masks it."""
+"""What catches each way to break the worker of a line: a seed, a test, or a protection that masks it."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from tests.simulation.flow import test_limit_changes, test_promises, test_returns
+from tests.simulation.flow import test_limit_changes, test_promises, test_rates, test_returns
 from tests.unit.runs.flow import test_dropped_work, test_line_waits, test_line_worker
 
 from sweephand.base.errors import StoreError
@@ -39,7 +39,11 @@ CAUGHT: Final = {
     "a cursor instead of deletion": 0,
 }
 
-#: Those that show in too few seeds, and the test that fails.
+_RATE: Final = _as_it_is(
+    test_rates.test_requests_that_are_limit_apart_leave_at_least_per_apart_whatever_crashes, 10
+)
+
+#: Those that show in too few of the usual seeds, and the test that fails.
 SHOWN: Final = {
     "a dropped message without the line being read again": _as_it_is(
         test_line_worker.test_the_last_worker_leaves_a_message_for_what_it_did_not_see
@@ -63,6 +67,8 @@ SHOWN: Final = {
     "a token without the source of its entry": _as_it_is(
         test_returns.test_a_thawed_worker_does_not_delete_the_entry_of_a_trigger_that_came_back
     ),
+    "tokens that are taken without the condition": _RATE,
+    "a request that leaves when its slot has passed": _RATE,
     "holders that go with their policy": _as_it_is(
         test_promises.test_a_policy_that_is_created_again_has_the_permits_that_are_in_use
     ),
@@ -71,5 +77,5 @@ SHOWN: Final = {
 
 #: Those that another protection keeps from doing harm, and which one.
 MASKED: Final = {
-    "an entry deleted without its token": "an entry is named by its token, so none takes the place of another",
+    "an entry deleted without its token": "an entry is named by its token, so no other one takes its place",
 }

@@ -12,10 +12,13 @@ from unittest.mock import patch
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
 from tests.simulation.flow.seeds import run
 from tests.simulation.flow.world import FlowWorld
+from tests.simulation.mutations.registry import Instead
 
+from sweephand.flow_ports import PermitStore
 from sweephand.model import policy_line
-from sweephand.model.policy import PRIORITIES, Policy
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
+from sweephand.model.policy_rate import Token
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
@@ -155,6 +158,22 @@ def _low_first() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _takes_tokens_of_others() -> Iterator[None]:
+    """A worker keeps the tokens for which it has asked, also if another one has taken them first."""
+    make: Any = Tokens.__init__
+
+    def made(tokens: Tokens, key: PolicyKey, *, permits: PermitStore, **others: Any) -> None:
+        def moved(*arguments: Any) -> bool:
+            permits.move_bucket(*arguments)
+            return True
+
+        make(tokens, key, permits=Instead(permits, move_bucket=moved), **others)
+
+    with patch.object(Tokens, "__init__", made):
+        yield
+
+
 #: Each way by its name: what it replaces.
 MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a holder shorter than its worker": _short_holders,
@@ -187,6 +206,8 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
         Permits, "release", _forgets_open_requests
     ),
     "work for a helper that is not written": lambda: patch.object(LineShare, "put", lambda *_, **__: None),
+    "tokens that are taken without the condition": _takes_tokens_of_others,
+    "a request that leaves when its slot has passed": lambda: patch.object(Token, "is_open", lambda *_: True),
     "a wake mark that is never cleared": lambda: patch.object(MemoryPermits, "clear_mark", lambda *_: None),
 }
 

@@ -1,4 +1,4 @@
-"""A trigger that leaves the line and comes back, while the worker that settled it stands still (decision 043)."""
+"""A trigger that leaves the line and comes back, while the worker that settled it stands still."""
 
 from typing import Final
 
@@ -18,9 +18,10 @@ _FROZEN_MS: Final = 5 * SECOND_MS
 
 
 def returned(seed: int) -> FlowWorld:
-    """A worker settles a trigger by sending it to the delivery queue, and freezes before it deletes the entry.
+    """A worker sends a trigger to the delivery queue, and stands still before it deletes the entry.
 
-    The delivery function puts the same trigger into the line again, as it was. Then the worker goes on.
+    The delivery function puts the same trigger into the line again, as it was. Then the worker goes on, and
+    must not delete the second entry (decision 043).
     """
     world = FlowWorld(seed, mishaps=0)
     world.watch_limits()
