@@ -1,5 +1,8 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
+It ends with 1 if a seed has a complaint. `--kind` says in which worlds: `usual` ones, those in which clocks
+`agree` and a rate is kept exactly, those whose policy changes its `rates`, or those with `few` functions.
+
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
 `--crashes`, it shows the same of the permits that are left while one worker has crashed. With `--rates`, it
 shows the use of rates. With `--spread`, it shows how late the events of a batch are that is spread over a
@@ -7,13 +10,16 @@ window.
 """
 
 import argparse
+import os
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
 from tests.simulation.flow.crashes import use_after_a_crash
-from tests.simulation.flow.seeds import rate_use, run, spread_lateness_ms, use
+from tests.simulation.flow.many import KINDS, Kind, outcomes
+from tests.simulation.flow.seeds import rate_use, spread_lateness_ms, use
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.policy import Rate
@@ -35,7 +41,7 @@ _RATES: Final = (
     (Rate(1, MINUTE_MS), 40, 3_600),
 )
 
-#: The limits whose use is measured after a crash, the flow functions of the stack, and when the consumer answers.
+#: The limits whose use is measured after a crash, the functions of the stack, and when the consumer answers.
 _CRASHES: Final = (
     (4, 1_000, 500),
     (4, 5, 500),
@@ -84,11 +90,27 @@ def _show_spread(seeds: Sequence[int], seconds: int) -> None:
         print(f"load {load:.0%}: p50 {p50} ms, p99 {p99} ms, latest {late[-1]} ms", flush=True)
 
 
-def main() -> None:
-    """Run the seeds, and print what is wrong with them."""
+def _show_seeds(seeds: Sequence[int], kind: Kind, processes: int) -> int:
+    figures: Counter[str] = Counter()
+    bad: dict[str, list[int]] = {}
+    for outcome in outcomes(seeds, kind, processes):
+        figures.update(outcome.figures)
+        for complaint in outcome.complaints:
+            print(f"seed {outcome.seed}: {complaint}", flush=True)
+            bad.setdefault(complaint, []).append(outcome.seed)
+    print(len(seeds), f"{kind} seeds", dict(figures))
+    print("bad", {name: (len(found), sorted(found)[:8]) for name, found in bad.items()})
+    return 1 if bad else 0
+
+
+def main() -> int:
+    """Run the seeds, and print what is wrong with them. Return 1 if anything is, else 0."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="of the worlds (default usual)")
+    cores = os.cpu_count() or 1
+    parser.add_argument("--processes", type=int, default=cores, help="at once (one for each core)")
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
     parser.add_argument("--crashes", action="store_true", help="the same while one worker has crashed")
     parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
@@ -100,29 +122,19 @@ def main() -> None:
         "--answer-ms", type=int, default=100, help="of the consumer, for each use (default 100)"
     )
     asked = parser.parse_args()
+    seeds = range(asked.first, asked.first + asked.seeds)
     if asked.use:
-        _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
-        return
-    if asked.crashes:
-        _show_crashes(range(asked.first, asked.first + asked.seeds))
-        return
-    if asked.rates:
-        _show_rates(range(asked.first, asked.first + asked.seeds))
-        return
-    if asked.spread:
-        _show_spread(range(asked.first, asked.first + asked.seeds), asked.seconds)
-        return
-    figures: Counter[str] = Counter()
-    bad: dict[str, list[int]] = {}
-    for seed in range(asked.first, asked.first + asked.seeds):
-        world = run(seed)
-        figures.update(world.figures)
-        figures["triggers"] += len(world.consumer.triggers)
-        for complaint in world.complaints:
-            bad.setdefault(complaint, []).append(seed)
-    print(asked.seeds, "seeds", dict(figures))
-    print("bad", {name: (len(seeds), seeds[:8]) for name, seeds in bad.items()})
+        _show_use(seeds, asked.seconds, asked.answer_ms)
+    elif asked.crashes:
+        _show_crashes(seeds)
+    elif asked.rates:
+        _show_rates(seeds)
+    elif asked.spread:
+        _show_spread(seeds, asked.seconds)
+    else:
+        return _show_seeds(seeds, asked.kind, asked.processes)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
