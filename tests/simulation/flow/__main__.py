@@ -6,7 +6,7 @@ It ends with 1 if a seed has a complaint. `--kind` says in which worlds: `usual`
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
 `--crashes`, it shows the same of the permits that are left while one worker has crashed. With `--rates`, it
 shows the use of rates. With `--spread`, it shows how late the events of a batch are that is spread over a
-window.
+window. With `--hot`, it shows what the hottest partition keys take in a second.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from statistics import mean
 from typing import Final
 
 from tests.simulation.flow.crashes import use_after_a_crash
+from tests.simulation.flow.hot_keys import hottest
 from tests.simulation.flow.many import KINDS, Kind, outcomes
 from tests.simulation.flow.seeds import rate_use, spread_lateness_ms, use
 
@@ -49,8 +50,10 @@ _CRASHES: Final = (
     (12, 1_000, 500),
     (50, 1_000, 500),
     (50, 5, 2_000),
-    (200, 1_000, 500),
 )
+
+#: The permits, the functions, and the seconds of work of the worlds whose partition keys are looked at.
+_LARGE: Final = ((200, 20, 2), (1_000, 100, 2))
 
 #: The limit of a batch that is spread, and the shares of it that the batch needs on average.
 _SPREAD_LIMIT: Final = 50
@@ -90,6 +93,13 @@ def _show_spread(seeds: Sequence[int], seconds: int) -> None:
         print(f"load {load:.0%}: p50 {p50} ms, p99 {p99} ms, latest {late[-1]} ms", flush=True)
 
 
+def _show_hot(seed: int) -> None:
+    for limit, functions, seconds in _LARGE:
+        found = hottest(seed, limit, functions, seconds)
+        wrote, read = f"{found.writes} of {found.written}", f"{found.reads} of {found.read}"
+        print(f"limit {limit}, {functions} functions: writes {wrote}, reads {read}", flush=True)
+
+
 def _show_seeds(seeds: Sequence[int], kind: Kind, processes: int) -> int:
     figures: Counter[str] = Counter()
     bad: dict[str, list[int]] = {}
@@ -115,6 +125,7 @@ def main() -> int:
     parser.add_argument("--crashes", action="store_true", help="the same while one worker has crashed")
     parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
     parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
+    parser.add_argument("--hot", action="store_true", help="what the hottest keys take, in the first seed")
     parser.add_argument(
         "--seconds", type=int, default=30, help="of work for each use, or of the window (default 30)"
     )
@@ -131,6 +142,8 @@ def main() -> int:
         _show_rates(seeds)
     elif asked.spread:
         _show_spread(seeds, asked.seconds)
+    elif asked.hot:
+        _show_hot(asked.first)
     else:
         return _show_seeds(seeds, asked.kind, asked.processes)
     return 0
