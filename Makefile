@@ -7,6 +7,9 @@ STACK := $(TOOLS) $(VENVS)/ministack/.locked
 TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client functions infra tests
 IN_VENV := .venv/bin
+# The first seed of each kind of world, and the kinds of worlds with one policy.
+WORLDS := 0 3000000 3100000 3200000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000
+FLOW_WORLDS := usual agree rates few
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws upgrade check lint types imports template format lock sbom clean
@@ -31,15 +34,10 @@ test: $(TESTS) ## run all tests in three processes: two begin with those on depl
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
-verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, every mutation and request, upgrades
-	@$(MAKE) --no-print-directory sim SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3200000 SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3300000 SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3400000 SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3500000 SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3600000 SEEDS=$(or $(SEEDS),20000)
-	@$(MAKE) --no-print-directory sim FIRST=3700000 SEEDS=$(or $(SEEDS),20000)
-	$(IN_VENV)/python -m pytest tests/simulation/mutations
+verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, FLOW_SEEDS=2000 with one policy, every mutation and request, upgrades
+	@for first in $(WORLDS); do $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$(or $(SEEDS),20000) || exit 1; done
+	@for kind in $(FLOW_WORLDS); do PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation.flow --kind $$kind --seeds $(or $(FLOW_SEEDS),2000) || exit 1; done
+	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py
 	@$(MAKE) --no-print-directory upgrade
 

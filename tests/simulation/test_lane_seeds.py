@@ -3,7 +3,7 @@
 import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.trace import Requested
-from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, PROMPT
+from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
 from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.switching import Switching
@@ -26,6 +26,17 @@ def test_a_world_with_lanes_recovers_from_its_troubles(number: int) -> None:
     assert not result.complaints, result.complaints[:3]
     left = {each.name for each in result.events if isinstance(each, Requested)}
     assert {PROMPT, FLOOD} <= left, "the seed shows nothing of lanes"
+
+
+def test_ten_thousand_low_triggers_delay_high_ones_by_less_than_a_second() -> None:
+    result = run(HERDS.start)
+    assert not result.complaints, result.complaints[:3]
+    left = [each for each in result.events if isinstance(each, Requested) and each.attempt == 1]
+    herd = [each.at for each in left if each.name == FLOOD]
+    assert len(herd) == 10_000
+    beside = [each for each in left if each.name == PROMPT and min(herd) <= each.due_at <= max(herd)]
+    assert len(beside) > 20, "the herd is over too soon"
+    assert all(each.at - each.due_at < 1_000 for each in beside)
 
 
 def test_some_worlds_with_lanes_have_limits_policies_and_a_switch_too() -> None:

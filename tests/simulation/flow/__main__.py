@@ -1,17 +1,26 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
+It ends with 1 if a seed has a complaint. `--kind` says in which worlds: `usual` ones, those in which clocks
+`agree` and a rate is kept exactly, those whose policy changes its `rates`, or those with `few` functions.
+
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
-`--rates`, it shows the same of rates. With `--spread`, it shows how late the events of a batch are that is
-spread over a window.
+`--crashes`, it shows the same of the permits that are left while one worker has crashed. With `--rates`, it
+shows the use of rates. With `--spread`, it shows how late the events of a batch are that is spread over a
+window. With `--hot`, it shows what the hottest partition keys take in a second.
 """
 
 import argparse
+import os
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
-from tests.simulation.flow.seeds import rate_use, run, spread_lateness_ms, use
+from tests.simulation.flow.crashes import use_after_a_crash
+from tests.simulation.flow.hot_keys import hottest
+from tests.simulation.flow.many import KINDS, Kind, outcomes
+from tests.simulation.flow.seeds import rate_use, spread_lateness_ms, use
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.policy import Rate
@@ -32,6 +41,19 @@ _RATES: Final = (
     (Rate(10, MINUTE_MS), 40, 600),
     (Rate(1, MINUTE_MS), 40, 3_600),
 )
+
+#: The limits whose use is measured after a crash, the functions of the stack, and when the consumer answers.
+_CRASHES: Final = (
+    (4, 1_000, 500),
+    (4, 5, 500),
+    (5, 1_000, 100),
+    (12, 1_000, 500),
+    (50, 1_000, 500),
+    (50, 5, 2_000),
+)
+
+#: The permits, the functions, and the seconds of work of the worlds whose partition keys are looked at.
+_LARGE: Final = ((200, 20, 2), (1_000, 100, 2))
 
 #: The limit of a batch that is spread, and the shares of it that the batch needs on average.
 _SPREAD_LIMIT: Final = 50
@@ -55,6 +77,13 @@ def _show_rates(seeds: Sequence[int]) -> None:
         print(f"rate of {of}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
 
 
+def _show_crashes(seeds: Sequence[int]) -> None:
+    for limit, functions, answer_ms in _CRASHES:
+        found = [use_after_a_crash(seed, limit, functions, answer_ms) for seed in seeds]
+        what = f"limit {limit}, {functions} functions, answer after {answer_ms} ms"
+        print(f"{what}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
+
+
 def _show_spread(seeds: Sequence[int], seconds: int) -> None:
     for load in _LOADS:
         late = sorted(
@@ -64,14 +93,39 @@ def _show_spread(seeds: Sequence[int], seconds: int) -> None:
         print(f"load {load:.0%}: p50 {p50} ms, p99 {p99} ms, latest {late[-1]} ms", flush=True)
 
 
-def main() -> None:
-    """Run the seeds, and print what is wrong with them."""
+def _show_hot(seed: int) -> None:
+    for limit, functions, seconds in _LARGE:
+        found = hottest(seed, limit, functions, seconds)
+        wrote, read = f"{found.writes} of {found.written}", f"{found.reads} of {found.read}"
+        print(f"limit {limit}, {functions} functions: writes {wrote}, reads {read}", flush=True)
+
+
+def _show_seeds(seeds: Sequence[int], kind: Kind, processes: int) -> int:
+    figures: Counter[str] = Counter()
+    bad: dict[str, list[int]] = {}
+    for outcome in outcomes(seeds, kind, processes):
+        figures.update(outcome.figures)
+        for complaint in outcome.complaints:
+            print(f"seed {outcome.seed}: {complaint}", flush=True)
+            bad.setdefault(complaint, []).append(outcome.seed)
+    print(len(seeds), f"{kind} seeds", dict(figures))
+    print("bad", {name: (len(found), sorted(found)[:8]) for name, found in bad.items()})
+    return 1 if bad else 0
+
+
+def main() -> int:
+    """Run the seeds, and print what is wrong with them. Return 1 if anything is, else 0."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--kind", choices=KINDS, default=KINDS[0], help="of the worlds (default usual)")
+    cores = os.cpu_count() or 1
+    parser.add_argument("--processes", type=int, default=cores, help="at once (one for each core)")
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
+    parser.add_argument("--crashes", action="store_true", help="the same while one worker has crashed")
     parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
     parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
+    parser.add_argument("--hot", action="store_true", help="what the hottest keys take, in the first seed")
     parser.add_argument(
         "--seconds", type=int, default=30, help="of work for each use, or of the window (default 30)"
     )
@@ -79,26 +133,21 @@ def main() -> None:
         "--answer-ms", type=int, default=100, help="of the consumer, for each use (default 100)"
     )
     asked = parser.parse_args()
+    seeds = range(asked.first, asked.first + asked.seeds)
     if asked.use:
-        _show_use(range(asked.first, asked.first + asked.seeds), asked.seconds, asked.answer_ms)
-        return
-    if asked.rates:
-        _show_rates(range(asked.first, asked.first + asked.seeds))
-        return
-    if asked.spread:
-        _show_spread(range(asked.first, asked.first + asked.seeds), asked.seconds)
-        return
-    figures: Counter[str] = Counter()
-    bad: dict[str, list[int]] = {}
-    for seed in range(asked.first, asked.first + asked.seeds):
-        world = run(seed)
-        figures.update(world.figures)
-        figures["triggers"] += len(world.consumer.triggers)
-        for complaint in world.complaints:
-            bad.setdefault(complaint, []).append(seed)
-    print(asked.seeds, "seeds", dict(figures))
-    print("bad", {name: (len(seeds), seeds[:8]) for name, seeds in bad.items()})
+        _show_use(seeds, asked.seconds, asked.answer_ms)
+    elif asked.crashes:
+        _show_crashes(seeds)
+    elif asked.rates:
+        _show_rates(seeds)
+    elif asked.spread:
+        _show_spread(seeds, asked.seconds)
+    elif asked.hot:
+        _show_hot(asked.first)
+    else:
+        return _show_seeds(seeds, asked.kind, asked.processes)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -12,9 +12,13 @@ from unittest.mock import patch
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
 from tests.simulation.flow.seeds import run
 from tests.simulation.flow.world import FlowWorld
+from tests.simulation.mutations.registry import Instead
 
-from sweephand.model.policy import PRIORITIES, Policy
+from sweephand.flow_ports import PermitStore
+from sweephand.model import policy_line
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
+from sweephand.model.policy_rate import Token
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
@@ -112,6 +116,15 @@ def _holders_that_go() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _tokens_without_their_source() -> Iterator[None]:
+    with patch.object(policy_line, "_token_of", lambda _, messages: _TOKEN_OF("", messages)):
+        yield
+
+
+_TOKEN_OF: Final = policy_line._token_of
+
+
 def _forgets_the_token(lines: MemoryPolicyLines, place: LinePlace, entry: LineEntry) -> bool:
     lines._entries.get(place, {}).pop(entry.sort_key, None)
     return True
@@ -122,6 +135,18 @@ def _never_looks(held: Permits) -> bool:
     return False
 
 
+_LOOK: Final = Permits.look
+
+
+def _ignores_a_lowered_limit(held: Permits) -> bool:
+    """Looks for everything but a lowered limit."""
+    before = held._policy
+    has_looked = _LOOK(held)
+    if before is not None and held._policy is not None and held._policy.permits < before.permits:
+        held._policy = before
+    return has_looked
+
+
 @contextmanager
 def _low_first() -> Iterator[None]:
     low_first = tuple(reversed(PRIORITIES))
@@ -130,6 +155,22 @@ def _low_first() -> Iterator[None]:
         patch.object(line_walk, "PRIORITIES", low_first),
         patch.object(LineClaims, "find_higher", lambda *_: ()),
     ):
+        yield
+
+
+@contextmanager
+def _takes_tokens_of_others() -> Iterator[None]:
+    """A worker keeps the tokens for which it has asked, also if another one has taken them first."""
+    make: Any = Tokens.__init__
+
+    def made(tokens: Tokens, key: PolicyKey, *, permits: PermitStore, **others: Any) -> None:
+        def moved(*arguments: Any) -> bool:
+            permits.move_bucket(*arguments)
+            return True
+
+        make(tokens, key, permits=Instead(permits, move_bucket=moved), **others)
+
+    with patch.object(Tokens, "__init__", made):
         yield
 
 
@@ -157,12 +198,16 @@ MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "an entry deleted without its token": lambda: patch.object(
         MemoryPolicyLines, "delete", _forgets_the_token
     ),
+    "a token without the source of its entry": _tokens_without_their_source,
     "a policy that is read once": lambda: patch.object(Permits, "look", _never_looks),
+    "a limit lowered while in use": lambda: patch.object(Permits, "look", _ignores_a_lowered_limit),
     "a priority that is starved": _low_first,
     "open requests of a leaving worker that count for nothing": lambda: patch.object(
         Permits, "release", _forgets_open_requests
     ),
     "work for a helper that is not written": lambda: patch.object(LineShare, "put", lambda *_, **__: None),
+    "tokens that are taken without the condition": _takes_tokens_of_others,
+    "a request that leaves when its slot has passed": lambda: patch.object(Token, "is_open", lambda *_: True),
     "a wake mark that is never cleared": lambda: patch.object(MemoryPermits, "clear_mark", lambda *_: None),
 }
 

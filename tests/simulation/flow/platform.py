@@ -55,11 +55,15 @@ class Gated:
 
 
 class Platform:
-    """Runs the functions of one seed. `mishaps` 0 gives a world in which nothing goes wrong."""
+    """Runs the functions of one seed. `mishaps` 0 gives a world in which nothing goes wrong.
 
-    def __init__(self, seed: int, mishaps: float) -> None:
+    If `clocks_differ`, half of the functions have a clock that is wrong while there are mishaps.
+    """
+
+    def __init__(self, seed: int, mishaps: float, *, clocks_differ: bool = True) -> None:
         self.seed = seed
         self.mishaps = mishaps
+        self._clocks_differ = clocks_differ
         self.random = Random(seed)  # noqa: S311 - a seed, not a secret
         self.scheduler = Scheduler(NOON)
         self.ids = _Ids(self.random)
@@ -102,7 +106,8 @@ class Platform:
         """Begin a function. `dead` is called if it is killed, and its errors are StoreErrors."""
         self._numbers += 1
         skewed = self.mishaps and self.random.random() < 0.5
-        machine = Machine(str(self._numbers), self.random.randint(-_SKEW_MS, _SKEW_MS) if skewed else 0)
+        ahead_ms = self.random.randint(-_SKEW_MS, _SKEW_MS) if skewed else 0
+        machine = Machine(str(self._numbers), ahead_ms if self._clocks_differ else 0)
         ends_at = self.scheduler.now + limit_ms
         process = Process(
             str(self._numbers), "deliver", machine, ends_at, lambda _: dead(), CallFaults(0, _UNTROUBLED)

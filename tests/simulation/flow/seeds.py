@@ -39,12 +39,15 @@ _WAITING: Final = 10
 _SAMPLE_MS: Final = 50
 
 
-def run(seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000) -> FlowWorld:
+def run(
+    seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000, *, clocks_differ: bool = True
+) -> FlowWorld:
     """Run a seed to its end, with so many flow functions. Its complaints say what is wrong.
 
-    With `rates`, each change of the policy takes one of them, and how they are kept is not checked.
+    With `rates`, each change of the policy takes one of them, and how they are kept is not checked. Unless
+    `clocks_differ`, a rate must be kept exactly, whatever else goes wrong.
     """
-    world = FlowWorld(seed, functions_max=functions_max)
+    world = FlowWorld(seed, functions_max=functions_max, clocks_differ=clocks_differ)
     world.watch_limits()
     random, scheduler = world.random, world.scheduler
     top = random.choice((1, 1, 2, 3, 5, 12, 25))
@@ -78,15 +81,16 @@ def run(seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000
         # An earlier write may be stored in the first moments of the calm, and its rate may last for a day.
         scheduler.run(scheduler.now + MINUTE_MS)
         world.change(first)
-    _await_deliveries(world)
-    if rate is not None and not rates and not _keeps(world.consumer.begun_at, rate):
+    await_deliveries(world)
+    keeps = _keeps if clocks_differ else keeps_exactly
+    if rate is not None and not rates and not keeps(world.consumer.begun_at, rate):
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
     scheduler.end()
     return world
 
 
-def _await_deliveries(world: FlowWorld) -> None:
+def await_deliveries(world: FlowWorld) -> None:
     """Go on until every attempt that is owed was begun, or until nothing happens any more."""
     scheduler = world.scheduler
     while any(world.consumer.undelivered()) and scheduler.now < NOON + BUSY_MS + CALM_MS:
@@ -113,11 +117,21 @@ def _arrive(world: FlowWorld) -> None:
         world.put(messages, priority, name)
 
 
-def _keeps(begun_at: list[int], rate: Rate) -> bool:
-    """Whether most windows keep to the rate: clocks differ here, and workers stand still."""
+def _spans(begun_at: Sequence[int], rate: Rate) -> Sequence[int]:
+    """The times between requests that are `limit` apart."""
     ordered = sorted(begun_at)
-    spans = [b - a for a, b in zip(ordered, ordered[rate.limit :], strict=False)]
+    return [b - a for a, b in zip(ordered, ordered[rate.limit :], strict=False)]
+
+
+def _keeps(begun_at: Sequence[int], rate: Rate) -> bool:
+    """Whether most windows keep to the rate. Clocks that differ by more than a slot cannot keep all."""
+    spans = _spans(begun_at, rate)
     return not spans or sum(span < rate.per_ms * 0.9 for span in spans) <= len(spans) / 2
+
+
+def keeps_exactly(begun_at: Sequence[int], rate: Rate) -> bool:
+    """Whether any two requests that are `limit` apart have left at least `per` apart."""
+    return all(span >= rate.per_ms for span in _spans(begun_at, rate))
 
 
 def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: int = 100) -> float:
@@ -166,9 +180,8 @@ def rate_use(seed: int, rate: Rate, seconds: int, limit: int = 40, functions_max
     assert not world.complaints, world.complaints
     assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
     assert any(world.consumer.undelivered()), "nothing waits any more"
-    begun_at = sorted(world.consumer.begun_at)
-    pairs = zip(begun_at, begun_at[rate.limit :], strict=False)
-    assert all(b - a >= rate.per_ms for a, b in pairs), "the rate was exceeded"
+    begun_at = world.consumer.begun_at
+    assert keeps_exactly(begun_at, rate), "the rate was exceeded"
     scheduler.end()
     return len(begun_at) / most
 
@@ -190,7 +203,7 @@ def spread_lateness_ms(seed: int, limit: int, load: float, seconds: int) -> list
     for first in range(0, count, _PACK):
         messages = [world.consumer.trigger(due_at) for due_at in dues[first : first + _PACK]]
         world.put(messages, "normal", world.ids.token())
-    _await_deliveries(world)
+    await_deliveries(world)
     assert not world.complaints, world.complaints
     scheduler.end()
     found = ((each.begun_at, each.message.not_before) for each in world.consumer.triggers.values())
@@ -233,6 +246,6 @@ def recreated(seed: int) -> FlowWorld:
     world.change(None)
     scheduler.run(scheduler.now + 2 * SECOND_MS)
     world.change(limits)
-    _await_deliveries(world)
+    await_deliveries(world)
     scheduler.end()
     return world

@@ -1,86 +1,51 @@
-"""Each way to break the worker of a line turns a seed red that is green without it."""
+"""Each way to break the worker of a line turns a seed red that is green without it, or fails a test."""
 
-from collections.abc import Callable
+import re
+from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.contract import test_policy_lines
-from tests.fakes.flow_memory import MemoryPolicyLines
+from tests.simulation.flow.caught import CAUGHT, MASKED, SHOWN
 from tests.simulation.flow.mutations import MUTATIONS
-from tests.simulation.flow.seeds import high_waits_ms, recreated, run
-from tests.unit.runs.flow import test_dropped_work, test_line_waits, test_line_worker
+from tests.simulation.flow.seeds import run
 
-from sweephand.base.errors import StoreError
-from sweephand.base.instants import SECOND_MS
-
-#: The seeds that `python -m tests.simulation.flow.mutations` found.
-CAUGHT: Final = {
-    "a holder shorter than its worker": 0,
-    "a remainder that is not written back": 0,
-    "triggers that are held and not written": 0,
-    "a second receive without its delayed copy": 4,
-    "open requests of a leaving worker that count for nothing": 0,
-    "work for a helper that is not written": 5,
-    "a wake mark that is never cleared": 15,
-    "a permit named after its trigger": 2,
-    "a cursor instead of deletion": 0,
-}
+PAGE: Final = (Path(__file__).parents[3] / "docs" / "reliability.md").read_text("utf-8")
+HEAD: Final = "| mutation of a line's worker | what catches it |\n|---|---|\n"
 
 
-#: In 6 s a worker with two permits delivers the hundred triggers of an entry that it has taken up. Then it
-#: looks for what is more urgent.
-HIGH_WAITS_MS_MAX: Final = 7 * SECOND_MS
+def test_every_mutation_has_a_seed_or_a_test_or_is_masked() -> None:
+    assert sorted([*CAUGHT, *SHOWN, *MASKED]) == sorted(MUTATIONS)
 
 
-def _is_kept_after_a_deletion() -> None:
-    assert not recreated(1).complaints
-
-
-def _goes_first() -> None:
-    assert max(high_waits_ms(1, 5)) <= HIGH_WAITS_MS_MAX
-
-
-def _loses_nothing_that_is_held() -> None:
-    for number in range(len(test_line_waits.calls_of_leaving())):
-        test_line_waits.test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait(number, StoreError)
-
-
-#: Those that show in too few seeds, and the unit test that fails.
-SHOWN: Final[dict[str, Callable[[], None]]] = {
-    "a dropped message without the line being read again": (
-        test_line_worker.test_the_last_worker_leaves_a_message_for_what_it_did_not_see
-    ),
-    "a message that is dropped before its time and does not come again": (
-        test_dropped_work.test_a_message_that_is_dropped_before_its_time_by_another_clock_comes_again
-    ),
-    "a token that is lost with a trigger that is held": (
-        test_line_waits.test_triggers_that_are_held_use_no_tokens_of_the_rate
-    ),
-    "triggers that are held and forgotten before they are written": _loses_nothing_that_is_held,
-    "a policy that is read once": test_line_worker.test_a_lowered_limit_is_in_force_within_a_second,
-    "an entry deleted without its token": lambda: (
-        test_policy_lines.test_an_entry_is_deleted_only_in_the_content_that_was_read(MemoryPolicyLines())
-    ),
-    "holders that go with their policy": _is_kept_after_a_deletion,
-    "a priority that is starved": _goes_first,
-}
-
-
-def test_every_mutation_has_a_seed_or_a_unit_test() -> None:
-    assert sorted([*CAUGHT, *SHOWN]) == sorted(MUTATIONS)
+def test_the_table_of_reliability_names_what_catches_each_mutation() -> None:
+    _, found, rest = PAGE.partition(HEAD)
+    assert found, "the page has no such table"
+    rows = re.findall(r"^\| (.+?) \| (.+) \|$", rest.partition("\n\n")[0], re.MULTILINE)
+    assert dict(rows) == (
+        {name: f"seed {seed}" for name, seed in CAUGHT.items()}
+        | {name: f"`{shown.test.__name__}` fails" for name, shown in SHOWN.items()}
+        | {name: f"nothing: {masked_by}" for name, masked_by in MASKED.items()}
+    )
+    assert len(rows) == len(MUTATIONS), "a mutation has two rows"
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_rare_mutation_fails_another_test(name: str) -> None:
-    SHOWN[name]()
+    SHOWN[name].call()
     with MUTATIONS[name](), pytest.raises((AssertionError, ValueError)):
-        SHOWN[name]()
+        SHOWN[name].call()
 
 
 @pytest.mark.parametrize("name", CAUGHT)
 def test_a_mutation_is_caught(name: str) -> None:
     with MUTATIONS[name]():
         assert run(CAUGHT[name]).complaints
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_masked_mutation_does_no_harm(name: str) -> None:
+    with MUTATIONS[name]():
+        assert not run(0).complaints
 
 
 @pytest.mark.parametrize("seed", sorted(set(CAUGHT.values())))

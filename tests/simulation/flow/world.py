@@ -40,9 +40,11 @@ class FlowWorld(Platform):
         mishaps: float = 1.0,
         consumer_ms: tuple[int, int] = (50, 6_000),
         functions_max: int = 1_000,
+        *,
+        clocks_differ: bool = True,
     ) -> None:
         """At most `functions_max` workers run at once. Further work messages wait in the queue, in order."""
-        super().__init__(seed, mishaps)
+        super().__init__(seed, mishaps, clocks_differ=clocks_differ)
         self.functions_max = functions_max
         self.working = 0
         self._kept_waiting: deque[tuple[str, dict[str, Any]]] = deque()

@@ -1,10 +1,12 @@
 """Errors of lanes: triggers without their priority, lanes that are starved, and messages of another lane."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.lanes import FIRST_WITH_LANES
+from tests.simulation.world.deliveries import Deliveries
 
 from sweephand.delivery.sqs_lanes import Lanes
 
@@ -27,4 +29,28 @@ def acknowledges_in_one_lane() -> Iterator[None]:
         return {lanes.normal: [each.rpartition(" ")[2] for each in receipts]}
 
     with patch.object(Lanes, "by_url", by_url):
+        yield
+
+
+@mutation("All lanes share the functions of one lane, so that one of them is starved", first=FIRST_WITH_LANES)
+def shares_functions() -> Iterator[None]:
+    lanes: list[Deliveries] = []
+    make: Any = Deliveries.__init__
+    end = Deliveries._is_over
+
+    def made(lane: Deliveries, *arguments: Any, **named: Any) -> None:
+        make(lane, *arguments, **named)
+        lanes.append(lane)
+
+    def is_full(lane: Deliveries) -> bool:
+        return sum(each._delivering for each in lanes) >= lane._functions_max
+
+    def is_over(lane: Deliveries) -> None:
+        end(lane)
+        for each in lanes:
+            if each._is_waited_for:
+                each._is_waited_for = False
+                each.seen(each._scheduler.now)
+
+    with patch.multiple(Deliveries, __init__=made, _is_full=is_full, _is_over=is_over):
         yield

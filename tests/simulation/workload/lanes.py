@@ -11,7 +11,7 @@ from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 
-from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.model.policy_names import PRIORITIES, Priority
 
 #: The stacks of these seeds have lanes.
@@ -39,6 +39,15 @@ _QUIET: Final[Mapping[str, Any]] = {"history": "failures", "catchup": {"mode": "
 _FLOOD_WORK_MS: Final = 5 * SECOND_MS
 _FUNCTIONS_MAX: Final = 2
 
+#: In these seeds no other job is written, and a single flood of low triggers falls due in the calm. It keeps
+#: the functions of its lane busy for many minutes.
+HERDS: Final = range(3_390_000, 3_390_010)
+_HERD: Final = 10_000
+_HERD_WORK_MS: Final = SECOND_MS // 5
+_HERD_MINUTES: Final = 6
+#: What was sent before the calm is over by then.
+_HERD_AFTER_CALM_MS: Final = 11 * MINUTE_MS
+
 #: A stack that is switched on for so long shows a few floods.
 _MINUTES_MIN: Final = 6
 
@@ -56,18 +65,23 @@ class Lanes:
     seed: int
     are_on: bool = False
     flooded: Priority = "low"
+    is_herd: bool = False
 
     @classmethod
     def of(cls, seed: int) -> "Lanes":
         """Return those of a seed. A seed that lasts for days has none."""
         if not FIRST_WITH_LANES <= seed < _AFTER_LANES or Scenario.of(seed).is_sparse:
             return cls(seed)
+        if seed in HERDS:
+            return cls(seed, are_on=True, is_herd=True)
         return cls(seed, are_on=True, flooded=stream(seed, "lanes").choice(("low", "normal")))
 
     def scenario(self, scenario: Scenario) -> Scenario:
         """Return the scenario, with few functions in each lane."""
         if not self.are_on:
             return scenario
+        if self.is_herd:
+            scenario = replace(scenario, minutes=_HERD_MINUTES, jobs=1, writes=0)
         minutes = max(scenario.minutes, _MINUTES_MIN)
         return replace(scenario, minutes=minutes, deliveries_at_once=_FUNCTIONS_MAX)
 
@@ -90,13 +104,19 @@ class Lanes:
         """Return the definition of one of them."""
         if name == PROMPT:
             return {"schedule": "@every 7s", "priority": "high"}
+        if self.is_herd:
+            due_at = Scenario.of(self.seed).begins_at + _HERD_MINUTES * MINUTE_MS + _HERD_AFTER_CALM_MS
+            herd = {"count": _HERD, "window": "0s"}
+            return {"dueTime": rfc3339(due_at), "batch": herd, "priority": self.flooded, **_QUIET}
         few = Bundling.of(self.seed).threads is not None
         flood = {"count": _FLOOD_OF_FEW_THREADS if few else _FLOOD, "window": "0s"}
         return {"schedule": _FLOODS_EVERY, "batch": flood, "priority": self.flooded, **_QUIET}
 
     def work_ms(self, name: str) -> int:
         """Return how long the consumer of a job works at a request, also in the calm."""
-        return _FLOOD_WORK_MS if self.are_on and name == FLOOD else 0
+        if not self.are_on or name != FLOOD:
+            return 0
+        return _HERD_WORK_MS if self.is_herd else _FLOOD_WORK_MS
 
 
 #: A stack with one queue.

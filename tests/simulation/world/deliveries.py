@@ -68,7 +68,7 @@ class Deliveries:
             if next_at > self._scheduler.now:
                 self.seen(next_at)
                 return
-            if self._delivering == self._functions_max:
+            if self._is_full():
                 self._is_waited_for = True
                 return
             batch = self._queues.receive(self._url, _BATCHES[mixed(next_at) % len(_BATCHES)])
@@ -77,6 +77,10 @@ class Deliveries:
                 self._chronicle.mishap("received in vain", "Lambda")
             elif batch:
                 self._deliver(batch)
+
+    def _is_full(self) -> bool:
+        """Whether the queue has no function left."""
+        return self._delivering == self._functions_max
 
     def _deliver(self, batch: Sequence[Received]) -> None:
         self._delivering += 1

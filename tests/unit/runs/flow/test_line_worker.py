@@ -353,18 +353,19 @@ def test_a_crash_at_any_call_of_a_worker_loses_nothing() -> None:
         assert all(each.owner is None and not each.in_use(now) for each in scene.holders())
 
 
-def test_a_lowered_limit_is_in_force_within_a_second() -> None:
+def test_a_worker_begins_nothing_a_second_after_its_policy_was_deleted() -> None:
     scene = flow(8)
     scene.put(*triggers(40))
     scene.clock.time = NOON + 100
 
     def announce(call: str) -> None:
         if call == "after consumer.deliver" and len(scene.delivered) == 3:
-            lowered = policy(8, version="version000000002", deleted_at=scene.clock.time)
-            scene.policies.put(lowered, "version000000001")
+            deleted = policy(8, version="version000000002", deleted_at=scene.clock.time)
+            assert scene.policies.put(deleted, "version000000001")
 
     scene.announce = announce
     scene.work()
+    # A request takes 100 ms.
     assert 3 <= len(scene.delivered) <= 3 + 11
     assert len(scene.waiting()) == 40 - len(scene.delivered)
 

@@ -1,0 +1,53 @@
+"""A limit that is changed while it is in use, in a world in which nothing goes wrong."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from tests.simulation.flow.platform import NOON
+from tests.simulation.flow.world import FlowWorld
+
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.jobs.policies import PolicyLimits
+
+#: The consumer answers after half a second, a fifth more or less.
+_ANSWER_MS: Final = (400, 600)
+
+#: How long the first limit is in use before it is changed, and how long the world goes on after that.
+_BEFORE_MS: Final = 10 * SECOND_MS
+_AFTER_MS: Final = 20 * SECOND_MS
+
+#: How often the world is looked at.
+_SAMPLE_MS: Final = 50
+
+#: The triggers of one entry.
+_PACK: Final = 10
+
+
+def open_after_a_change(seed: int, first: int, then: int) -> Sequence[tuple[Instant, int]]:
+    """How many requests are open while work waits, and how many ms after the change of a limit that is.
+
+    Nothing says when the write of the new limit is stored, other than the instant from which it counts here.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=_ANSWER_MS)
+    world.watch_limits()
+    world.change(PolicyLimits(first, None))
+    scheduler, consumer = world.scheduler, world.consumer
+    scheduler.run(NOON + SECOND_MS)
+    enough = max(first, then) * (_BEFORE_MS + _AFTER_MS) // _ANSWER_MS[0]
+    for _ in range(enough // _PACK):
+        world.put([consumer.trigger(scheduler.now) for _ in range(_PACK)], "normal", world.ids.token())
+    scheduler.run(scheduler.now + _BEFORE_MS)
+    assert len(consumer.open) >= 0.9 * first, "the first limit is not in use"
+    world.change(PolicyLimits(then, None))
+    while len(consumer.limits) < 2:
+        scheduler.run(scheduler.now + 1)
+    changed_at, _ = consumer.limits[-1]
+    opened = []
+    while scheduler.now < changed_at + _AFTER_MS:
+        scheduler.run(scheduler.now + _SAMPLE_MS)
+        opened.append((scheduler.now - changed_at, len(consumer.open)))
+    assert len(consumer.begun_at) < len(consumer.triggers) - max(first, then), "too little waits"
+    assert not world.complaints, world.complaints
+    assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
+    scheduler.end()
+    return opened

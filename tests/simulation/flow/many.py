@@ -1,0 +1,64 @@
+"""Runs many seeds of worlds with one policy on all cores."""
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import Final, Literal, assert_never, get_args
+
+from tests.simulation.flow.seeds import CHANGING_RATES, run
+from tests.simulation.flow.world import FlowWorld
+
+#: Clocks differ in the usual worlds. In the others they agree, or the policy changes its rates, or the stack
+#: has few flow functions.
+Kind = Literal["usual", "agree", "rates", "few"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+#: How many seeds a process takes at once.
+_CHUNK: Final = 2
+
+#: A stack with few functions has so many, and up to two more.
+_FEW: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The figures of a seed, and how often it has each complaint."""
+
+    seed: int
+    figures: Mapping[str, int]
+    complaints: Mapping[str, int]
+
+
+def outcomes(seeds: Sequence[int], kind: Kind, processes: int) -> Iterator[Outcome]:
+    """Yield the outcome of each seed, in the order in which they end."""
+    if len(seeds) == 1 or processes == 1:
+        yield from map(partial(outcome_of, kind=kind), seeds)
+        return
+    with get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap_unordered(partial(outcome_of, kind=kind), seeds, _CHUNK)
+
+
+def outcome_of(seed: int, kind: Kind) -> Outcome:
+    """Run one seed and return its outcome."""
+    world = world_of(seed, kind)
+    figures = {**world.figures, "triggers": len(world.consumer.triggers)}
+    outcome = Outcome(seed, figures, dict(world.complaints))
+    gc.collect()
+    return outcome
+
+
+def world_of(seed: int, kind: Kind) -> FlowWorld:
+    """The world of a seed at its end."""
+    match kind:
+        case "usual":
+            return run(seed)
+        case "agree":
+            return run(seed, clocks_differ=False)
+        case "rates":
+            return run(seed, CHANGING_RATES)
+        case "few":
+            return run(seed, functions_max=_FEW + seed % 3)
+        case _:
+            assert_never(kind)
