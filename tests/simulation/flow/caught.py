@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from tests.simulation.flow import test_limit_changes, test_promises, test_rates, test_returns
-from tests.unit.runs.flow import test_dropped_work, test_line_waits, test_line_worker
+from tests.unit.runs.flow import test_dropped_work, test_leaving_twice, test_line_waits, test_line_worker
 
 from sweephand.base.errors import StoreError
 
@@ -57,6 +57,12 @@ SHOWN: Final = {
     "triggers that are held and forgotten before they are written": Shown(
         test_line_waits.test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait,
         _each_call_of_leaving,
+    ),
+    "entries of a lost partition that a worker keeps": _as_it_is(
+        test_leaving_twice.test_a_worker_whose_claim_another_one_took_brings_back_nothing_of_a_pack
+    ),
+    "triggers that have not begun and count as open": _as_it_is(
+        test_leaving_twice.test_triggers_wait_for_no_end_of_a_holder_because_a_leaving_worker_failed_once
     ),
     "a policy that is read once": _as_it_is(
         test_line_worker.test_a_worker_begins_nothing_a_second_after_its_policy_was_deleted

@@ -4,6 +4,7 @@
 """
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
@@ -19,7 +20,6 @@ from sweephand.model import policy_line
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.policy_rate import Token
-from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
 from sweephand.runs.flow.line_share import LineShare
@@ -29,6 +29,7 @@ from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.tokens import Tokens
+from sweephand.wheel.line_up import LineUp
 
 #: A seed is searched among so many.
 SEEDS_MAX: Final = 200
@@ -41,19 +42,30 @@ _DELIVER: Final = Shift._deliver
 _ALL: Final = 100_000
 
 
-def _drops_the_rest(
-    walk: LineWalk, taken: TakenEntry, _: Any, still_open: dict[int, TriggerMessage], until: int
-) -> None:
-    _SPLIT(walk, taken, [], still_open, until)
-
-
 _SPLIT: Final = LineWalk._split
 
 
-def _forgets_those_that_wait(walk: LineWalk, taken: TakenEntry, *others: Any) -> None:
+def _drops_the_rest(walk: LineWalk, taken: TakenEntry, until: int) -> None:
+    for number in set(taken.left) - taken.begun:
+        del taken.left[number]
+    _SPLIT(walk, taken, until)
+
+
+def _forgets_those_that_wait(walk: LineWalk, taken: TakenEntry, until: int) -> None:
     waits, taken.waits = taken.waits, []
-    walk._write_waits(waits, taken.entry.token)
-    _SPLIT(walk, taken, *others)
+    walk._line_up.put_all(waits, taken.entry.token)
+    _SPLIT(walk, taken, until)
+
+
+def _keeps_what_it_has_lost(walk: LineWalk, place: LinePlace) -> None:
+    walk._waiting = deque(each for each in walk._waiting if each.taken.place != place)
+
+
+@contextmanager
+def _takes_all_for_open() -> Iterator[None]:
+    nothing, everything = property(lambda _: []), property(lambda taken: dict(taken.left))
+    with patch.object(TakenEntry, "unbegun", nothing), patch.object(TakenEntry, "open", everything):
+        yield
 
 
 def _works_once(worker: LineWorker, message: Any, receives: int, *others: Any) -> Any:
@@ -178,13 +190,17 @@ def _takes_tokens_of_others() -> Iterator[None]:
 MUTATIONS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a holder shorter than its worker": _short_holders,
     "a remainder that is not written back": lambda: patch.object(LineWalk, "_split", _drops_the_rest),
-    "triggers that are held and not written": lambda: patch.object(LineWalk, "_write_waits", lambda *_: None),
+    "triggers that are held and not written": lambda: patch.object(LineUp, "put_all", lambda *_: None),
     "triggers that are held and forgotten before they are written": lambda: patch.object(
         LineWalk, "_split", _forgets_those_that_wait
     ),
     "a token that is lost with a trigger that is held": lambda: patch.object(
         Tokens, "give_back", lambda *_: None
     ),
+    "entries of a lost partition that a worker keeps": lambda: patch.object(
+        LineWalk, "_lose", _keeps_what_it_has_lost
+    ),
+    "triggers that have not begun and count as open": _takes_all_for_open,
     "a second receive without its delayed copy": lambda: patch.object(LineWorker, "work", _works_once),
     "a dropped message without the line being read again": lambda: patch.object(
         LineWorker, "_look_back", lambda *_: None

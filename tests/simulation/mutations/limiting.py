@@ -13,7 +13,6 @@ from sweephand.model.policy_line import LineClaim
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs import intake
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.run_permits import RunPermits
@@ -21,6 +20,7 @@ from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled
 from sweephand.wheel import lined
+from sweephand.wheel.line_up import LineUp
 
 #: A limit that no seed reaches.
 _BOUNDLESS: Final = 1_000
@@ -104,7 +104,7 @@ def acknowledges_before_the_line_has_it() -> Iterator[None]:
     "A worker deletes an entry and does not write its triggers that have to wait", first=FIRST_WITH_POLICY
 )
 def drops_what_a_pause_holds() -> Iterator[None]:
-    with patch.object(LineWalk, "_write_waits", lambda *_: None):
+    with patch.object(LineUp, "put_all", lambda *_: None):
         yield
 
 

@@ -58,6 +58,23 @@ def test_a_worker_whose_claim_another_one_took_leaves_the_entries_of_the_partiti
     assert standing(scene) == [(100, 1), (200, 1), (300, 1)]
 
 
+def test_a_worker_whose_claim_another_one_took_brings_back_nothing_of_a_pack() -> None:
+    scene = line_of(4)
+
+    def announce(call: str) -> None:
+        if call == "before consumer.deliver":
+            scene.clock.time += LINE_CLAIM_MS + 1
+            scene.announce = lambda _: None
+            top = scene.lines.top(PLACE, NOON + 1, 1)
+            assert scene.lines.claim(PLACE, top.claim, "other", scene.clock.time + LINE_CLAIM_MS)
+            assert scene.lines.delete(PLACE, top.entries[0])
+
+    scene.announce = announce
+    assert scene.work(HERE) == "walked"
+    assert len(ids(scene)) == 1
+    assert not standing(scene)
+
+
 def test_a_trigger_that_could_not_begin_stays_with_the_worker_that_took_the_partition_over() -> None:
     scene = line_of(1, 1)
 
@@ -146,7 +163,7 @@ def test_an_error_after_leaving_brings_back_nothing_that_others_have_delivered()
     assert [size for _, size in standing(scene)] == [1]
 
 
-def test_triggers_do_not_wait_for_the_end_of_a_holder_because_one_write_of_a_leaving_worker_failed() -> None:
+def test_triggers_wait_for_no_end_of_a_holder_because_a_leaving_worker_failed_once() -> None:
     scene = line_of(50, 50)
     hit: list[str] = []
 
