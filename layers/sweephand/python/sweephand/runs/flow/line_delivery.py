@@ -30,8 +30,9 @@ class LineDelivery:
         self._job_reads = job_reads
         self._reads: dict[JobKey, JobRead] = {}
         self._lock = Lock()
-        #: The runs that are over and not known to be marked.
-        self._ended: set[Mark] = set()
+        #: The runs that are over and not known to be marked, in the order in which they ended. The order of a
+        #: set would differ from process to process, and with it that of the writes.
+        self._ended: dict[Mark, None] = {}
         self.outcomes: Counter[OutcomeName] = Counter()
         self.noteworthy: list[Handled] = []
         #: Triggers that are handled now, and the most that were handled at once. Each has a permit.
@@ -53,7 +54,7 @@ class LineDelivery:
             self._open -= 1
             self.outcomes[handled.outcome.name] += 1
             if handled.outcome.ended is not None:
-                self._ended.add(handled.outcome.ended)
+                self._ended[handled.outcome.ended] = None
             if handled.is_noteworthy:
                 self.noteworthy.append(handled)
         if not handled.is_done:
@@ -71,6 +72,8 @@ class LineDelivery:
             ended = tuple(self._ended)
         failed = self._progress.record(ended) if ended else {}
         with self._lock:
-            self._ended.difference_update(each for each in ended if each.batch not in failed)
+            for each in ended:
+                if each.batch not in failed:
+                    self._ended.pop(each, None)
         if failed:
             raise next(iter(failed.values()))
