@@ -216,8 +216,12 @@ class MemoryPolicyLines:
 
     def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
         with self._lock:
-            entries = self._entries.get(place, {})
-            in_time = [entries[key] for key in sorted(entries) if key < entry_key(before, "")]
+            entries = self._entries.get(place)
+            if not entries:
+                # Most reads of a line find nothing.
+                return LineTop(self._claims.get(place), ())
+            end = entry_key(before, "")
+            in_time = [entries[key] for key in sorted(entries) if key < end]
             first = [each for each in in_time if each.token not in self.newer][:limit]
             seen = in_time if len(first) < limit else in_time[: in_time.index(first[-1])]
             has_newer = any(each.token in self.newer for each in seen)

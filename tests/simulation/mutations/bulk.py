@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from contextvars import copy_context
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from greenlet import greenlet
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
-from tests.simulation.world.processes import Killed, Scheduler, Strand
+from tests.simulation.world.processes import Killed, Scheduler
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
@@ -62,9 +60,7 @@ def bulk_acknowledges_first() -> Iterator[None]:
         def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
             scheduler: Scheduler = threads.write_pool()._scheduler  # type: ignore[attr-defined]
             for task in tasks:
-                strand = greenlet(partial(_undisturbed, task), scheduler._hub)
-                strand.gr_context = copy_context()
-                scheduler._push(scheduler.now, Strand(scheduler.strand.process, strand))
+                scheduler.spawn(partial(_undisturbed, task))
             return [True] * len(tasks)
 
         ports["concurrently"] = begun

@@ -132,7 +132,9 @@ class Gate:
             raise Killed
         kinds = () if self._is_calm else process.faults.at_next_call()
         process.turn += 1
-        latency_ms = self._latencies[process.turn % _LATENCIES] + self._slow_ms(where, process.role)
+        latency_ms = self._latencies[process.turn % _LATENCIES]
+        if self.slow is not None:
+            latency_ms += self._slow_ms(self.slow, where, process.role)
         if kinds:
             process.is_held_up = True
             if "slow" in kinds:
@@ -165,9 +167,8 @@ class Gate:
                 self._chronicle.figures["refusal"] += 1
                 raise StoreError(f"{where}: throttled, try after try")
 
-    def _slow_ms(self, where: str, role: Role) -> int:
-        slow = self.slow
-        if slow is None or slow.until <= self._scheduler.now or where.partition(".")[0] not in slow.ports:
+    def _slow_ms(self, slow: Slowness, where: str, role: Role) -> int:
+        if slow.until <= self._scheduler.now or where.partition(".")[0] not in slow.ports:
             return 0
         return slow.request_ms if slow.roles is None or role in slow.roles else 0
 

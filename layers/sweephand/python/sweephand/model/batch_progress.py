@@ -11,6 +11,7 @@ from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 #: Two bits for each index: 0 for a run that is not over, and else one of these. A later mark wins only if its
 #: code is greater. So marks can be repeated and come in any order, and a redrive turns `failed` into another.
 _CODES: Final[Mapping[RunEnd, int]] = {"failed": 1, "cancelled": 2, "succeeded": 3}
+_ENDS: Final[Mapping[int, RunEnd]] = {code: end for end, code in _CODES.items()}
 _BITS: Final = 2
 _MASK: Final = 3
 
@@ -76,13 +77,13 @@ class ProgressPage:
     @property
     def ends(self) -> dict[int, RunEnd]:
         """Each marked index with its end."""
-        by_code = {code: end for end, code in _CODES.items()}
-        codes = ((index, self._code(index)) for index in range(PAGE_SIZE))
-        return {index: by_code[code] for index, code in codes if code}
-
-    def _code(self, index: int) -> int:
-        number, within = divmod(index, WORD_SIZE)
-        return self.words[number] >> within * _BITS & _MASK
+        return {
+            number * WORD_SIZE + within: _ENDS[code]
+            for number, word in enumerate(self.words)
+            if word
+            for within in range(WORD_SIZE)
+            if (code := word >> within * _BITS & _MASK)
+        }
 
 
 class BatchHead(NamedTuple):
