@@ -286,11 +286,11 @@ def test_the_job_of_a_batch_by_hand_is_kept_that_goes_on_after_the_end_of_the_jo
     assert len(world.consumers.ids) == 8
     world.trigger()
     world.run_until(world.clock.time + 2 * DAY)
-    assert not world.has_job()
     delete_mailer(world)
-    world.run_until(world.clock.time + 6 * DAY)
+    world.run_until(world.clock.time + 8 * DAY)
     delivered = len(world.consumers.ids)
     assert delivered < 16
+    assert not world.has_job()
     begun = world.clock.time
     for week in range(6):
         world.clock.time = begun + week * 7 * DAY

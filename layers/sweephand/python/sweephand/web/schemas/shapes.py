@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.field_bounds import TextBounds
+from sweephand.base.limits import PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import suggestion
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -65,7 +66,11 @@ def check(
     try:
         found = model.model_validate(document)
     except ValidationError as error:
-        shapes = [_violation(model, found, sentences) for found in error.errors(include_url=False)]
+        # A problem names no more violations, and to look for similar names takes long.
+        shapes = [
+            _violation(model, found, sentences, suggests=number < PROBLEM_ERRORS_MAX)
+            for number, found in enumerate(error.errors(include_url=False))
+        ]
         return None, in_order(model, shapes + too_long)
     return (None, too_long) if too_long else (found, [])
 
@@ -85,10 +90,12 @@ def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Vi
     return sorted(violations, key=places)
 
 
-def _violation(model: type[BaseModel], found: Any, sentences: Mapping[str, str]) -> Violation:
+def _violation(
+    model: type[BaseModel], found: Any, sentences: Mapping[str, str], *, suggests: bool
+) -> Violation:
     place = _place(found)
     if found["type"] == "extra_forbidden":
-        return Violation(pointer(*place), _unknown(model, place, sentences))
+        return Violation(pointer(*place), _unknown(model, place, sentences, suggests=suggests))
     sentence = _sentence(model, place, found)
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
@@ -128,14 +135,16 @@ def _values(field: FieldInfo | None) -> list[str]:
     return found
 
 
-def _unknown(model: type[BaseModel], place: tuple[str | int, ...], sentences: Mapping[str, str]) -> str:
+def _unknown(
+    model: type[BaseModel], place: tuple[str | int, ...], sentences: Mapping[str, str], *, suggests: bool
+) -> str:
     if len(place) == 1 and str(place[0]) in sentences:
         return sentences[str(place[0])]
     holder = _model(model, place[:-1]) or model
     names = sorted(_names(holder))
     if not names:
         return "No field is allowed here."
-    near = suggestion(str(place[-1]), names)
+    near = suggestion(str(place[-1]), names) if suggests else ""
     return f"There is no such field here.{near} The fields are: {', '.join(names)}."
 
 
