@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from botocore.exceptions import EndpointConnectionError, ReadTimeoutError
 from tests.fakes.wire_trouble import failing
@@ -20,11 +20,9 @@ from tests.simulation.world.network import Network
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.checked_clients import _check as ask_once_connected
 from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.queues import EVERY_QUEUE, Reach
@@ -76,12 +74,12 @@ _UNHEARD: Final = 0.5
 
 
 class _Queues(NamedTuple):
-    """The port of SQS clients: its only client sends with `send`."""
+    """The clients of SQS, with and without a role. The only one sends with `send`."""
 
     send: Callable[[Mapping[str, Any]], None]
 
-    def client(self, _: str | None) -> "_Queues":
-        """Return the client, which is the same for every region."""
+    def client(self, _: object) -> "_Queues":
+        """Return the client, which is the same for every region, role and number of tries."""
         return self
 
     def send_message(self, **message: Any) -> None:
@@ -207,7 +205,8 @@ class Consumers:
             if not answer.succeeded:
                 raise ReadTimeoutError(endpoint_url=attempt.spec["queueUrl"])
 
-        targets = SqsTargets(cast("SqsClients", _Queues(send)), AwsClients(), Reach(queues=EVERY_QUEUE))
+        queues: Any = _Queues(send)
+        targets = SqsTargets(queues, queues, Reach(queues=EVERY_QUEUE))
         return targets.deliver(attempt._replace(may_send=partial(self._is_wanted, attempt)))
 
     def _is_wanted(self, attempt: Attempt) -> bool:
