@@ -13,9 +13,9 @@ NAMES: Final = ("attempt", "due", "index")
 # `re` compiles a pattern when it is first used, so that importing this module stays cheap.
 _PLACEHOLDER: Final = r"\{\{([^{}]*)\}\}"
 
-#: What is left of a placeholder that is written wrongly. Two encoded braces that close are none, because JSON
-#: in a query has them.
-_LEFTOVER: Final = r"(?:\{|%7b){2}(?:(?:[^{}%]|%20)*(?:\}|%7d){2})?|\}\}"
+#: What is left of a placeholder that is written wrongly. Two braces that close are none by themselves, since
+#: JSON has them. It never has two that open.
+_LEFTOVER: Final = r"(?:\{|%7b){2}(?:(?:[^{}%]|%20)*(?:\}|%7d){2})?|\{?(?:attempt|due|index)\}\}"
 
 
 def placeholder_problem(text: str) -> str | None:
@@ -33,7 +33,7 @@ def placeholder_problem(text: str) -> str | None:
         return None
     return (
         f"{left[0]} is no placeholder. Write it as {{{{{_meant(left[0])}}}}}, without spaces and not "
-        "percent-encoded. Separate two braces that are text by a space."
+        "percent-encoded. Two braces that open always begin a placeholder."
     )
 
 
