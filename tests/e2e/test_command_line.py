@@ -103,17 +103,18 @@ def test_what_was_exported_fires_in_another_namespace_when_it_would_have_fired(
     sweephand.ok("job", "schedule", "later", "--due", "2h", *schedule)
     sweephand.ok("job", "schedule", "stopped", "--schedule", "@daily", *schedule)
     sweephand.ok("job", "pause", "stopped", "--reason", "moving")
-    sweephand.ok("job", "schedule", "soon", "--due", "20s", *schedule)
+    # The commands below take a second or two each, and the job must not be due before its times are compared.
+    sweephand.ok("job", "schedule", "soon", "--due", "45s", *schedule)
 
     sweephand.ok("export", "--file", "moved.jsonl")
     there = ("-n", f"{namespace}-copy")
     assert sweephand.ok("import", "moved.jsonl", *there).endswith("4 written\n")
 
-    for name in ("hourly", "later", "stopped", "soon"):
+    for name in ("soon", "hourly", "later", "stopped"):
         old, new = (sweephand.json("job", "next", name, "--limit", "3", *where) for where in ((), there))
         assert old["occurrences"] == new["occurrences"], name
     assert sweephand.json("job", "get", "stopped", *there)["pauseReason"] == "moving"
-    deliveries = receiver.wait("/moved", 2, within_s=90)
+    deliveries = receiver.wait("/moved", 2, within_s=120)
     assert {each.headers["sweephand-namespace"] for each in deliveries} == {namespace, f"{namespace}-copy"}
     assert len({each.headers["sweephand-due"] for each in deliveries}) == 1
     assert {each.body for each in deliveries} == {b"1.10"}
