@@ -12,8 +12,8 @@ from tests.simulation.simulation import run
 _CHUNK: Final = 10
 
 #: How many times a process takes some. It collects no garbage, which would take a fifth of the time. A world
-#: leaves about 2 MB behind.
-_CHUNKS_OF_PROCESS: Final = 20
+#: leaves about 5 MB behind.
+_CHUNKS_OF_PROCESS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
