@@ -312,38 +312,6 @@ def test_a_kept_connection_that_its_other_end_closed_costs_no_attempt(targets: H
         assert all(answer.succeeded for answer in answers)
 
 
-def test_an_attempt_that_may_be_sent_once_fails_where_its_kept_connection_breaks(
-    targets: HttpTargets,
-) -> None:
-    def forgetful(connection: Connection) -> None:
-        """Answer once, read the next request, and hang up on it."""
-        connection.request()
-        connection.answer()
-        if connection.request():
-            connection.reset()
-
-    with Consumer(forgetful) as consumer:
-        once = attempt_of(consumer.spec())._replace(sends_once=True)
-        assert targets.deliver(once).succeeded
-        answer = targets.deliver(once)
-        assert (answer.succeeded, answer.was_withdrawn, answer.is_final) == (False, False, False)
-        assert len(consumer.requests) == 2
-        assert targets.deliver(once).succeeded
-
-
-def test_an_attempt_that_may_be_sent_once_uses_no_connection_that_may_be_closed_at_its_other_end(
-    targets: HttpTargets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Consumer() as consumer:
-        once = attempt_of(consumer.spec())._replace(sends_once=True)
-        assert all(targets.deliver(once).succeeded for _ in range(2))
-        assert consumer.accepted == 1
-        later = time() + 2
-        monkeypatch.setattr("sweephand.delivery.http.connections.time", lambda: later)
-        assert targets.deliver(once).succeeded
-        assert consumer.accepted == 2
-
-
 def test_an_attempt_over_a_new_connection_that_closes_fails_and_is_not_repeated(targets: HttpTargets) -> None:
     with Consumer(hanging_up) as consumer:
         answer = targets.deliver(attempt_of(consumer.spec()))
