@@ -9,8 +9,9 @@ from tests.simulation.oracle.explain import (
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.simulation import run
 from tests.simulation.traces import stories
+from tests.simulation.traces.losses import TimersLost
 from tests.simulation.traces.stories import NOON, THROUGH, UID
-from tests.simulation.traces.trace import Deleted, Event, Verb
+from tests.simulation.traces.trace import Deleted, Event, RunStored, Verb
 
 MINUTE = 60_000
 DUE = NOON + MINUTE
@@ -37,6 +38,12 @@ def complaints(verdict: str, events: list[Event], at: int = DUE) -> list[str]:
 )
 def test_what_the_record_says_is_true(state: str, verdict: str) -> None:
     assert complaints(verdict, story(state)) == []
+
+
+def test_a_trigger_without_a_record_may_be_skipped_after_a_loss_although_it_was_sent() -> None:
+    events: list[Event] = [each for each in story("succeeded") if not isinstance(each, RunStored)]
+    assert complaints("misfire", events) == [f"job at {DUE} is explained by misfire, but it was sent"]
+    assert complaints("misfire", [*events, TimersLost(DUE + 1)]) == []
 
 
 @pytest.mark.parametrize(
