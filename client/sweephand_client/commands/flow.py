@@ -143,7 +143,7 @@ def _limit_cells(policy: Policy) -> tuple[Any, ...]:
 
 
 def _with_use(session: Session, policies: Iterable[Policy]) -> Iterator[WholePolicy]:
-    """The policies with their use. One that was deleted since it was listed is left out."""
+    """The policies with their use, without those that were deleted since they were listed."""
     for each in policies:
         with suppress(NotFoundError):
             yield session.client.policies.get(session.namespace, each["name"])
