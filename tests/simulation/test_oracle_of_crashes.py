@@ -5,9 +5,18 @@ from dataclasses import replace
 
 import pytest
 from tests.simulation.oracle.runs import CRASHES_MAX
-from tests.simulation.traces.doctored import complaints, with_
-from tests.simulation.traces.stories import NOON, UID, every_minute, in_order, in_turn
-from tests.simulation.traces.trace import Event, LineStored, Mishap, Requested, RunStored, Written
+from tests.simulation.traces.doctored import complaints, of, with_, without
+from tests.simulation.traces.stories import NOON, UID, every_minute, in_order, in_turn, requested, run
+from tests.simulation.traces.trace import (
+    Buried,
+    Concluded,
+    Event,
+    LineStored,
+    Mishap,
+    Requested,
+    RunStored,
+    Written,
+)
 
 
 def killed(trigger_id: str, times: int) -> list[Event]:
@@ -60,3 +69,27 @@ def test_a_trigger_may_make_way_for_one_that_a_stopped_function_did_not_put_into
             story.append(event)
     story = in_order(story, Mishap(seen_at + after_ms, kind, where))
     assert any("no newer one had come" in each for each in complaints(story)) != is_excused
+
+
+@pytest.mark.parametrize(
+    ("claimed_ms", "where", "is_excused"),
+    [
+        (-1, "", True),
+        (2_000, "deliver 2 runs.claim", True),
+        (2_000, "deliver 2 timers.put", False),
+        (2_000, "", False),
+        (95_000, "deliver 2 runs.claim", False),
+    ],
+)
+def test_a_run_stays_claimed_if_the_answer_to_the_claim_that_gives_it_up_is_lost(
+    claimed_ms: int, where: str, *, is_excused: bool
+) -> None:
+    first = requested(60)
+    buried_at = first.at + 180_000
+    reason = "Sweephand failed to handle it: 5 functions crashed while handling it."
+    claim = replace(run(first, None, "claimed"), at=buried_at + claimed_ms)
+    lost = [Mishap(claim.at + 20, "loss", where)] if where else []
+    begun = without(of(Concluded, trigger_id=first.trigger_id), of(RunStored, run_id=claim.run_id))
+    story = with_(Buried(buried_at, first.trigger_id, reason), claim, *lost)(begun(every_minute()))
+    said = [each for each in complaints(story) if "is claimed since" in each]
+    assert bool(said) != is_excused, said

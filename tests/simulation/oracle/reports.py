@@ -95,7 +95,7 @@ def claims_end(tale: Tale) -> Iterator[str]:
         if life.is_held and last.attempts < tale.redriven_from.get(trigger_id, last.attempts + 1):
             continue
         requests = tale.requests_of.get(trigger_id, [])
-        is_given_up = tale.buried_at.get(trigger_id, 0) > last.at
+        is_given_up = _was_given_up(tale, last)
         # By another function's clock a pause or a cut lies before the due time, so the trigger is owed no
         # more.
         is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
@@ -112,6 +112,18 @@ def claims_end(tale: Tale) -> Iterator[str]:
         deleted_by = 0 if life.deleted_at is None else life.deleted_at + PUT_BACK_MAX_MS
         if max(last.at, deleted_by) + CLAIM_MS + CLOCKS_MS + LOOK_MS < tale.through:
             yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
+
+
+def _was_given_up(tale: Tale, claim: RunStored) -> bool:
+    """Whether the trigger became a dead letter after its claim, or its dead letter is the only record.
+
+    Whoever has written the dead letter claims the run in order to record the failure. If the store loses the
+    answer to that claim, the run stays claimed.
+    """
+    buried_at = tale.buried_at.get(_trigger_id(claim))
+    if buried_at is None:
+        return False
+    return buried_at > claim.at or (claim.at - buried_at < READ_BEFORE_MS and _is_troubled(tale, claim.at))
 
 
 def _is_troubled(tale: Tale, at: int) -> bool:
