@@ -6,7 +6,8 @@ import pytest
 from infra.local.places import Place
 from tests.e2e.guarded import ON_DEMAND, Guarded
 from tests.fakes.consumer import Consumer
-from tests.fakes.egress_attempts import HEADER_NAMES, HEADER_VALUES, METHODS, PATHS, URLS, http_target
+from tests.fakes.egress_attempts import HEADER_NAMES, HEADER_VALUES, METHODS, PATHS, http_target
+from tests.fakes.egress_urls import URLS
 
 
 @pytest.fixture(scope="module")

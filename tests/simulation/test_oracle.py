@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pytest
 from tests.simulation.oracle.oracle import CHECKS, judge
@@ -18,6 +17,7 @@ from tests.simulation.traces.broken_leaving import BROKEN_LEAVING
 from tests.simulation.traces.broken_limits import BROKEN_LIMITS
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
 from tests.simulation.traces.broken_switch import BROKEN_SWITCH
+from tests.simulation.traces.broken_turns import BROKEN_TURNS, undone
 from tests.simulation.traces.broken_watches import BROKEN_WATCHES
 from tests.simulation.traces.doctored import (
     CALM_AT,
@@ -44,14 +44,12 @@ from tests.simulation.traces.stories import (
     line,
     outage,
     paused_for_a_while,
-    place,
     put_off,
     removed,
     replaced,
     requested,
     retried,
     run,
-    skipped,
     timer,
     written,
 )
@@ -61,7 +59,6 @@ from tests.simulation.traces.trace import (
     Concluded,
     CursorStored,
     Event,
-    LineStored,
     Mishap,
     Requested,
     RunAsked,
@@ -95,13 +92,6 @@ def held_back(state: str, late_ms: int) -> RunStored:
     return replace(run(requested(240, late_ms=late_ms), before, state), attempts=1)
 
 
-def undone(*between: Event) -> Doctoring:
-    """In the story in_turn the fourth run is claimed early, and its claim is undone after those events."""
-    early = requested(240, late_ms=10_000)
-    claim = replace(run(early, None, "claimed"), at=early.at - 5)
-    return with_(claim, *between, replace(run(early, "claimed", "released"), at=early.at + 5))
-
-
 def reported_failed(attempt: int) -> Doctoring:
     """The sender of the sixth trigger crashes. Its consumer reports a failure, and it is given up."""
     trigger_id, run_id = f"{UID}-{SIXTH}-0", f"{SIXTH}-0"
@@ -111,9 +101,6 @@ def reported_failed(attempt: int) -> Doctoring:
         Buried(SIXTH + 6_000, trigger_id, "Attempt 1 of 1 failed: It failed at attempt 1."),
     )
 
-
-#: The definition of the job in that story.
-TURNS: dict[str, Any] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
 BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
     # No trigger is lost.
@@ -263,49 +250,10 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         ),
         "is retrying, and its job was deleted",
     ),
-    # One run at a time.
-    (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
-    (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
-    (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
-    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "is on demand, and was skipped"),
-    (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may wait"),
-    (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
-    (
-        in_turn,
-        lambda events: in_order(without(of(RunStored), of(Requested))(events), skipped(720)),
-        "no other run was under way",
-    ),
-    (in_turn, with_(line(305.08, 300)), "came before that of"),
-    (in_turn, with_(line(300.01, 180, 240, 300)), "2 waited"),
-    (in_turn, without(lambda each: isinstance(each, LineStored) and each.at > NOON + 305_000), "had no turn"),
-    (
-        in_turn,
-        later(of(RunStored, run_id=f"{NOON + 240_000}-0", state="succeeded"), 100_000),
-        "which was claimed since",
-    ),
-    (
-        in_turn,
-        without(of(Requested, due_s=240), of(RunStored, run_id=f"{NOON + 240_000}-0")),
-        "did not begin by",
-    ),
-    (
-        in_turn,
-        with_(replace(line(500, None, 240), holder=replace(place(490), rev="9-z"))),
-        "is owed no more, and held the line",
-    ),
-    (
-        in_turn,
-        with_(
-            written("pause", "1-a", 901, paused_at=NOON + 901_000, cut=NOON + 5, since=NOON - 1),
-            replace(line(905, 890), waiting=(replace(place(902), is_asked_for=True),)),
-            answered("patch", "1-a", 2_200),
-        ),
-        "was made by hand and waited",
-    ),
 ]
 
 
-@pytest.mark.parametrize(("story", "mutation", "expected"), BROKEN)
+@pytest.mark.parametrize(("story", "mutation", "expected"), [*BROKEN, *BROKEN_TURNS])
 def test_a_broken_promise_is_named(
     story: Callable[[], list[Event]], mutation: Doctoring, expected: str
 ) -> None:
@@ -315,7 +263,7 @@ def test_a_broken_promise_is_named(
 
 def test_every_check_has_a_trace_that_it_complains_of() -> None:
     broken = [*BROKEN, *BROKEN_ENDS, *BROKEN_BULKS, *BROKEN_LEAVING, *BROKEN_REMOVAL, *BROKEN_BULK_WRITES]
-    broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH, *BROKEN_WATCHES]
+    broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH, *BROKEN_TURNS, *BROKEN_WATCHES]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     tales += [Tale(events, THROUGH, CALM_AT) for events, _ in BROKEN_LANES]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]

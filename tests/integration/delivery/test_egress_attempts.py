@@ -10,15 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 import pytest
 from tests.fakes.consumer import Connection, Consumer, attempt_of
 from tests.fakes.doubles import HandClock
-from tests.fakes.egress_attempts import (
-    ADDRESSES,
-    HEADER_NAMES,
-    HEADER_VALUES,
-    METHODS,
-    URLS,
-    UrlAttempt,
-    http_target,
-)
+from tests.fakes.egress_attempts import HEADER_NAMES, HEADER_VALUES, METHODS, http_target
+from tests.fakes.egress_urls import ADDRESSES, URLS, UrlAttempt
 
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.targets import HttpTargets

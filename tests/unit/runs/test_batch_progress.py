@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.faults import failing, kill_everywhere, working
+from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
@@ -14,7 +15,6 @@ from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch_progress import counts_of
 
-TOLD = {"type": "http", "url": "https://told.example/end"}
 DUE = NOON + 10 * SECOND_MS
 FAILED = Answer(succeeded=False, code=422, is_final=True)
 ACCEPTED = Answer(succeeded=True, code=202)
@@ -45,10 +45,6 @@ def failing_for(*indexes: int) -> Any:
         return FAILED if is_refused else Answer(succeeded=True, code=200)
 
     return answer
-
-
-def told(world: World) -> list[dict[str, Any]]:
-    return [json.loads(each.body) for each in world.consumers.attempts if each.ended_after is not None]
 
 
 def test_the_progress_shows_how_many_runs_succeeded_and_failed() -> None:

@@ -1,7 +1,7 @@
 from ipaddress import ip_address, ip_network
 
 import pytest
-from tests.fakes.egress_attempts import ADDRESSES
+from tests.fakes.egress_urls import ADDRESSES
 
 from sweephand.targets.addresses import refusal
 

@@ -1,7 +1,7 @@
 """Which URLs may be called, and the parts that are read from them."""
 
 import pytest
-from tests.fakes.egress_attempts import URLS
+from tests.fakes.egress_urls import URLS
 from tests.fakes.targets import HTTP, pointers
 
 from sweephand.base import limits

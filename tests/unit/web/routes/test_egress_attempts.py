@@ -4,15 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import pytest
-from tests.fakes.egress_attempts import (
-    HEADER_NAMES,
-    HEADER_VALUES,
-    METHODS,
-    PATHS,
-    URLS,
-    UrlAttempt,
-    http_target,
-)
+from tests.fakes.egress_attempts import HEADER_NAMES, HEADER_VALUES, METHODS, PATHS, http_target
+from tests.fakes.egress_urls import URLS, UrlAttempt
 from tests.fakes.http_events import JOB, NS_ADMIN, Answered, Client
 from tests.fakes.world import World
 

@@ -1,0 +1,159 @@
+"""Lists of jobs over HTTP: their pages, their filters, and the parameters that are refused."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.http_events import JOB, TARGET, Client
+from tests.fakes.world import World
+
+from sweephand.base.names import NAME_RULE
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.jobs import examine
+from sweephand.model.job import Job
+from sweephand.ports import Page
+
+
+def test_a_list_goes_on_from_page_to_page_without_data() -> None:
+    client = Client()
+    for number in range(5):
+        client.put(f"job-{number}", {**JOB, "data": number})
+    client.put("other")
+    names: list[str] = []
+    url = "/v1/namespaces/ns/jobs?prefix=job-&limit=2"
+    cursor = ""
+    while True:
+        page = client.send("GET", url + cursor).json
+        names += [each["name"] for each in page["items"]]
+        assert all("data" not in each for each in page["items"])
+        if "nextCursor" not in page:
+            break
+        cursor = f"&cursor={page['nextCursor']}"
+    assert names == [f"job-{number}" for number in range(5)]
+
+
+def listed(client: Client, query: str) -> list[list[str]]:
+    """The names on each page of a list of jobs."""
+    pages: list[list[str]] = []
+    cursor = ""
+    while True:
+        page = client.send("GET", f"/v1/namespaces/ns/jobs?{query}{cursor}").json
+        pages.append([each["name"] for each in page["items"]])
+        if "nextCursor" not in page:
+            return pages
+        cursor = f"&cursor={page['nextCursor']}"
+
+
+def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name() -> None:
+    client = Client()
+    for name in ("eu-report-1", "eu-mail", "us-report", "report", "Report"):
+        client.put(name)
+    assert listed(client, "contains=report") == [["eu-report-1", "report", "us-report"]]
+    assert listed(client, "contains=report&prefix=eu-") == [["eu-report-1"]]
+    assert listed(client, "contains=report&limit=1") == [["eu-report-1"], ["report"], ["us-report"]]
+    assert listed(client, "contains=report&limit=2") == [["eu-report-1", "report"], ["us-report"]]
+    assert listed(client, "contains=never") == [[]]
+    assert listed(client, "contains=") == [["Report", "eu-mail", "eu-report-1", "report", "us-report"]]
+    refused = client.send("GET", "/v1/namespaces/ns/jobs?contains=a%20b")
+    assert (refused.status, refused.pointers) == (422, ["/contains"])
+
+
+def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 3)
+    monkeypatch.setattr(examine, "_PAGE_MAX", 3)
+    client = Client()
+    for number in range(7):
+        client.put(f"job-{number}")
+    client.put("zebra")
+    assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
+    page = client.world.jobs.page
+
+    def slow(*asked: Any) -> Page[Job]:
+        client.world.clock.time += BULK_TIME_LIMIT_MS
+        return page(*asked)
+
+    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1_000)
+    monkeypatch.setattr(client.world.jobs, "page", slow)
+    assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
+
+
+def test_a_list_can_be_filtered_by_state_and_labels() -> None:
+    client = Client()
+    client.put("both", {**JOB, "labels": {"team": "ops", "tier": "a:b"}})
+    client.put("one", {**JOB, "labels": {"team": "ops"}})
+    client.put("done", {"dueTime": "1s", "target": TARGET})
+    client.world.clock.time += 2_000
+
+    def names(query: str) -> list[str]:
+        page = client.send("GET", f"/v1/namespaces/ns/jobs?{query}").json
+        return [each["name"] for each in page["items"]]
+
+    assert names("label=team:ops") == ["both", "one"]
+    assert names("label=team:ops&label=tier:a%3Ab") == ["both"]
+    assert names("state=completed") == ["done"]
+    assert names("state=active&prefix=o") == ["one"]
+    assert names("state=paused") == []
+    twice = client.send("GET", "/v1/namespaces/ns/jobs?label=team:ops&label=team:web")
+    assert (twice.status, twice.pointers) == (422, ["/label"])
+
+
+def test_a_list_by_state_or_label_looks_behind_jobs_that_are_not_asked_for() -> None:
+    client = Client()
+    for number in range(5):
+        client.put(f"job-{number}")
+    client.put("zebra", {**JOB, "labels": {"team": "ops"}})
+    client.world.pause(name="zebra")
+    assert listed(client, "state=paused&limit=1") == [["zebra"]]
+    assert listed(client, "label=team:ops&limit=1") == [["zebra"]]
+    assert listed(client, "state=active&limit=3") == [["job-0", "job-1", "job-2"], ["job-3", "job-4"]]
+
+
+def test_a_list_can_be_filtered_by_policy_also_after_the_policy_was_deleted() -> None:
+    world = World()
+    world.flow_functions_max = 5
+    client = Client(world)
+    for policy in ("mail", "mail-2"):
+        client.send("PUT", f"/v1/namespaces/ns/policies/{policy}", {"maxConcurrent": 5})
+        client.put(f"under-{policy}", {**JOB, "policy": policy})
+    client.put("alone")
+    client.put("zebra", {**JOB, "policy": "mail", "labels": {"team": "ops"}})
+    assert listed(client, "policy=mail") == [["under-mail", "zebra"]]
+    assert listed(client, "policy=mail&limit=1") == [["under-mail"], ["zebra"]]
+    assert listed(client, "policy=mail&label=team:ops&state=active&contains=eb") == [["zebra"]]
+    assert listed(client, "policy=never") == [[]]
+    client.send("DELETE", "/v1/namespaces/ns/policies/mail")
+    assert listed(client, "policy=mail&prefix=u") == [["under-mail"]]
+
+
+@pytest.mark.parametrize("name", ["", "..", "a%20b", "x" * 129])
+def test_a_policy_that_is_no_name_is_refused_with_what_would_be_right(name: str) -> None:
+    refused = Client().send("GET", f"/v1/namespaces/ns/jobs?policy={name}")
+    assert (refused.status, refused.pointers) == (422, ["/policy"])
+    assert refused.json["errors"][0]["detail"] == NAME_RULE
+
+
+@pytest.mark.parametrize(
+    ("query", "pointers"),
+    [
+        ("limit=0", ["/limit"]),
+        ("limit=201", ["/limit"]),
+        ("limit=x", ["/limit"]),
+        ("limit=", ["/limit"]),
+        ("limit=1&limit=2", ["/limit"]),
+        ("cursor=garbage", ["/cursor"]),
+        ("cursor=%00", ["/cursor"]),
+        ("cursor=", ["/cursor"]),
+        ("cursor=cnVuczph", ["/cursor"]),
+        ("state=running", ["/state"]),
+        ("label=team", ["/label/0"]),
+        ("label=:x", ["/label/0"]),
+        ("prefix=a%2Fb", ["/prefix"]),
+        ("prefix=" + "x" * 129, ["/prefix"]),
+        ("sort=name", ["/sort"]),
+        ("limit=0&state=x", ["/state", "/limit"]),
+        ("policy=a&policy=b", ["/policy"]),
+        ("limit=99999999999999999999999999999999", ["/limit"]),
+    ],
+)
+def test_an_invalid_query_parameter_is_refused_by_its_name(query: str, pointers: list[str]) -> None:
+    refused = Client().send("GET", f"/v1/namespaces/ns/jobs?{query}")
+    assert (refused.status, refused.pointers) == (422, pointers)
