@@ -1,8 +1,9 @@
 """Whether a batch took longer than its window, and from when that counts."""
 
 import pytest
+from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
-from tests.unit.runs.test_batch_progress import DUE, TOLD, head_of, told
+from tests.unit.runs.test_batch_progress import DUE, head_of
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.batch_mark import BatchName, BatchSize
