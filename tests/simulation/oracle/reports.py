@@ -117,13 +117,17 @@ def claims_end(tale: Tale) -> Iterator[str]:
 def _was_given_up(tale: Tale, claim: RunStored) -> bool:
     """Whether the trigger became a dead letter after its claim, or its dead letter is the only record.
 
-    Whoever has written the dead letter claims the run in order to record the failure. If the store loses the
-    answer to that claim, the run stays claimed.
+    The delivery function writes the dead letter, and then claims the run in order to record its failure. If
+    the store of runs fails after that claim, the run stays claimed. The claim of a redrive is no such claim.
     """
-    buried_at = tale.buried_at.get(_trigger_id(claim))
+    trigger_id = _trigger_id(claim)
+    buried_at = tale.buried_at.get(trigger_id)
     if buried_at is None:
         return False
-    return buried_at > claim.at or (claim.at - buried_at < READ_BEFORE_MS and _is_troubled(tale, claim.at))
+    if buried_at > claim.at:
+        return True
+    is_redrive = claim.attempts >= tale.redriven_from.get(trigger_id, claim.attempts + 1)
+    return not is_redrive and claim.at - buried_at < READ_BEFORE_MS and _is_troubled(tale, claim.at)
 
 
 def _is_troubled(tale: Tale, at: int) -> bool:

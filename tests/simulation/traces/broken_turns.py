@@ -19,9 +19,7 @@ from tests.simulation.traces.stories import (
 )
 from tests.simulation.traces.trace import Event, LineStored, Requested, RunStored, Written
 
-THIRD: Final = NOON + 180_000
-
-#: The definition of the job in that story.
+#: The definition of the job in the story in_turn.
 TURNS: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
 
 
@@ -36,7 +34,11 @@ BROKEN_TURNS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
     (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
     (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
-    (in_turn, with_(replace(skipped(300), run_id=f"manual-{THIRD}-x")), "is on demand, and was skipped"),
+    (
+        in_turn,
+        with_(replace(skipped(300), run_id=f"manual-{NOON + 180_000}-x")),
+        "is on demand, and was skipped",
+    ),
     (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may wait"),
     (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
     (
