@@ -10,6 +10,7 @@ from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped
 from tests.simulation.traces.broken_switch import switched_off
 from tests.simulation.traces.doctored import (
     Doctoring,
+    changed,
     complaints,
     of,
     with_,
@@ -77,11 +78,24 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
     assert failure_text(failed, replace(again, at=again.at - 30_000))
 
 
+def recorded_late(events: list[Event]) -> list[Event]:
+    """The same, but the function was paused before it recorded that the attempt runs."""
+    return changed(lambda event: getattr(event, "before", None) == "claimed", at=NOON + 254_000)(events)
+
+
 EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
     # A report is refused after `maxRunTime`, also by a clock that is ahead.
     (
         reported,
         lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
+    ),
+    # `maxRunTime` begins with the consumer's answer. A function may pause before it records the attempt.
+    (
+        reported,
+        lambda events: in_order(
+            within("170s", recorded_late(events)),
+            asked("heartbeat", 299, error="GoneError"),
+        ),
     ),
     # An operator completed the run in time. The consumer's own report comes late, and changes nothing.
     (

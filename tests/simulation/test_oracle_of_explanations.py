@@ -1,5 +1,7 @@
 """The oracle asks that explanations agree with the trace, and that each run that needs a look has a flag."""
 
+from dataclasses import replace
+
 import pytest
 from tests.simulation.oracle.explain import (
     Explained,
@@ -11,7 +13,7 @@ from tests.simulation.simulation import run
 from tests.simulation.traces import stories
 from tests.simulation.traces.losses import TimersLost
 from tests.simulation.traces.stories import NOON, THROUGH, UID
-from tests.simulation.traces.trace import Deleted, Event, RunStored, Verb
+from tests.simulation.traces.trace import Deleted, Event, RunStored, TimerStored, Verb
 
 MINUTE = 60_000
 DUE = NOON + MINUTE
@@ -44,6 +46,34 @@ def test_a_trigger_without_a_record_may_be_skipped_after_a_loss_although_it_was_
     events: list[Event] = [each for each in story("succeeded") if not isinstance(each, RunStored)]
     assert complaints("misfire", events) == [f"job at {DUE} is explained by misfire, but it was sent"]
     assert complaints("misfire", [*events, TimersLost(DUE + 1)]) == []
+
+
+def sent_and_skipped(reason: str, *more: Event, skipped_ms: int = 500) -> list[Event]:
+    """A trigger that was sent, of which nothing was recorded. A copy of it was skipped."""
+    request = stories.requested(60)
+    record = replace(stories.run(request, None, "skipped"), at=request.at + skipped_ms, reason=reason)
+    return [stories.written("create", "1-a", 0), request, record, *more]
+
+
+def test_a_copy_of_a_trigger_without_a_record_may_be_skipped_by_overlap() -> None:
+    assert complaints("overlap", sent_and_skipped("overlap")) == []
+    it_was_sent = [f"job at {DUE} is explained by overlap, but it was sent"]
+    assert complaints("overlap", sent_and_skipped("overlap", skipped_ms=-1)) == it_was_sent
+    succeeded = stories.run(stories.requested(60), None, "succeeded")
+    assert complaints("overlap", [succeeded, *sent_and_skipped("overlap")]) == it_was_sent
+    again = stories.requested(60, attempt=2)
+    assert complaints("overlap", [*sent_and_skipped("overlap"), again]) == it_was_sent
+
+
+def test_a_trigger_without_a_record_may_be_a_misfire_if_its_timer_was_put_off() -> None:
+    it_was_sent = [f"job at {DUE} is explained by misfire, but it was sent"]
+    assert complaints("misfire", sent_and_skipped("misfire")) == it_was_sent
+    timer = TimerStored(NOON, 0, "job", UID, "1-a", "occurrence", DUE + 5 * MINUTE, "key")
+    put_off = replace(timer, put_off_by_ms=5 * MINUTE)
+    assert complaints("misfire", sent_and_skipped("misfire", timer)) == it_was_sent
+    assert complaints("misfire", sent_and_skipped("misfire", put_off)) == []
+    of_a_later_one = replace(put_off, due_at=DUE + 6 * MINUTE)
+    assert complaints("misfire", sent_and_skipped("misfire", of_a_later_one)) == it_was_sent
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The oracle on the times of a schedule: which ones a series has after its request and after an update."""
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
@@ -7,7 +8,7 @@ from tests.simulation.oracle.lives import lives_of
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.times import no_time_is_left_out
 from tests.simulation.traces.doctored import changed, complaints, of, with_, without
-from tests.simulation.traces.stories import NOON, delivered, every_minute, in_order, written
+from tests.simulation.traces.stories import NOON, deleted, delivered, every_minute, in_order, written
 from tests.simulation.traces.trace import Event, Requested, Written
 
 _CRON: Final[dict[str, Any]] = {"schedule": "* * * * *", "data": '"x"'}
@@ -125,3 +126,12 @@ def test_an_update_takes_over_no_time_that_earlier_updates_left_behind() -> None
     elsewhere = {**plain, "jitter": "2h", "timezone": "Asia/Kolkata"}
     again = written("patch", "3-c", 2_221, definition=elsewhere, jitter_ms=1_217_000)
     assert list(no_time_is_left_out(Tale([created, moved, again], NOON + 3_600_000, None))) == []
+
+
+def test_nothing_is_owed_of_a_job_that_was_deleted_and_came_back() -> None:
+    # The clock of the creation is ahead. It is repeated after the deletion.
+    created = written("create", "1-a", 57, definition={"schedule": "@every 7h", "data": '"x"'})
+    definition = {**_CRON, "jitter": "1m"}
+    replaced = written("replace", "2-b", 5, definition=definition, jitter_ms=20_000, since=NOON + 4_999)
+    events = [created, replaced, deleted(10), replace(created, at=NOON + 70_000)]
+    assert list(no_time_is_left_out(Tale(events, NOON + 600_000, None))) == []

@@ -221,7 +221,7 @@ def who_goes_on_is_not_refused(tale: Tale) -> Iterator[str]:
             each.state in GOING_ON and not each.is_ending and each.attempts == asked.attempt for each in stood
         )
         is_another = len(tale.namesakes[asked.name, asked.run_id]) > 1
-        begun_at = _accepted_at(tale, answer)
+        begun_at = _answered_at(tale, answer) or _accepted_at(tale, answer)
         shortest_ms = min(_run_times(tale, asked.uid), default=0)
         # A clock that is ahead ends maxRunTime early.
         is_late = begun_at is not None and answer.at - begun_at >= shortest_ms - SIMULATED_SKEW_MS
@@ -245,6 +245,23 @@ def late_reports_are_refused(tale: Tale) -> Iterator[str]:
         if is_late and was_going_on and not _is_repetition(tale, asked):
             what = f"{asked.name}: the {asked.verb} of run {asked.uid}-{asked.run_id}"
             yield f"{what} was taken at {told(answer.at)}, and it runs since {told(begun_at)}"
+
+
+def _answered_at(tale: Tale, answer: RunAnswered) -> int | None:
+    """When the consumer accepted the attempt of a report; None if it never did before the answer.
+
+    `maxRunTime` begins then. The function may be paused before it records that the attempt runs.
+    """
+    asked = answer.asked
+    concluded = tale.conclusions_of.get(f"{asked.uid}-{asked.run_id}", [])
+    return min(
+        (
+            each.at
+            for each in concluded
+            if (each.attempt, each.outcome) == (asked.attempt, "accepted") and each.at <= answer.at
+        ),
+        default=None,
+    )
 
 
 def _accepted_at(tale: Tale, answer: RunAnswered) -> int | None:

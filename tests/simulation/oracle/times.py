@@ -122,9 +122,12 @@ def _with_its_schedule(life: Life, first: int) -> range:
 
 
 def _stretches(life: Life) -> Iterator[tuple[int, int]]:
-    """Return the first and last numbers of writes in a row with one schedule and without bounds."""
-    first = 0
-    for number in range(1, len(life.writes) + 1):
+    """Return the first and last numbers of writes in a row with one schedule and without bounds.
+
+    If a repeated creation brought the job back, nothing is owed of the writes before it.
+    """
+    first = life.first_since_return(len(life.writes) - 1)
+    for number in range(first + 1, len(life.writes) + 1):
         if number == len(life.writes) or _plain(life.writes[number]) != _plain(life.writes[first]):
             if all(_is_unbound(each) for each in life.writes[first:number]):
                 yield first, number - 1
