@@ -57,6 +57,8 @@ class Chronicle(Recorder):
         self.figures: Counter[str] = Counter()
         #: The uids of paused jobs, and the instants of their pauses.
         self.paused: dict[str, Instant] = {}
+        #: The revisions that were replaced, and from when on they own no trigger.
+        self.replaced: dict[str, Instant] = {}
         self.ended: set[str] = set()
         #: The `uid`s of jobs that are deleted, or that DynamoDB has removed.
         self.gone: set[str] = set()
@@ -94,6 +96,7 @@ class Chronicle(Recorder):
         self.quotas.job_changed(before, after)
         if after is not None:
             self.flow.watch.job_changed(after)
+            self.replaced.update((each.rev, each.until) for each in after.earlier if each.until is not None)
             self.figures["writes"] += 1
             if after.paused_at is None:
                 self.paused.pop(after.uid, None)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tests.simulation.workload.flows import Flows
 from tests.simulation.workload.lanes import also_has
+from tests.simulation.workload.on_demand import OnDemand
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
@@ -48,8 +49,9 @@ _FUNCTIONS: Final = (1, 2, 4, 8)
 _LIMITS: Final = (1, 2, 3, 5, 12, 40)
 _RATES: Final = (None, None, None, Rate(5, SECOND_MS), Rate(60, MINUTE_MS))
 
-#: The notifications of other jobs fire a job up to so often in a minute, each time with its whole batch.
-_FOLLOWED_EACH_MINUTE: Final = 12
+#: The notifications of other jobs fire a job up to so often in a minute, each time with its whole batch. The
+#: job before it may follow another one, and others send under the same policy.
+_FOLLOWED_EACH_MINUTE: Final = 20
 
 #: The share of seeds in which the policy is changed, how often at most, and the share of deletions.
 _CHANGED: Final = 0.5
@@ -114,7 +116,8 @@ class Policies:
         Batches that keep coming faster than the rate would leave a line that never becomes empty.
         """
         rate = None if self.limits is None else self.limits.rate
-        if rate is None or "batch" not in written or not Flows.of(self.seed).is_on:
+        are_followed = Flows.of(self.seed).is_on or OnDemand.of(self.seed).is_on
+        if rate is None or "batch" not in written or not are_followed:
             return written
         count_max = rate.limit * MINUTE_MS // rate.per_ms // _FOLLOWED_EACH_MINUTE
         batch = written["batch"]

@@ -95,7 +95,9 @@ _OUT_OF_FOCUS: Final = 0.25
 
 #: In seeds that last for days or weeks, the deliver role and the queue have this much of their trouble. A
 #: held trigger is put back a hundred times a day, so frequent duplicates would fill the world.
+#: Its copies multiply too, so a seed of more days than `_DAYS` has less of that trouble each day.
 _OVER_DAYS: Final = 0.05
+_DAYS: Final = 4
 _OVER_WEEKS: Final = 0.0015
 
 #: How long a process is paused, at most; each pause uses one of two bounds. The longer one is what the
@@ -243,9 +245,9 @@ class Troubles:
         level = self.levels[kind]
         return level * self.delivering if kind == "copies" else level
 
-    def for_days(self) -> "Troubles":
-        """Return the same troubles for a seed that lasts for days."""
-        return replace(self, delivering=_OVER_DAYS)
+    def for_days(self, days: float) -> "Troubles":
+        """Return the same troubles for a seed that lasts for so many days."""
+        return replace(self, delivering=_OVER_DAYS * min(1.0, _DAYS / days))
 
     def for_weeks(self) -> "Troubles":
         """Return the same troubles for a seed that lasts for weeks."""

@@ -1,11 +1,10 @@
 """The flow functions of a simulation, the queue of work messages, and writes of the policy."""
 
-from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from tests.simulation.traces.chronicle import FlowStores
+from tests.simulation.traces.chronicle import Chronicle, FlowStores
 from tests.simulation.workload.policies import POLICY
 from tests.simulation.world.gate import Gate
 from tests.simulation.world.machines import Fleet
@@ -150,18 +149,15 @@ class FlowFunctions:
         policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, size, PARTITIONS_MIN, now, now)
         assert self._stores.policies.put(policy, None)
 
-    def is_at_rest(self, through: Instant, gone: AbstractSet[str], paused: Mapping[str, Instant]) -> bool:
+    def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:
         """Whether nothing that is due by then waits in the line, other than what is not owed.
 
-        That is a trigger of a job that is `gone`, or one that fell due after its job was `paused` at that
-        instant. A sweeper that was killed left such an entry without a work message. When the page of timers
-        is swept again, the trigger is not owed any more, so nobody reads the line for it.
+        That is a trigger of a job that is gone, or one that fell due after its job was paused or its revision
+        was replaced. A sweeper that was killed left such an entry without a work message. When the page of
+        timers is swept again, the trigger is not owed any more, so nobody reads the line for it.
         """
         waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
-        return all(
-            each.not_before > through or each.trigger.uid in gone or _is_of_a_pause(each.trigger, paused)
-            for each in waiting
-        )
+        return all(each.not_before > through or _is_not_owed(each.trigger, chronicle) for each in waiting)
 
     def change(self, limits: PolicyLimits | None) -> None:
         """Let an operator write the policy, or delete it, until it is done or something else is wanted."""
@@ -192,6 +188,10 @@ class FlowFunctions:
         self._begin(process, body)
 
 
-def _is_of_a_pause(trigger: Trigger, paused: Mapping[str, Instant]) -> bool:
-    """Whether a trigger of the schedule fell due while its job was paused. The resume decides about it."""
-    return trigger.demand is None and trigger.due_at > paused.get(trigger.uid, NEVER)
+def _is_not_owed(trigger: Trigger, chronicle: Chronicle) -> bool:
+    """Whether nobody owes a trigger: its job is gone, or its schedule did not rule when it fell due.
+
+    The resume of a paused job decides about what fell due during the pause.
+    """
+    ruled_until = min(chronicle.paused.get(trigger.uid, NEVER), chronicle.replaced.get(trigger.rev, NEVER))
+    return trigger.uid in chronicle.gone or (trigger.demand is None and trigger.due_at > ruled_until)
