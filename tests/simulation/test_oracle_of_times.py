@@ -133,5 +133,5 @@ def test_nothing_is_owed_of_a_job_that_was_deleted_and_came_back() -> None:
     created = written("create", "1-a", 57, definition={"schedule": "@every 7h", "data": '"x"'})
     definition = {**_CRON, "jitter": "1m"}
     replaced = written("replace", "2-b", 5, definition=definition, jitter_ms=20_000, since=NOON + 4_999)
-    events = [created, replaced, deleted(10), replace(created, at=NOON + 70_000)]
+    events: list[Event] = [created, replaced, deleted(10), replace(created, at=NOON + 70_000)]
     assert list(no_time_is_left_out(Tale(events, NOON + 600_000, None))) == []

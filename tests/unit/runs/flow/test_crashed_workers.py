@@ -296,7 +296,7 @@ def test_what_a_crashed_worker_may_have_begun_still_says_so_in_other_partitions(
     scene = test_line_share.Scene(packs, wanted, crashed_until)
     # The entry of the crash became one of each trigger. The worker learns how large the others are.
     for _ in range(3):
-        scene.walk.read_ahead(test_line_share.POLICY, wanted, is_whole=True)
+        scene.walk.read_ahead(test_line_share.POLICY, wanted, lambda: True)
     assert scene.walk.share(test_line_share.POLICY, 2, enough=12) == 2
     moved = [
         entry

@@ -44,7 +44,7 @@ class Scene:
             POLICY.key, lines=self.lines, line_up=line_up, clock=clock, ids=CountingIds(),
             concurrently=one_by_one, pace=Pace(clock),
         )  # fmt: skip
-        assert self.walk.read_ahead(POLICY, wanted, is_whole=True)
+        assert self.walk.read_ahead(POLICY, wanted, lambda: True)
 
     def waiting(self) -> list[tuple[int, str]]:
         """The partition and the trigger of all that stands in the line."""
@@ -133,7 +133,7 @@ def test_a_partition_that_another_worker_claims_first_is_passed_over() -> None:
         return partial(claim, place)(*others)  # type: ignore[arg-type]
 
     scene.lines.claim = first_refused  # type: ignore[method-assign, assignment]
-    assert scene.walk.read_ahead(POLICY, 6, is_whole=True)
+    assert scene.walk.read_ahead(POLICY, 6, lambda: True)
     assert refused == [places[0]]
     assert scene.walk.waiting == 2
 
@@ -142,7 +142,7 @@ def test_what_waits_in_a_worker_keeps_its_priority() -> None:
     scene = Scene([triggers(0, 40)], wanted=6)
     high = PLACE._replace(priority="high")
     scene.lines.put(high, entry_of(triggers(100, 40), NOON, "high"))
-    assert scene.walk.read_ahead(POLICY, 60, is_whole=True)
+    assert scene.walk.read_ahead(POLICY, 60, lambda: True)
     scene.walk.share(POLICY, 2, enough=12)
     places = {
         message.trigger.id: place.priority
@@ -166,7 +166,7 @@ def test_a_worker_goes_back_to_the_partition_that_it_left_for_a_higher_priority(
     scene = Scene([triggers(each, 1) for each in range(20)], wanted=6)
     scene.lines.put(READ_FIRST, entry_of(triggers(100, 1), NOON, "high"))
     scene.walk.read_higher(POLICY)
-    assert scene.walk.read_ahead(POLICY, 30, is_whole=False)
+    assert scene.walk.read_ahead(POLICY, 30, lambda: False)
     assert scene.walk.waiting == 21
 
 
@@ -180,7 +180,7 @@ def test_a_worker_reads_as_few_large_entries_as_it_needs() -> None:
         return top(place, before, limit)
 
     scene.lines.top = counted  # type: ignore[method-assign]
-    scene.walk.read_ahead(POLICY, 200, is_whole=False)
+    scene.walk.read_ahead(POLICY, 200, lambda: False)
     assert scene.walk.waiting == 200
     # One more shows whether others could help, besides the entry that this worker has taken up.
     assert limits == [1 + 1 + 1]

@@ -6,10 +6,12 @@ from typing import TypeVar
 import pytest
 from tests.contract.builders import NOON
 from tests.fakes.doubles import HandClock
-from tests.unit.runs.flow.test_line_worker import LIMIT_MS, WORK, Flow, flow, triggers
+from tests.unit.runs.flow.test_line_worker import KEY, LIMIT_MS, WORK, Flow, flow, triggers
 
 from sweephand.base.errors import StoreError
-from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.model.policy import Rate
+from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.pace import Pace
 
@@ -58,6 +60,19 @@ def test_a_worker_ends_before_its_function_when_its_stores_become_slow(
     waiting = {each.trigger.id for each in scene.waiting()}
     assert waiting | {each.trigger.id for each in scene.delivered} == {each.trigger.id for each in due}
     assert scene.sent
+
+
+@pytest.mark.parametrize("number", [4, 30, 60, 79])
+def test_a_worker_that_searches_a_long_line_in_slow_stores_has_time_to_leave(number: int) -> None:
+    scene = flow(400, rate=Rate(1, MINUTE_MS))
+    place = LinePlace(KEY, "low", number)
+    [message] = triggers(1)
+    scene.lines.put(place, entry_of([message], NOON, "message"))
+    began_at = scene.clock.time = NOON + SECOND_MS
+    ends_at = began_at + LIMIT_MS
+    worker(scene, began_at).work(WORK, 1, ends_at, lambda: None)
+    assert scene.clock.time < ends_at
+    assert scene.delivered == [message] or (scene.waiting() == [message] and scene.sent)
 
 
 def test_the_slowest_call_counts_also_if_it_failed() -> None:

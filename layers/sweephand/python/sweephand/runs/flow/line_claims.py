@@ -1,6 +1,6 @@
 """The partitions of a line that one worker walks: finding, claiming, renewing and releasing them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import Concurrently, parts
@@ -65,19 +65,22 @@ class LineClaims:
         """How many partitions this worker has claimed."""
         return len(self._claims)
 
-    def find(self, policy: Policy, *, is_whole: bool) -> Sequence[Found]:
+    def find(self, policy: Policy, reads_on: Callable[[], bool]) -> Sequence[Found]:
         """Partitions that have due work and are claimed by nobody, all of the highest priority that has any.
 
-        A few random partitions of each priority are read, and if nothing is found, all others if so asked.
-        Those that are returned were read together. The one whose first entry is due first comes first.
+        A few random partitions of each priority are read. If nothing is found, others are read as long as
+        `reads_on` says so, which is asked before each read of a few together. Those that are returned were
+        read together. The one whose first entry is due first comes first.
         """
         first, count = self._random(policy), policy.partitions
         found = self._find_among(self._places(policy, PRIORITIES, first, min(SAMPLE_READS, count)))
-        if found or not is_whole:
+        if found:
             return found
         for priority in PRIORITIES:
             rest = self._places(policy, [priority], first + SAMPLE_READS, max(0, count - SAMPLE_READS))
             for some in parts(rest, READS_AT_ONCE):
+                if not reads_on():
+                    return ()
                 if found := self._find_among(some):
                     return found
         return ()

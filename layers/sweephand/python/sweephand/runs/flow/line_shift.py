@@ -175,9 +175,8 @@ class Shift:
             if self._was_full and not self._walk.waiting:
                 # The consumer is faster than the stores.
                 self._ahead = min(2 * self._ahead, AHEAD_MAX * policy.holder_size)
-            self._was_read = was_read = self._walk.read_ahead(
-                policy, self._ahead, is_whole=self._reads_all(policy)
-            )
+            reads_on = partial(self._reads_on, policy)
+            self._was_read = was_read = self._walk.read_ahead(policy, self._ahead, reads_on)
             self._was_full = self._walk.waiting >= self._ahead
             self._pause_ms = LINE_LOOK_MS if was_read else min(2 * self._pause_ms, LINE_LOOK_MAX_MS)
             self._look_at = now + self._pause_ms
@@ -214,13 +213,15 @@ class Shift:
         self._was_idle, self._has_ended = is_idle, has_ended
         return self._walk.waiting < self._ahead and (self._was_read or now >= self._look_at)
 
-    def _reads_all(self, policy: Policy) -> bool:
-        """Whether to read every partition if a few random ones have no work.
+    def _reads_on(self, policy: Policy) -> bool:
+        """Whether to read the next partitions, after all that were read have no work.
 
-        A worker that has found nothing yet does. One that has nothing more to do does so if there are not too
-        many, since all are read once more when it has released its holder.
+        A worker that has found nothing yet does, and so does one that has nothing more to do if there are not
+        too many. While stores are slow, it ends with time enough to walk what it finds, and to leave. All are
+        read once more when it has released its holder, or by the next worker.
         """
-        return self._has_ended and (not self._has_worked or policy.partitions <= READS_AT_ONCE)
+        reads_all = not self._has_worked or policy.partitions <= READS_AT_ONCE
+        return self._has_ended and reads_all and self._has_time(self._worker.now())
 
     def _is_idle(self) -> bool:
         """Whether a permit is free, and nothing waits here for it."""

@@ -173,18 +173,19 @@ class LineWalk:
         """Walk the partition of the hint in a work message, if it has due work and nobody walks it."""
         self._switch(self._claims.find_at(policy, hint))
 
-    def read_ahead(self, policy: Policy, wanted: int, *, is_whole: bool) -> bool:
+    def read_ahead(self, policy: Policy, wanted: int, reads_on: Callable[[], bool]) -> bool:
         """Read entries until so many triggers wait here, or until no partition has a due one that is free.
 
-        If nothing is due in the partition that is walked, a few others are read, or all of them if so asked.
-        Returns whether any entry was read. `sees_more` then says whether another worker could help.
+        If nothing is due in the partition that is walked, a few others are read. If those have nothing
+        either, the rest is read as long as `reads_on` says so, up to all of them. Returns whether any entry
+        was read. `sees_more` then says whether another worker could help.
         """
         self._spare, self._elsewhere_at = [], 0
         # Other threads take triggers meanwhile, so the number that waits says nothing.
         was_read = self._read(wanted) or (self._claims.go_back() and self._read(wanted))
         if not was_read:
             # Nothing new is due in this partition. Its last triggers need not be over to begin another one.
-            self._switch(self._claims.find(policy, is_whole=is_whole))
+            self._switch(self._claims.find(policy, reads_on))
             was_read = self._read(wanted)
         busy = {place for place, _ in tuple(self._entries)}
         if self.waiting and self._claims.current is not None:
