@@ -139,11 +139,8 @@ class Simulation:
         self._scenario = scenario = scenario if backlog is None else backlog.scenario(scenario)
         troubles = Troubles.of(seed, mask)
         if scenario.is_sparse:
-            troubles = (
-                troubles.for_weeks()
-                if scenario.is_for_weeks
-                else troubles.for_days(scenario.minutes * MINUTE_MS / DAY_MS)
-            )
+            is_for_weeks = scenario.is_for_weeks
+            troubles = troubles.for_weeks() if is_for_weeks else troubles.for_days(scenario.minutes)
         self._troubles = troubles
         self.scheduler = scheduler = Scheduler(scenario.begins_at)
         self._chronicle = chronicle = Chronicle(scheduler)

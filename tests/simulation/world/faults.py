@@ -11,7 +11,7 @@ from math import log
 from random import Random
 from typing import Final, Literal, TypeAlias
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
 
 #: The functions that are simulated.
 Role: TypeAlias = Literal["api", "tick", "sweep", "deliver"]
@@ -95,10 +95,12 @@ _OUT_OF_FOCUS: Final = 0.25
 
 #: In seeds that last for days or weeks, the deliver role and the queue have this much of their trouble. A
 #: held trigger is put back a hundred times a day, so frequent duplicates would fill the world.
-#: Its copies multiply too, so a seed of more days than `_DAYS` has less of that trouble each day.
 _OVER_DAYS: Final = 0.05
-_DAYS: Final = 4
 _OVER_WEEKS: Final = 0.0015
+
+#: The copies of a held trigger multiply too. So a seed of more than these days has less of that trouble each
+#: day.
+_DAYS: Final = 4
 
 #: How long a process is paused, at most; each pause uses one of two bounds. The longer one is what the
 #: protocol allows: five minutes, and ten for the API. The shorter one is about as long as the guards against
@@ -245,8 +247,9 @@ class Troubles:
         level = self.levels[kind]
         return level * self.delivering if kind == "copies" else level
 
-    def for_days(self, days: float) -> "Troubles":
-        """Return the same troubles for a seed that lasts for so many days."""
+    def for_days(self, minutes: int) -> "Troubles":
+        """Return the same troubles for a seed that lasts for days, given in minutes."""
+        days = minutes * MINUTE_MS / DAY_MS
         return replace(self, delivering=_OVER_DAYS * min(1.0, _DAYS / days))
 
     def for_weeks(self) -> "Troubles":
