@@ -49,7 +49,7 @@ def test_a_trigger_without_a_record_may_be_skipped_after_a_loss_although_it_was_
 
 
 def sent_and_skipped(reason: str, *more: Event, skipped_ms: int = 500) -> list[Event]:
-    """A trigger that was sent, of which nothing was recorded. A copy of it was skipped."""
+    """A trigger that Sweephand sent without a record, and the record of a copy that it skipped."""
     request = stories.requested(60)
     record = replace(stories.run(request, None, "skipped"), at=request.at + skipped_ms, reason=reason)
     return [stories.written("create", "1-a", 0), request, record, *more]

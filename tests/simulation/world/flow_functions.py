@@ -152,9 +152,9 @@ class FlowFunctions:
     def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:
         """Whether nothing that is due by then waits in the line, other than what is not owed.
 
-        That is a trigger of a job that is gone, or one that fell due after its job was paused or its revision
-        was replaced. A sweeper that was killed left such an entry without a work message. When the page of
-        timers is swept again, the trigger is not owed any more, so nobody reads the line for it.
+        Nobody owes a trigger of a job that is gone. Nobody owes a trigger that fell due after a client paused
+        its job or replaced its revision. A sweeper that was killed left such an entry without a work message.
+        The next sweeper of that page finds that nobody owes the trigger, so it calls nobody to the line.
         """
         waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
         return all(each.not_before > through or _is_not_owed(each.trigger, chronicle) for each in waiting)

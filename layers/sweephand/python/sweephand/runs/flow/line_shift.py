@@ -216,9 +216,10 @@ class Shift:
     def _reads_on(self, policy: Policy) -> bool:
         """Whether to read the next partitions, after all that were read have no work.
 
-        A worker that has found nothing yet does, and so does one that has nothing more to do if there are not
-        too many. While stores are slow, it ends with time enough to walk what it finds, and to leave. All are
-        read once more when it has released its holder, or by the next worker.
+        A worker that has found nothing yet reads on. A worker that has nothing more to do reads on if the
+        line has few partitions. While stores are slow, a worker stops reading when it has just enough time to
+        walk what it finds, and to leave. When it has released its holder, it reads all partitions once more,
+        or it calls a worker that does.
         """
         reads_all = not self._has_worked or policy.partitions <= READS_AT_ONCE
         return self._has_ended and reads_all and self._has_time(self._worker.now())
