@@ -148,7 +148,8 @@ def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, left
 class AnchoredTimeline:
     """An instant at which a series begins, and after it the instants of `rest`, each `shift_ms` later.
 
-    Without `is_counted` the beginning does not fire. The wall clock counts whole seconds. The shift is the part of a second that the anchor had.
+    Without `is_counted` the beginning does not fire. The wall clock counts whole seconds. The shift is the
+    part of a second that the anchor had.
     """
 
     begun_at: Instant
