@@ -1,4 +1,4 @@
-"""The command: writes docs/cost.md from the template, the prices and the measured points.
+"""The command: writes docs/cost.md and the prices on other pages. It takes template, prices, measured points.
 
 python -m infra.bill                      # seconds
 python -m infra.bill --check              # fails if the page is not what it would write
@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bill import batches, counting, fill, handling, measured, page, tables
+from infra.bill import batches, counting, fill, handling, measured, page, quotes, tables
 from infra.bill.template import template
 from infra.bill.triggers import Bill
 from infra.local.places import Place
@@ -45,13 +45,14 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{part} was not measured: {why}", file=sys.stderr)
                 return 1
     bill = Bill(measured.load(), template())
-    text = page.text(bill)
+    wanted = {page.PAGE: page.text(bill)} | {path: text for path, _, text in quotes.outdated(bill)}
+    outdated = {path: text for path, text in wanted.items() if path.read_text(encoding="utf-8") != text}
     if asked.check:
-        if page.PAGE.read_text(encoding="utf-8") == text:
-            return 0
-        print("docs/cost.md is not what the template, the prices and the measured points give: run make bill")
-        return 1
-    page.PAGE.write_text(text, encoding="utf-8")
+        for path in outdated:
+            print(f"{path.name} is not what the template, the prices and the points give: run make bill")
+        return 1 if outdated else 0
+    for path, text in outdated.items():
+        path.write_text(text, encoding="utf-8")
     print(tables.by_rate(bill), tables.aims(bill), tables.idle_table(bill), sep="\n\n")
     print(f"\nThe page is in {page.PAGE}")
     return 0

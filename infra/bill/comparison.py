@@ -7,7 +7,7 @@ from typing import Final
 
 from infra.bill import tables
 from infra.bill.lines import MILLION, MONTH_S, total
-from infra.bill.triggers import PARTS, Bill, Case, eventbridge
+from infra.bill.triggers import PARTS, Bill, Case, eventbridge, scheduler
 
 #: The rates and the herds of the plots.
 PLOTTED: Final = (0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
@@ -19,7 +19,7 @@ _DOLLARS_MAX: Final = 8
 
 
 def plot(bill: Bill) -> str:
-    """Dollars a million by rate: ours without and with history, and EventBridge's."""
+    """Dollars a million by rate: ours with and without history, and EventBridge's two prices."""
 
     def ours(case: Case) -> str:
         return tables.dollars(total(bill.lines(case)))
@@ -27,17 +27,17 @@ def plot(bill: Bill) -> str:
     cases = [Case(rate=rate) for rate in PLOTTED]
     plain = ", ".join(map(ours, cases))
     kept = ", ".join(ours(replace(each, keeps_history=True)) for each in cases)
-    theirs = ", ".join([tables.dollars(total(eventbridge()))] * len(cases))
+    theirs = [", ".join([tables.dollars(total(each))] * len(cases)) for each in (eventbridge(), scheduler())]
     return _chart(
         "Dollars a million triggers, by triggers a second",
         [f"{rate:g}" for rate in PLOTTED],
-        [plain, kept, theirs],
+        [kept, plain, *theirs],
     )
 
 
 def plot_of_herds(bill: Bill) -> str:
     """Dollars a million by how many triggers are due together, and EventBridge's."""
-    cases = [Case(herd=herd) for herd in HERDS_PLOTTED]
+    cases = [Case(herd=herd, keeps_history=True) for herd in HERDS_PLOTTED]
     ours = ", ".join(tables.dollars(total(bill.lines(case))) for case in cases)
     theirs = ", ".join([tables.dollars(total(eventbridge()))] * len(cases))
     return _chart(
@@ -57,41 +57,38 @@ def _chart(title: str, names: Sequence[str], lines: Sequence[str]) -> str:
 
 
 def cheaper_from(
-    bill: Bill, *, keeps_history: bool = False, with_idle: bool = False, of_parts: Sequence[str] = PARTS
+    bill: Bill, *, keeps_history: bool = True, with_idle: bool = False, to_webhook: bool = True
 ) -> float:
-    """The rate from which those parts of a million recurring triggers cost less than EventBridge asks.
+    """The rate from which a million recurring triggers cost less than EventBridge asks; infinite if at none.
 
-    Between two counted rates, the price is taken to follow the logarithm of the rate.
+    EventBridge calls a webhook, or starts a Lambda function. Between two counted rates, the price is taken to
+    follow the logarithm of the rate.
     """
 
     def price(rate: float) -> float:
         fixed = total(tables.idle_lines(bill)) / (rate * MONTH_S / MILLION) if with_idle else 0
-        return _asked(bill, Case(rate=rate, keeps_history=keeps_history), of_parts) + fixed
+        return total(bill.lines(Case(rate=rate, keeps_history=keeps_history))) + fixed
 
-    return _crossing(_counted_rates(bill), price)
+    return _crossing(_counted_rates(bill), price, total(eventbridge() if to_webhook else scheduler()))
 
 
 def cheaper_together_from(
-    bill: Bill, *, keeps_history: bool = False, of_parts: Sequence[str] = PARTS
+    bill: Bill, *, keeps_history: bool = True, of_parts: Sequence[str] = PARTS
 ) -> float:
     """How many triggers must fall due together for those parts to cost less than EventBridge asks."""
 
     def price(herd: float) -> float:
-        return _asked(bill, Case(herd=int(herd), keeps_history=keeps_history), of_parts)
+        lines = bill.lines(Case(herd=int(herd), keeps_history=keeps_history))
+        return total(line for line in lines if line.part in of_parts)
 
-    return _crossing(HERDS_COUNTED, price)
-
-
-def _asked(bill: Bill, case: Case, of_parts: Sequence[str]) -> float:
-    return total(line for line in bill.lines(case) if line.part in of_parts)
+    return _crossing(HERDS_COUNTED, price, total(eventbridge()))
 
 
 def _counted_rates(bill: Bill) -> list[float]:
     return sorted(each.rate for each in bill.measured.counts if each.kind == "recurring" and each.rate)
 
 
-def _crossing(points: Sequence[float], price: Callable[[float], float]) -> float:
-    limit = total(eventbridge())
+def _crossing(points: Sequence[float], price: Callable[[float], float], limit: float) -> float:
     before: tuple[float, float] | None = None
     for point in points:
         asked = price(point)

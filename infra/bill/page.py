@@ -1,26 +1,64 @@
 """docs/cost.md: the text of page.md with the tables, plots and figures of a bill."""
 
+import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from infra.bench.flow_units import ANSWER_S, EVENTS, PERMITS_OF_FUNCTION
-from infra.bench.prices import CHECKED
-from infra.bill import audits, batches, comparison, evidence, keeping, rebuilds, stats, tables, watches
-from infra.bill.lines import total
-from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge
+from infra.bench.prices import ALARMS, CHECKED
+from infra.bill import audits, batches, comparison, evidence, idle, keeping, rebuilds, stats, tables, watches
+from infra.bill.lines import MILLION, MONTH_DAYS, MONTH_S, total
+from infra.bill.triggers import CONNECTION_BYTES, METRICS, PARTS, Bill, Case, eventbridge, scheduler
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 _TEXT: Final = Path(__file__).with_name("page.md")
 
 
-def _together_without_metrics(bill: Bill) -> float:
-    return comparison.cheaper_together_from(bill, of_parts=[part for part in PARTS if part != METRICS])
+def _resting(bill: Bill) -> dict[str, str]:
+    """What a stack that does nothing costs in a month, and what some parameters add."""
+    base = idle.defaults(bill.template)
+
+    def added(**changes: Any) -> float:
+        lines = idle.lines(bill.measured, bill.template, replace(base, **changes))
+        return total(lines) - total(tables.idle_lines(bill))
+
+    def alarms(condition: str) -> str:
+        return tables.dollars(ALARMS.of(bill.template.alarm_metrics_with(condition)))
+
+    resting, snapshots = total(tables.idle_lines(bill)), added(has_snapshots=True)
+    return {
+        "idle_dollars": tables.dollars(resting),
+        "alarm_dollars": tables.dollars(added(has_alarms=True)),
+        "idle_dollars_with_alarms": tables.dollars(resting + added(has_alarms=True)),
+        "valve_alarm_dollars": alarms("HasValveAlarm"),
+        "lane_alarm_dollars": alarms("HasLaneAlarms"),
+        "flow_alarm_dollars": alarms("HasFlowAlarms"),
+        "queue_dollars": tables.dollars(added(queues=base.queues + 1)),
+        "lane_dollars": tables.dollars(added(queues=base.queues + 2)),
+        "snapshot_dollars": tables.dollars(snapshots),
+        "snapshot_dollars_a_day": tables.dollars(snapshots / MONTH_DAYS),
+    }
+
+
+def _rate(rate: float) -> str:
+    """A rate from which on something holds."""
+    return "at no rate" if rate == math.inf else f"from {rate:.0f} triggers a second on"
+
+
+def _whole(number: float) -> str:
+    return f"{math.ceil(number)}"
 
 
 def text(bill: Bill) -> str:
     """The whole page. It is the same for the same template, prices and measured points."""
+    return _TEXT.read_text(encoding="utf-8").format_map(figures(bill))
+
+
+def figures(bill: Bill) -> dict[str, str]:
+    """What stands in the braces of page.md."""
     handling = bill.measured.handling
-    figures = {
+    return {
         "by_rate": tables.by_rate(bill),
         "parts": tables.parts(bill),
         "aims": tables.aims(bill),
@@ -53,17 +91,27 @@ def text(bill: Bill) -> str:
         "plot": comparison.plot(bill),
         "plot_of_herds": comparison.plot_of_herds(bill),
         "eventbridge": tables.dollars(total(eventbridge())),
-        "idle_dollars": tables.dollars(total(tables.idle_lines(bill))),
+        "scheduler": tables.dollars(total(scheduler())),
+        **_resting(bill),
+        "month_dollars": f"{total(tables.month(bill, 100.0)):.0f}",
+        "month_dollars_without_history": f"{total(tables.month(bill, 100.0, keeps_history=False)):.0f}",
+        "month_dollars_of_eventbridge": f"{100 * MONTH_S / MILLION * total(eventbridge()):.0f}",
         "history_dollars": tables.dollars(
             total(bill.lines(Case(rate=100.0, keeps_history=True))) - total(bill.lines(Case(rate=100.0)))
         ),
         "cheaper_from": f"{comparison.cheaper_from(bill):.1f}",
         "cheaper_from_with_idle": f"{comparison.cheaper_from(bill, with_idle=True):.1f}",
-        "cheaper_from_with_history": f"{comparison.cheaper_from(bill, keeps_history=True):.1f}",
-        "cheaper_together_without_metrics": f"{-(-_together_without_metrics(bill) // 1):.0f}",
-        "cheaper_together": f"{-(-comparison.cheaper_together_from(bill) // 1):.0f}",
-        "cheaper_together_with_history": (
-            f"{-(-comparison.cheaper_together_from(bill, keeps_history=True) // 1):.0f}"
+        "cheaper_from_without_history": f"{comparison.cheaper_from(bill, keeps_history=False):.1f}",
+        "cheaper_than_scheduler_from": _rate(comparison.cheaper_from(bill, to_webhook=False)),
+        "cheaper_than_scheduler_from_without_history": _rate(
+            comparison.cheaper_from(bill, keeps_history=False, to_webhook=False)
+        ),
+        "cheaper_together": _whole(comparison.cheaper_together_from(bill)),
+        "cheaper_together_without_history": _whole(
+            comparison.cheaper_together_from(bill, keeps_history=False)
+        ),
+        "cheaper_together_without_metrics": _whole(
+            comparison.cheaper_together_from(bill, of_parts=[part for part in PARTS if part != METRICS])
         ),
         "memory_deliver": str(bill.template.memory_mb("Deliver")),
         "memory_tick": str(bill.template.memory_mb("Tick")),
@@ -85,4 +133,3 @@ def text(bill: Bill) -> str:
         "measured_on": ", ".join(sorted(set(bill.measured.when.values()))),
         "checked": CHECKED,
     }
-    return _TEXT.read_text(encoding="utf-8").format_map(figures)

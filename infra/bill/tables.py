@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.bill import idle
 from infra.bill.lines import MILLION, MONTH_S, Line, by_part, total, total_with_free_tier
-from infra.bill.triggers import OF_AIM, PARTS, Bill, Case, eventbridge
+from infra.bill.triggers import OF_AIM, PARTS, Bill, Case, eventbridge, scheduler
 
 #: Triggers a second that the page shows, and herds that are due at the beginning of each minute.
 RATES: Final = (1.0, 5.0, 10.0, 20.0, 100.0, 1_000.0)
@@ -39,25 +39,23 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def by_rate(bill: Bill) -> str:
     """Dollars a million of each kind of job and of EventBridge, by rate."""
     rows: list[list[str]] = []
-    for name, kind, keeps_history in (
-        ("recurring, no history", "recurring", False),
-        ("recurring, with history", "recurring", True),
-        ("one-off, created in bulk, no history", "oneOffInBulk", False),
-        ("one-off, created in bulk, with history", "oneOffInBulk", True),
-        ("one-off, created singly, no history", "oneOffSingly", False),
-        ("one-off, created singly, with history", "oneOffSingly", True),
+    for name, kind in (
+        ("recurring", "recurring"),
+        ("one-off, created in bulk", "oneOffInBulk"),
+        ("one-off, created singly", "oneOffSingly"),
     ):
-        cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
-        rows.append(
-            [name, *(dollars(total(bill.lines(each))) if bill.is_counted(each) else "" for each in cases)]
-        )
-    rows.append(["**EventBridge**", *([f"**{dollars(total(eventbridge()))}**"] * len(CASES))])
+        for keeps_history in (True, False):
+            cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
+            row = (dollars(total(bill.lines(each))) if bill.is_counted(each) else "" for each in cases)
+            rows.append([name if keeps_history else f"{name}, no history", *row])
+    for name, lines in (("to a webhook", eventbridge()), ("to Lambda or SQS", scheduler())):
+        rows.append([f"**EventBridge, {name}**", *([f"**{dollars(total(lines))}**"] * len(CASES))])
     return table(["$ a million triggers", *map(named, CASES)], rows)
 
 
 def parts(bill: Bill) -> str:
-    """Dollars a million of each part, for a recurring job without history."""
-    sums = [by_part(bill.lines(each)) for each in CASES]
+    """Dollars a million of each part, for a recurring job."""
+    sums = [by_part(bill.lines(replace(each, keeps_history=True))) for each in CASES]
     rows = [
         [part, *(dollars(each.get(part, 0)) for each in sums)]
         for part in PARTS
@@ -111,41 +109,49 @@ def _judged(value: float, aim: float) -> str:
 
 
 def answers(bill: Bill) -> str:
-    """Dollars a million by how long the consumer takes, for a recurring job without history."""
+    """Dollars a million by how long the consumer takes, for a recurring job."""
+    kept = [replace(each, keeps_history=True) for each in CASES]
     rows = [
-        [
-            f"{answer_s:g} s",
-            *(dollars(total(bill.lines(replace(each, answer_s=answer_s)))) for each in CASES),
-        ]
+        [f"{answer_s:g} s", *(dollars(total(bill.lines(replace(each, answer_s=answer_s)))) for each in kept)]
         for answer_s in ANSWERS_S
     ]
     return table(["the consumer takes", *map(named, CASES)], rows)
 
 
+#: The rates of the table of months, triggers a second.
+MONTHLY: Final = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0)
+
+
+def month(bill: Bill, rate: float, *, keeps_history: bool = True) -> list[Line]:
+    """The lines of a month of a stack whose recurring triggers fire that often a second."""
+    triggers = rate * MONTH_S / MILLION
+    return [*idle_lines(bill), *_times(bill.lines(Case(rate=rate, keeps_history=keeps_history)), triggers)]
+
+
 def months(bill: Bill) -> str:
     """Dollars a month of a stack and of EventBridge, with and without free tiers."""
     rows = []
-    for rate in (0.1, 0.5, 1.0, 5.0, 20.0, 100.0):
+    for rate in MONTHLY:
         triggers = rate * MONTH_S / MILLION
-        ours = [*idle_lines(bill), *_times(bill.lines(Case(rate=rate)), triggers)]
-        theirs = _times(eventbridge(), triggers)
-        rows.append(
-            [
-                f"{rate:g}",
-                f"{triggers:.2f}",
-                dollars(total(ours)),
-                dollars(total(theirs)),
-                dollars(total_with_free_tier(ours)),
-                dollars(total_with_free_tier(theirs)),
-            ]
+        ours, webhook = month(bill, rate), _times(eventbridge(), triggers)
+        sums = (
+            total(ours),
+            total(month(bill, rate, keeps_history=False)),
+            total(webhook),
+            total(_times(scheduler(), triggers)),
+            total_with_free_tier(ours),
+            total_with_free_tier(webhook),
         )
+        rows.append([f"{rate:g}", f"{triggers:.2f}", *map(dollars, sums)])
     columns = [
         "a second",
         "million a month",
         "Sweephand",
-        "EventBridge",
+        "Sweephand, no history",
+        "EventBridge, to a webhook",
+        "EventBridge, to Lambda or SQS",
         "Sweephand, free tiers",
-        "EventBridge, free tiers",
+        "EventBridge, to a webhook, free tiers",
     ]
     return table(columns, rows)
 

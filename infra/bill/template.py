@@ -52,17 +52,26 @@ class Template:
     @property
     def alarm_metrics(self) -> int:
         """How many metrics the usual alarms read, if there are alarms. AWS bills each metric of an alarm."""
-        alarms = self._of_type("AWS::CloudWatch::Alarm")
         # Valve, lanes and flow policies have alarms of their own, which exist only together with them.
-        usual = (alarm for alarm in alarms if alarm.get("Condition") not in _OF_PARAMETERS)
-        metrics = (alarm["Properties"].get("Metrics", [{"MetricStat": None}]) for alarm in usual)
+        return sum(
+            self.alarm_metrics_with(each) for each in self._alarm_conditions if each not in _OF_PARAMETERS
+        )
+
+    def alarm_metrics_with(self, condition: str | None) -> int:
+        """How many metrics those alarms read that have the condition."""
+        alarms = self._of_type("AWS::CloudWatch::Alarm")
+        found = (alarm["Properties"] for alarm in alarms if alarm.get("Condition") == condition)
+        metrics = (alarm.get("Metrics", [{"MetricStat": None}]) for alarm in found)
         return sum("MetricStat" in each for of_alarm in metrics for each in of_alarm)
 
     @property
     def alarms_are_optional(self) -> bool:
         """Whether every alarm depends on the condition that there is a topic."""
-        conditions = {alarm.get("Condition") for alarm in self._of_type("AWS::CloudWatch::Alarm")}
-        return conditions <= {"HasAlarms", *_OF_PARAMETERS}
+        return self._alarm_conditions <= {"HasAlarms", *_OF_PARAMETERS}
+
+    @property
+    def _alarm_conditions(self) -> set[str | None]:
+        return {alarm.get("Condition") for alarm in self._of_type("AWS::CloudWatch::Alarm")}
 
     @property
     def snapshots(self) -> list[str]:

@@ -224,13 +224,18 @@ def dues(case: Case) -> Sequence[float]:
     return pollers.spread(case.rate, seconds, random.Random(3))  # noqa: S311 - the same each time
 
 
+def scheduler() -> list[Line]:
+    """A million schedules of EventBridge Scheduler that start a Lambda function or send to an SQS queue."""
+    return [Line("Scheduler", prices.SCHEDULES, MILLION)]
+
+
 def eventbridge() -> list[Line]:
     """A million one-off or recurring schedules that call an HTTP endpoint: Scheduler, bus, API destination.
 
     EventBridge bills each part by the trigger, at any rate. Logs and data to the consumer are left out.
     """
     return [
-        Line("Scheduler", prices.SCHEDULES, MILLION),
+        *scheduler(),
         Line("bus", prices.EVENTS, MILLION),
         Line("API destination", prices.API_DESTINATIONS, MILLION),
     ]

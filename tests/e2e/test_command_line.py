@@ -122,9 +122,11 @@ def test_what_was_exported_fires_in_another_namespace_when_it_would_have_fired(
 
 def test_a_crontab_becomes_jobs_of_the_stack(sweephand: CommandLine, schedule: Schedule) -> None:
     lines = (
-        "CRON_TZ=Europe/Paris\n30 2 * * 1-5 /bin/backup.sh\n*/5 * * * * flock -n l poll.sh\n#@daily off.sh\n"
+        "CRON_TZ=Europe/Paris\n30 2 * * 1-5 /bin/backup.sh\n"
+        "*/5 * * * * flock -n l /bin/poll; /bin/warn\n#@daily /bin/off\n"
     )
-    made = sweephand.ok("crontab", "-", "--url", "https://example.com/run", given=lines)
+    url = "https://example.com/run"
+    made = sweephand.ok("crontab", "-", "--cron", "cronie", "--url", url, given=lines)
     sweephand.ok("apply", "-f", "-", given=made)
 
     found = {each["name"]: each for each in schedule.client.ask("GET", schedule.path("")[:-1])["items"]}
@@ -133,7 +135,8 @@ def test_a_crontab_becomes_jobs_of_the_stack(sweephand: CommandLine, schedule: S
         "off": "paused",
         "poll": "active",
     }
-    assert found["poll"]["overlap"] == "skip"
+    poll = schedule.client.ask("GET", schedule.path("poll"))
+    assert poll["data"] == {"command": "flock -n l /bin/poll; /bin/warn"}
     assert found["backup"]["timezone"] == "Europe/Paris"
 
 

@@ -1,5 +1,6 @@
 """The command `crontab`: turns a crontab into a file of jobs."""
 
+from enum import Enum
 from typing import Annotated, Any
 
 import typer
@@ -7,8 +8,16 @@ import typer
 from sweephand_client.commands.inputs import read_object, read_text
 from sweephand_client.commands.session import DIFFERS, Session
 from sweephand_client.http.errors import InputError
-from sweephand_client.tasks.crontab.translation import Translated, translate
+from sweephand_client.tasks.crontab.lines import read_lines
+from sweephand_client.tasks.crontab.translation import OF_CRONIE, Translated, translate
 from sweephand_client.tasks.jobs_file import write_jobs_file
+
+
+class Cron(Enum):
+    """The program that reads a crontab."""
+
+    DEBIAN = "debian"
+    CRONIE = "cronie"
 
 
 def crontab(
@@ -20,6 +29,10 @@ def crontab(
     ] = None,
     target: Annotated[str | None, typer.Option(help="Any target, as JSON, @FILE or -.")] = None,
     timezone: Annotated[str | None, typer.Option("--timezone", "-z", help="The zone of the machine.")] = None,
+    cron: Annotated[
+        Cron | None,
+        typer.Option(help="The cron that reads it: Debian's and Ubuntu's, or cronie of Fedora and RHEL."),
+    ] = None,
     like_cron: Annotated[
         bool, typer.Option("--like-cron", help="No retries and no catch-up, as cron.")
     ] = False,
@@ -34,8 +47,12 @@ def crontab(
     if url is not None and target is not None:
         raise InputError("Give --url or --target, not both.")
     given = read_object(target, "--target") if target else None
+    text = read_text(file)
+    if cron is None:
+        _check_variables(text, has_users=system)
     translated = translate(
-        read_text(file),
+        text,
+        dialect=(cron or Cron.DEBIAN).value,
         target={"type": "http", "url": url} if url else given,
         timezone=timezone,
         namespace=session.asked_namespace,
@@ -53,14 +70,24 @@ def crontab(
         raise typer.Exit(DIFFERS)
 
 
+def _check_variables(text: str, *, has_users: bool) -> None:
+    """Refuse a variable that one cron obeys and the other ignores, unless a person said which cron it is."""
+    for line in read_lines(text, "debian", has_users=has_users):
+        if line.kind == "variable" and line.name in OF_CRONIE:
+            raise InputError(
+                f"Line {line.number} sets {line.name}. Cronie obeys it. Debian's cron only hands it to the "
+                "commands. Say which one reads this crontab: --cron cronie, or --cron debian."
+            )
+
+
 def _check_zones(translated: Translated) -> None:
     """Refuse a crontab whose jobs would fire by UTC only because nobody named its zone."""
     if any(
         "schedule" in each.definition and "timezone" not in each.definition for each in translated.file.jobs
     ):
         raise InputError(
-            "A line has no CRON_TZ above it, and cron reads it in the zone of its machine. "
-            "Say which: --timezone Europe/Paris, or --timezone UTC."
+            "Cron reads a line in the zone of its machine, unless cronie has found a CRON_TZ above it. "
+            "Say which zone: --timezone Europe/Paris, or --timezone UTC."
         )
 
 

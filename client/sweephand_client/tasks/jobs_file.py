@@ -1,7 +1,7 @@
 """Reads and writes files of jobs, which `apply` takes: YAML 1.2, and so JSON too."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
@@ -10,6 +10,18 @@ import yaml
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+
+_TAGS: Final = "tag:yaml.org,2002:"
+_INT: Final = f"{_TAGS}int"
+_FLOAT: Final = f"{_TAGS}float"
+#: Which text without quotes is not a string: the core schema of YAML 1.2, with numbers as JSON writes them.
+#: For each tag its pattern, and the characters with which such a text begins.
+_CORE: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
+    f"{_TAGS}bool": (r"true|false", "tf"),
+    f"{_TAGS}null": (r"~|null|", ["~", "n", ""]),
+    _FLOAT: (r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?", "-0123456789"),
+    f"{_TAGS}merge": (r"<<", "<"),
+}
 
 _FIELDS: Final = ("namespace", "labels", "prefix", "defaults", "jobs")
 
@@ -167,8 +179,10 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
     return found
 
 
-def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
-    names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+def _unique(loader: _Loader, node: yaml.Node) -> dict[str, Any]:
+    if not isinstance(node, yaml.MappingNode):
+        raise yaml.constructor.ConstructorError(None, None, "expected a mapping node", node.start_mark)
+    names = [key.value for key, _ in node.value if key.tag != f"{_TAGS}merge"]
     for at, name in enumerate(names):
         if name in names[:at]:
             mark = [key for key, _ in node.value if key.value == name][1].start_mark
@@ -176,41 +190,49 @@ def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
     return _mapping(loader, node)
 
 
-def _number(loader: _Loader, node: yaml.ScalarNode) -> int | Decimal:
+def _scalar(loader: _Loader, node: yaml.ScalarNode) -> Any:
+    """A number, true, false or null. A tag that is written (`!!float .inf`) must fit its text."""
     text = str(loader.construct_scalar(node))
+    pattern, _ = _CORE[_FLOAT if node.tag == _INT else node.tag]
+    if not re.fullmatch(pattern, text):
+        name = node.tag.removeprefix(_TAGS)
+        raise yaml.constructor.ConstructorError(None, None, f"{text!r} is no {name} of JSON", node.start_mark)
+    if node.tag == f"{_TAGS}bool":
+        return text == "true"
+    if node.tag == f"{_TAGS}null":
+        return None
     return int(text) if re.fullmatch("-?[0-9]+", text) else Decimal(text)
+
+
+def _unknown(_: _Loader, node: yaml.Node) -> Any:
+    name = node.tag.replace(_TAGS, "!!")
+    problem = f"the tag {name} makes no value of JSON; leave it out"
+    raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
     # These are line ends of YAML 1.1. Only between double quotes does PyYAML escape them.
     style = '"' if re.search("[\x85\u2028\u2029]", value) else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+    return dumper.represent_scalar(f"{_TAGS}str", value, style=style)
 
 
 def _set_up() -> None:
-    core = {
-        "tag:yaml.org,2002:bool": (r"true|false", "tf"),
-        "tag:yaml.org,2002:null": (r"~|null|", ["~", "n", ""]),
-        "tag:yaml.org,2002:float": (
-            r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?",
-            list("-0123456789"),
-        ),
-        "tag:yaml.org,2002:merge": (r"<<", "<"),
-    }
     for kind in (_Loader, _Dumper):
         kind.yaml_implicit_resolvers = {}
-        for tag, (pattern, first) in core.items():
+        for tag, (pattern, first) in _CORE.items():
             kind.add_implicit_resolver(tag, re.compile(f"(?:{pattern})$"), list(first))
-    _Loader.add_constructor("tag:yaml.org,2002:float", _number)
-    _Loader.add_constructor("tag:yaml.org,2002:map", _unique)
+    kept = (f"{_TAGS}str", f"{_TAGS}seq")
+    _Loader.yaml_constructors = {tag: yaml.SafeLoader.yaml_constructors[tag] for tag in kept}
+    _Loader.add_constructor(None, _unknown)
+    _Loader.add_constructor(f"{_TAGS}map", _unique)
+    for name in ("int", "float", "bool", "null"):
+        _Loader.add_constructor(f"{_TAGS}{name}", _scalar)
     _Dumper.add_representer(str, _text)
     _Dumper.add_representer(
         Decimal,
-        lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", exact_json.write(value)),
+        lambda dumper, value: dumper.represent_scalar(_FLOAT, exact_json.write(value)),
     )
-    _Dumper.add_representer(
-        int, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", str(value))
-    )
+    _Dumper.add_representer(int, lambda dumper, value: dumper.represent_scalar(_FLOAT, str(value)))
 
 
 _set_up()

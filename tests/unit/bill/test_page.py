@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-from infra.bill import comparison, measured, page, tables
+import pytest
+from infra.bill import measured, page, quotes, tables
 from infra.bill.lines import total
 from infra.bill.template import template
 from infra.bill.triggers import Bill
@@ -17,13 +18,56 @@ def test_the_committed_page_is_the_one_that_make_bill_writes() -> None:
     assert page.PAGE.read_text(encoding="utf-8") == text, "run make bill"
 
 
-def test_the_readme_and_other_pages_name_the_figures_of_the_committed_bill() -> None:
+def test_the_prices_on_other_pages_are_those_that_make_bill_writes() -> None:
+    assert [path.name for path, _, _ in quotes.outdated(Bill(measured.load(), template()))] == []
+
+
+#: performance.md keeps what earlier versions cost. infra.capacity writes capacity.md.
+_PAGES_WITH_OTHER_FIGURES: Final = ("cost.md", "performance.md", "capacity.md")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path in (
+            ROOT / "README.md",
+            ROOT / "SECURITY.md",
+            ROOT / "template.yaml",
+            *(ROOT / "docs").rglob("*.md"),
+        )
+        if path.name not in _PAGES_WITH_OTHER_FIGURES and path.parent.name != "decisions"
+    ],
+    ids=lambda path: path.name,
+)
+def test_a_page_has_no_price_that_the_bill_does_not_make(path: Path) -> None:
+    text = re.sub("(?s)```.*?```", "", path.read_text(encoding="utf-8"))
+    assert quotes.unknown_prices(str(path.relative_to(ROOT)), text) == []
+
+
+def test_a_price_that_is_not_up_to_date_is_found_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page_path = tmp_path / "a.md"
+    page_path.write_text("It costs $9.99 a\nmonth, and $1.00 more.\n", encoding="utf-8")
+    monkeypatch.setattr(quotes, "_ROOT", tmp_path)
+    monkeypatch.setattr(quotes, "QUOTES", {"a.md": ("costs ${idle_dollars} a month, and ${metric} more",)})
     bill = Bill(measured.load(), template())
-    idle = f"${tables.dollars(total(tables.idle_lines(bill)))} a month"
-    for name in ("README.md", "CHANGELOG.md", "docs/operations.md", "infra/smoke/__main__.py"):
-        assert idle in (ROOT / name).read_text(encoding="utf-8"), name
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert f"from {comparison.cheaper_from(bill):.1f} triggers a second on" in readme
+
+    ((path, _, wanted),) = quotes.outdated(bill)
+
+    idle = tables.dollars(total(tables.idle_lines(bill)))
+    assert path == page_path
+    assert wanted == f"It costs ${idle} a\nmonth, and $0.30 more.\n"
+    assert quotes.unknown_prices("a.md", "That is $5 more.") == ["That is $5"]
+
+
+def test_a_sentence_that_its_page_lost_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("Nothing.\n", encoding="utf-8")
+    monkeypatch.setattr(quotes, "_ROOT", tmp_path)
+    monkeypatch.setattr(quotes, "QUOTES", {"a.md": ("costs ${idle_dollars}",)})
+    with pytest.raises(ValueError, match=r"a.md has no sentence like: costs"):
+        list(quotes.outdated(Bill(measured.load(), template())))
 
 
 def test_the_page_shows_every_price_and_no_placeholder() -> None:

@@ -1,5 +1,6 @@
 """What a million triggers cost: the sums, and what each choice changes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from infra.bill import comparison, tables
 from infra.bill.lines import MILLION, Line, by_part, total
 from infra.bill.measured import BatchCount, Count, Fill, Handling, IdleMinute, Measured
 from infra.bill.template import template
-from infra.bill.triggers import DELIVERY, PARTS, Bill, Case, eventbridge
+from infra.bill.triggers import DELIVERY, PARTS, Bill, Case, eventbridge, scheduler
 
 
 def counted(kind: str, rate: float | None, *, per_minute: int = 60, writes: float = 0.5) -> Count:
@@ -152,12 +153,23 @@ def test_eventbridge_scheduler_costs_the_same_at_any_rate() -> None:
 def test_sweephand_costs_less_than_eventbridge_from_the_rate_that_the_page_names(bill: Bill) -> None:
     rate = comparison.cheaper_from(bill)
     assert 1.0 < rate < 20.0
-    assert total(bill.lines(Case(rate=1.0))) > total(eventbridge()) > total(bill.lines(Case(rate=20.0)))
+    slow, fast = (Case(rate=each, keeps_history=True) for each in (1.0, 20.0))
+    assert total(bill.lines(slow)) > total(eventbridge()) > total(bill.lines(fast))
     assert comparison.cheaper_from(bill, with_idle=True) > rate
+    assert comparison.cheaper_from(bill, keeps_history=False) < rate
+
+
+def test_a_rate_at_which_nothing_is_cheaper_is_infinite(bill: Bill) -> None:
+    assert total(scheduler()) == pytest.approx(1.00)
+    kept = total(bill.lines(Case(rate=1_000.0, keeps_history=True)))
+    assert (comparison.cheaper_from(bill, to_webhook=False) == math.inf) == (kept > total(scheduler()))
 
 
 def test_a_month_with_free_tiers_costs_no_more_than_one_without(bill: Bill) -> None:
     for row in tables.months(bill).splitlines()[2:]:
-        _, _, ours, theirs, ours_free, theirs_free = (float(cell) for cell in row.strip("| ").split(" | "))
+        cells = (float(cell) for cell in row.strip("| ").split(" | "))
+        _, _, ours, plain, theirs, direct, ours_free, theirs_free = cells
+        assert plain < ours
+        assert direct < theirs
         assert 0 <= ours_free <= ours
         assert 0 <= theirs_free <= theirs

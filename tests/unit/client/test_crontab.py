@@ -1,4 +1,4 @@
-"""A crontab becomes the jobs of docs/crontab.md, and what a job cannot say is told line by line."""
+"""A line of a crontab becomes one job, and what a job cannot say is told line by line (docs/crontab.md)."""
 
 import json
 from typing import Any, Final
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.client.conftest import CommandLine
+from tests.unit.client.test_crontab_lines import CRONTABS
 from tests.unit.docs.blocks import blocks
 from tests.unit.docs.test_examples import CRONTAB, requests
 
-from sweephand_client.tasks.crontab.shell import split_input
-from sweephand_client.tasks.crontab.translation import LIKE_CRON, Translated, translate
+from sweephand_client.tasks.crontab.translation import Translated, translate
 from sweephand_client.tasks.jobs_file import read_jobs_file, write_jobs_file
 
 URL: Final = "https://web1.example.com/run"
@@ -25,24 +25,24 @@ def jobs(text: str, **options: Any) -> dict[str, Any]:
     """The definitions of the jobs of a crontab, by name, without the time zone."""
     return {
         each.name: {name: value for name, value in each.definition.items() if name != "timezone"}
-        for each in translated(text, **options).file.jobs
+        for each in translated(f"{text}\n", **options).file.jobs
     }
 
 
-def job(line: str, **options: Any) -> Any:
-    """The definition of the first job of a line."""
-    return next(iter(jobs(line, **options).values()))
+def commands(text: str, **options: Any) -> dict[str, str]:
+    """The command of each job, by the name of the job."""
+    return {name: job["data"]["command"] for name, job in jobs(text, **options).items()}
 
 
 def notes(text: str, **options: Any) -> list[tuple[int, str, bool]]:
-    return [(each.line, each.text, each.is_lost) for each in translated(text, **options).notes]
+    return [(each.line, each.text, each.is_lost) for each in translated(f"{text}\n", **options).notes]
 
 
 def test_the_crontab_of_the_page_becomes_the_jobs_of_the_page() -> None:
     text = next(blocks(CRONTAB, "crontab")).text
     body = json.loads(next(each.body for each in requests(CRONTAB) if each.url.endswith("/jobs")) or "")
 
-    found = translate(text, target={"type": "http", "url": URL})
+    found = translate(text, dialect="cronie", target={"type": "http", "url": URL})
 
     assert [{"name": each.name, **each.definition} for each in found.file.jobs] == body["jobs"]
     assert {each.name: each.paused for each in found.file.jobs if each.paused} == {
@@ -50,164 +50,170 @@ def test_the_crontab_of_the_page_becomes_the_jobs_of_the_page() -> None:
     }
 
 
-def test_the_input_of_the_page_becomes_the_data_of_the_page() -> None:
-    line = next(each.text for each in blocks(CRONTAB, "crontab") if "announce" in each.text)
+def test_the_lines_of_the_page_become_the_jobs_of_the_page() -> None:
     documents = [json.loads(block.text) for block in blocks(CRONTAB, "json")]
+    lines = [each.text for each in list(blocks(CRONTAB, "crontab"))[1:]]
 
-    assert job(line, target={"type": "http", "url": URL}) in documents
+    for line in lines:
+        (job,) = jobs(line.rstrip("\n"), target={"type": "http", "url": URL}).values()
+        assert job in documents
 
 
-def test_the_api_accepts_the_jobs_of_a_crontab(sweephand: CommandLine) -> None:
+@pytest.mark.parametrize("crontab", [pytest.param(each, id=each["title"]) for each in CRONTABS])
+def test_the_api_accepts_the_jobs_of_a_crontab(crontab: dict[str, Any], sweephand: CommandLine) -> None:
+    system = ["--system"] if crontab["system"] else []
+    made = sweephand.ok(
+        *("crontab", "-", "--url", URL, "-z", "UTC", "--cron", crontab["cron"], "--like-cron", *system),
+        given="\n".join(crontab["text"]),
+    )
+    assert "0 unchanged" in sweephand.ok("apply", "-f", "-", given=made.out).out
+    assert " created" not in sweephand.ok("apply", "-f", "-", given=made.out).out
+
+
+def test_a_commented_line_is_applied_as_a_paused_job(sweephand: CommandLine) -> None:
     path = sweephand.file("crontab", next(blocks(CRONTAB, "crontab")).text)
 
-    made = sweephand.ok("crontab", path, "--url", URL)
-    applied = sweephand.ok("apply", "-f", "-", given=made.out)
+    made = sweephand.ok("crontab", path, "--cron", "cronie", "--url", URL)
+    sweephand.ok("apply", "-f", "-", given=made.out)
 
-    assert applied.out.endswith("6 created, 0 unchanged\n")
     assert sweephand.ok("job", "get", "report", "--json").json["state"] == "paused"
-    assert sweephand.ok("apply", "-f", "-", given=made.out).out == "6 unchanged\n"
     assert "line 1: MAILTO" in made.err
     assert "# line 1: MAILTO" in made.out
 
 
 @pytest.mark.parametrize(
-    ("line", "schedule"),
+    "command",
     [
-        ("*/5 8-18 * * mon-fri  /bin/a", "*/5 8-18 * * mon-fri"),
-        ("\t0\t4 1,15 *  MON\t/bin/a", "0 4 1,15 * MON"),
-        ("@daily /bin/a", "@daily"),
-        ("@Hourly /bin/a", "@Hourly"),
+        "bill.sh --all && send-bills.sh --to ops",
+        "probe || report && mail",
+        "a && b; c",
+        "a || b; c",
+        "a && b || c",
+        "find /rec -type f -exec chmod 664 {} \\;",
+        "cut -d ';' -f 2 /x",
+        "archive.sh 2024 15   # army week",
+        "a x # don't",
+        "flock -n /run/x.lock poll.sh",
+        "[ -x /opt/p ] && /opt/p",
+        "rm /tmp/sess_??",
+        "echo 'unclosed",
+        "A=1 b > /dev/null & ",
     ],
 )
-def test_the_time_is_kept_as_it_is(line: str, schedule: str) -> None:
-    assert job(line) == {"schedule": schedule}
+def test_a_line_is_one_job_that_carries_its_command_as_it_was_written(command: str) -> None:
+    (job,) = jobs(f"*/15 3 8 12 * {command}").values()
+    assert job == {"schedule": "*/15 3 8 12 *", "data": {"command": command}}
+    assert notes(f"@daily {command}") == []
 
 
-def test_a_line_of_the_system_names_a_user() -> None:
-    assert jobs("30 2 * * * root /usr/bin/backup.sh --all", has_users=True) == {
-        "backup": {"schedule": "30 2 * * *", "data": {"arguments": ["--all"]}}
+def test_data_says_what_cron_would_run() -> None:
+    text = "PASSWORD=hunter2\nA=1\n@daily /opt/a.sh x %one%two \\%\nB=2\n@hourly app /opt/b\n"
+    assert jobs(text.replace("app ", ""))["a"]["data"] == {
+        "command": "/opt/a.sh x ",
+        "stdin": "one\ntwo %\n",
+        "env": ["PASSWORD", "A"],
     }
-
-
-def test_arguments_and_input_become_data() -> None:
-    assert job("@daily a.sh") == {"schedule": "@daily"}
-    assert job("@daily a.sh 'x y' -z")["data"] == {"arguments": ["x y", "-z"]}
-    assert job(r"@daily a.sh %one%two \%")["data"] == "one\ntwo %"
-    assert job("@daily a.sh x %one")["data"] == {"arguments": ["x"], "input": "one"}
-
-
-@given(st.text(st.characters(exclude_characters="\\", exclude_categories=["Cs", "Z", "Cc"])))
-def test_input_is_split_at_the_first_percent_sign(text: str) -> None:
-    command, given_text = split_input(text)
-    head, separator, tail = text.partition("%")
-    assert (command, given_text) == (head, tail.replace("%", "\n") if separator else None)
+    user = "@hourly app /opt/b"
+    assert jobs(user, has_users=True)["b"]["data"] == {"command": "/opt/b", "user": "app"}
+    assert "hunter2" not in repr(translated(text))
 
 
 @pytest.mark.parametrize(
-    ("command", "when"), [("a && b", None), ("a || b", "failed"), ("a; b", "always"), ("a ;b", "always")]
-)
-def test_several_commands_become_a_chain(command: str, when: str | None) -> None:
-    found = jobs(f"@daily {command}")
-    chained = {"type": "job", "name": "b"} | ({} if when is None else {"when": when})
-    assert found == {"a": {"schedule": "@daily", "onComplete": chained}, "b": {}}
-
-
-@pytest.mark.parametrize(
-    ("command", "overlap"),
+    ("lines", "names"),
     [
-        ("flock -n /run/lock poll.sh x", "skip"),
-        ("/usr/bin/flock --nonblock l poll.sh x", "skip"),
-        ("flock /run/lock poll.sh x", "wait"),
+        ("@daily /srv/a/cron.sh\n@daily /srv/b/cron.sh", ["cron", "cron-2"]),
+        ("@daily [ -x /opt/p ] && /opt/p", ["p"]),
+        ("@daily php /var/www/app/artisan schedule:run", ["artisan"]),
+        ("@daily cd / && run-parts /etc/cron.hourly", ["cron.hourly"]),
+        ("@daily pg_dump app > /backup/x.sql", ["pg_dump"]),
+        ("@daily PASSWORD=hunter2 sync --all", ["sync"]),
+        ("@daily ./c_d+e.py\n@daily /x/\u00e4 b", ["c_d+e", "job"]),
+        ("@daily curl https://example.com/x", ["curl"]),
+        (f"@daily /x/{'n' * 200}", ["n" * 120]),
     ],
 )
-def test_a_lock_becomes_an_overlap(command: str, overlap: str) -> None:
-    assert jobs(f"@daily {command}") == {
-        "poll": {"schedule": "@daily", "data": {"arguments": ["x"]}, "overlap": overlap}
-    }
+def test_a_job_has_the_name_of_the_first_path_in_its_command(lines: str, names: list[str]) -> None:
+    assert list(jobs(lines)) == names
 
 
-@pytest.mark.parametrize("command", ["flock -w 10 /run/lock a.sh", "flock /run/lock -c 'a.sh'"])
-def test_a_lock_that_no_overlap_can_say_is_told(command: str) -> None:
-    assert [(text.partition(":")[0], lost) for _, text, lost in notes(f"@daily {command}")] == [
-        ("flock", True)
+def test_a_zone_is_read_by_cronie_alone() -> None:
+    text = "CRON_TZ=Asia/Tokyo\n@daily /a\nCRON_TZ=\n@daily /b\n"
+    zones = [each.definition["timezone"] for each in translated(text, dialect="cronie").file.jobs]
+    assert zones == ["Asia/Tokyo", "UTC"]
+    zones = [each.definition["timezone"] for each in translated(text.replace("=\n", "=''\n")).file.jobs]
+    assert zones == ["UTC", "UTC"]
+    assert notes("CRON_TZ=Asia/Tokyo") == [
+        (1, "CRON_TZ: Debian's cron only hands it to the commands", True),
     ]
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "a | b",
-        "a > /dev/null",
-        "a $HOME",
-        "(a; b)",
-        "a `b`",
-        "a &",
-        "cd /x && a *.log",
-        "cd / && run-parts --report /etc/cron.hourly",
-        ". /etc/profile; a",
-        "a && export B=1 && c",
-        "if a; then b; fi",
-        "A=1 b --c",
-        "a --to ~/dump",
-    ],
-)
-def test_what_only_a_shell_understands_stays_whole_and_is_told(command: str) -> None:
-    (name,) = jobs(f"@daily {command}")
-    assert "|" not in name
-    ((line, text, lost),) = notes(f"@daily {command}")
-    assert (line, lost) == (1, False)
-    assert "needs a shell" in text
+@pytest.mark.parametrize("dialect", ["debian", "cronie"])
+def test_tz_moves_no_schedule(dialect: Any) -> None:
+    (job,) = translated("TZ=Asia/Tokyo\n0 5 * * * /a\n", dialect=dialect).file.jobs
+    assert job.definition["timezone"] == "UTC"
+    assert job.definition["data"]["env"] == ["TZ"]
+    ((_, text, lost),) = notes("TZ=Asia/Tokyo", dialect=dialect)
+    assert lost
+    assert "moves no schedule" in text
 
 
-@pytest.mark.parametrize("command", ["PASSWORD=hunter2 /opt/sync.sh --all", "A=1 PASSWORD=hunter2 sync > x"])
-def test_a_job_is_not_named_by_what_a_command_assigns(command: str) -> None:
-    (name,) = jobs(f"@daily {command}")
-    assert name == "sync"
+def test_a_zone_that_does_not_exist_gives_no_job() -> None:
+    assert jobs("CRON_TZ=Paris\n@daily /a\n@reboot /b", dialect="cronie").keys() == {"b"}
+    assert (2, "no job: 'Paris' is no time zone, such as Europe/Paris", True) in notes(
+        "CRON_TZ=Paris\n@daily /a", dialect="cronie"
+    )
 
 
-def test_variables_hold_for_the_lines_below_them() -> None:
-    found = translate(
-        "CRON_TZ=Europe/Paris\n@daily a\nCRON_TZ = 'Asia/Tokyo'\nRANDOM_DELAY=30\n@daily b\n"
-    ).file.jobs
-    assert [each.definition for each in found] == [
-        {"schedule": "@daily", "timezone": "Europe/Paris"},
-        {"schedule": "@daily", "timezone": "Asia/Tokyo", "jitter": "30m"},
+def test_a_random_delay_of_cronie_becomes_jitter() -> None:
+    text = "RANDOM_DELAY=45\n@daily /a\nRANDOM_DELAY=0\n@daily /b"
+    assert [job.get("jitter") for job in jobs(text, dialect="cronie").values()] == ["45m", None]
+    assert [job.get("jitter") for job in jobs(text).values()] == [None, None]
+    assert [lost for _, _, lost in notes("RANDOM_DELAY=soon\nRANDOM_DELAY=1441", dialect="cronie")] == [
+        True,
+        True,
     ]
 
 
 def test_variables_that_no_job_has_are_told() -> None:
-    assert notes('PATH=/bin\nMAILTO=""\nMAILTO=ops\nTOKEN=x=y\n') == [
+    of_mail = "MAILTO: give the jobs an onComplete to learn of failures (docs/crontab.md)"
+    assert notes('PATH=/bin\nMAILTO=""\nMAILTO=ops\nTOKEN=x=y') == [
         (1, "PATH: set it in the environment of the consumer", False),
-        (2, "MAILTO: give the jobs an onComplete to learn of failures (docs/crontab.md)", False),
-        (3, "MAILTO: give the jobs an onComplete to learn of failures (docs/crontab.md)", True),
-        (4, "TOKEN: give it to the commands in the environment of the consumer, or in data", True),
+        (2, of_mail, False),
+        (3, of_mail, True),
+        (4, "TOKEN: set it in the environment of the consumer", True),
     ]
-
-
-def test_a_value_of_a_variable_is_not_printed() -> None:
-    assert "hunter2" not in repr(translated("PASSWORD=hunter2\n"))
+    assert jobs("PATH=/bin\nMAILTO=ops\n@daily /a")["a"]["data"]["env"] == ["PATH"]
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("0~30 3 * * * a", "random ~"),
+        ("0~30 3 * * * a", "the random '0~30' in the minute field is no schedule"),
+        ("0 30 2 * * x", "'30' is no hour: expected 0 to 23"),
+        ("-*/15 * * * * x", "'-*/15' is no minute"),
+        ("1/20 * * * * x", "cron takes a step after * or a range"),
+        ("0 22-6 * * * x", "'22-6' in the hour field runs backwards"),
+        ("0 0 30 2 * x", "never comes"),
+        ("0 12 * * 5#2 x", "'5#2' is no day-of-week: expected 0 to 7 or sun to sat"),
+        ("* * * * * * x", "it may be a sixth time field"),
         ("30 2 * * *", "expected 5 time fields and then a command"),
         ("@often a", "@often is unknown"),
-        ("30 2 * * (x a", "no time field"),
-        ("@daily 'a", "cannot be read"),
-        ("@daily %input", "no command"),
+        ("@Daily a", "@Daily is unknown"),
+        ("@daily %input", "there is no command"),
     ],
 )
 def test_a_line_that_gives_no_job_is_told(line: str, said: str) -> None:
     assert jobs(f"# first\n{line}") == {}
     ((number, text, lost),) = notes(f"# first\n{line}")
     assert (number, lost) == (2, True)
+    assert text.startswith("no job: ")
     assert said in text
 
 
 def test_comments_describe_the_line_below_and_commented_lines_are_paused() -> None:
-    text = "# At night,\n# in Paris\n@daily a\n\n# alone\n\n@daily b\n#30 2 * * * c\n# five words of a note\n"
+    text = (
+        "# At night,\n# in Paris\n@daily /a\n\n# alone\n\n@daily /b\n#30 2 * * * /c\n# five words of a note"
+    )
     found = translated(text)
     assert [(each.name, each.definition.get("description"), each.paused) for each in found.file.jobs] == [
         ("a", "At night, in Paris", None),
@@ -216,22 +222,44 @@ def test_comments_describe_the_line_below_and_commented_lines_are_paused() -> No
     ]
 
 
+def test_the_header_of_a_crontab_is_neither_job_nor_description() -> None:
+    text = (
+        "# at 5 a.m every week with:\n# 0 5 * * 1 tar -zcf /var/backups/home.tgz /home/\n"
+        "# m h dom mon dow user command\n# *  *  *  *  * user-name command to be executed\n@daily /a"
+    )
+    assert jobs(text) == {"a": {"schedule": "@daily", "data": {"command": "/a"}}}
+    assert [(line, lost) for line, _, lost in notes(text)] == [(4, False)]
+
+
+def test_a_user_in_a_crontab_of_one_user_is_told() -> None:
+    assert commands("0 3 * * * root /usr/bin/x") == {"x": "root /usr/bin/x"}
+    ((_, text, lost),) = notes("0 3 * * * root /usr/bin/x")
+    assert lost
+    assert "--system" in text
+    assert notes("0 3 * * * root /usr/bin/x", has_users=True) == []
+    assert notes("0 3 * * * backup --all") == []
+
+
 def test_a_job_at_the_start_of_the_machine_fires_on_demand() -> None:
-    assert job("@reboot warm.sh") == {}
-    assert "on demand" in notes("@reboot warm.sh")[0][1]
-
-
-def test_names_are_names_and_occur_once() -> None:
-    assert list(jobs("@daily /x/a b.sh\n@daily /y/a.py\n@daily ./c_d+e.sh\n@daily '/x/\u00e4 b'\n")) == [
-        "a",
-        "a-2",
-        "c_d+e",
-        "b",
-    ]
+    assert jobs("@reboot /opt/warm.sh", like_cron=True) == {
+        "warm": {"data": {"command": "/opt/warm.sh"}, "retry": {"maxAttempts": 1}}
+    }
+    assert "on demand" in notes("@reboot /opt/warm.sh")[0][1]
 
 
 def test_like_cron_tries_once_and_catches_nothing_up() -> None:
-    assert job("@daily a", like_cron=True) == {"schedule": "@daily", **LIKE_CRON}
+    assert jobs("@daily /a", like_cron=True)["a"] == {
+        "schedule": "@daily",
+        "data": {"command": "/a"},
+        "retry": {"maxAttempts": 1},
+        "catchup": {"mode": "none", "window": "2m"},
+    }
+
+
+def test_a_last_line_without_a_line_feed_is_told() -> None:
+    found = translated("@daily /a\n@daily /b")
+    assert [each.name for each in found.file.jobs] == ["a", "b"]
+    assert [(each.line, each.is_lost) for each in found.notes] == [(2, False)]
 
 
 def test_a_zone_must_be_named(sweephand: CommandLine) -> None:
@@ -243,13 +271,23 @@ def test_a_zone_must_be_named(sweephand: CommandLine) -> None:
     assert sweephand.ok("crontab", "-", given="@reboot a\n").out
 
 
+@pytest.mark.parametrize("name", ["CRON_TZ", "RANDOM_DELAY"])
+def test_the_cron_must_be_named_if_only_one_obeys_a_variable(name: str, sweephand: CommandLine) -> None:
+    text = f"# x\n{name}=7\n@reboot a\n"
+    ran = sweephand.run("crontab", "-", given=text)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Line 2 sets {name}" in ran.err
+    assert sweephand.ok("crontab", "-", "--cron", "debian", given=text).out
+    assert sweephand.ok("crontab", "-", "--cron", "cronie", given=text).out
+
+
 def test_strict_exits_with_1_if_anything_is_lost(sweephand: CommandLine) -> None:
     text = "@daily a\nTOKEN=x\n"
     assert sweephand.run("crontab", "-", "-z", "UTC", "--strict", given=text).code == 1
     assert sweephand.run("crontab", "-", "-z", "UTC", given=text).code == 0
     assert sweephand.run("crontab", "-", "-z", "UTC", "--strict", given="@daily a\n").code == 0
     found = sweephand.ok("crontab", "-", "-z", "UTC", "--json", given=text).json
-    assert found["jobs"] == [{"name": "a", "schedule": "@daily", "timezone": "UTC"}]
+    assert found["jobs"] == [{"name": "a", "schedule": "@daily", "timezone": "UTC", "data": {"command": "a"}}]
     assert found["notes"] == [{"line": 2, "text": notes(text)[0][1], "isLost": True}]
 
 
@@ -257,11 +295,13 @@ def test_strict_exits_with_1_if_anything_is_lost(sweephand: CommandLine) -> None
     st.text(st.characters(exclude_categories=["Cs"]))
     | st.text("*@%#&;|~' \n\t0159dailyreboot=\\\"$\x00\x85")
     | st.lists(
-        st.sampled_from(["@daily", "* * * * *", "a", "'", '"\x00', "=", "&&", "%", "\n", "# ", "flock -n l"])
-    ).map(" ".join)
+        st.sampled_from(["@daily", "* * * * *", "/a", "'", '"\x00', "=", "&&", "%", "\n", "# ", "root "])
+    ).map(" ".join),
+    st.sampled_from([("debian", False), ("cronie", False), ("debian", True)]),
 )
-def test_any_text_gives_a_file_that_apply_reads(text: str) -> None:
-    found = translated(text)
+def test_any_text_gives_a_file_that_apply_reads(text: str, form: Any) -> None:
+    dialect, has_users = form
+    found = translated(text, dialect=dialect, has_users=has_users)
     assert read_jobs_file(write_jobs_file(found.file, found.notes_by_job())) == found.file
 
 
@@ -272,6 +312,6 @@ def test_a_line_ends_only_at_a_line_feed(character: str) -> None:
     found = translated(text)
 
     (declared,) = found.file.jobs
-    assert declared.definition["data"] == {"arguments": [f"x{character}y z"]}
+    assert declared.definition["data"] == {"command": f"/bin/report.sh 'x{character}y z'"}
     assert declared.definition["description"] == f"a{character}b"
     assert read_jobs_file(write_jobs_file(found.file, {})).jobs == found.file.jobs

@@ -130,3 +130,50 @@ def test_a_file_that_was_written_is_read_as_it_was(value: object) -> None:
 
     assert exact_json.write(read.jobs[0].definition["data"]) == exact_json.write(value)
     assert (read.jobs[0].paused, read.namespace, read.labels) == (True, "ns", {"a": "1", "b": "no"})
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("!!set {a, b}", "the tag !!set makes no value of JSON; leave it out at line 4, column 9"),
+        ("!!timestamp 2027-01-01", "the tag !!timestamp makes no value"),
+        ("!!binary aGVsbG8=", "the tag !!binary makes no value"),
+        ("!!omap [a: 1]", "the tag !!omap makes no value"),
+        ("!!python/object:os.system x", "makes no value"),
+        ("!local x", "the tag !local makes no value"),
+        ("!!float .inf", "'.inf' is no float of JSON"),
+        ("!!float .nan", "'.nan' is no float of JSON"),
+        ("!!int 0x1F", "'0x1F' is no int of JSON"),
+        ("!!bool maybe", "'maybe' is no bool of JSON"),
+        ("!!null x", "'x' is no null of JSON"),
+        ("!!map [a]", "expected a mapping node"),
+        ("!!seq {a: b}", "expected a sequence node"),
+        ("!!int [a]", "expected a scalar node"),
+    ],
+)
+def test_a_tag_that_makes_no_value_of_json_is_refused_with_its_place(value: str, said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        read_jobs_file(f"jobs:\n- name: a\n  target: {{}}\n  data: {value}\n")
+    assert said in str(refusal.value)
+    assert "at line 4, column" in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "meant"),
+    [
+        ("!!str 5", "5"),
+        ("!!int 5", 5),
+        ("!!float 1.5", Decimal("1.5")),
+        ("!!bool true", True),
+        ("!!null ~", None),
+    ],
+)
+def test_a_tag_of_json_is_obeyed(value: str, meant: object) -> None:
+    (job,) = read_jobs_file(f"jobs:\n- name: a\n  data: {value}\n").jobs
+    assert job.definition["data"] == meant
+
+
+@pytest.mark.parametrize("value", [".inf", "-.Inf", ".NaN", "0x1F", "2027-01-01", "yes"])
+def test_what_json_does_not_know_is_text(value: str) -> None:
+    (job,) = read_jobs_file(f"jobs:\n- name: a\n  data: {value}\n").jobs
+    assert job.definition["data"] == value

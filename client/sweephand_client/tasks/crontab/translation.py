@@ -1,27 +1,35 @@
-"""Makes jobs of the lines of a crontab, and says of each line what a job cannot say."""
+"""Makes a job of each line of a crontab, and says of each line what a job cannot say."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Final
+from zoneinfo import available_timezones
 
-from sweephand_client.tasks.crontab.entries import Entry, read_entries
-from sweephand_client.tasks.crontab.shell import Step, arguments, read_steps, split_input
+from sweephand_client.tasks.crontab.lines import Line, path_in, read_lines
+from sweephand_client.tasks.crontab.time_fields import Dialect
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 
-#: The variables that belong to the environment of the consumer, not to a job.
+#: The variables whose values say where and how a command runs. The consumer has values of its own.
 _ENVIRONMENT: Final = frozenset({"PATH", "SHELL", "HOME", "LANG", "LC_ALL", "LOGNAME", "USER"})
+#: The variables that cronie reads itself and Debian's cron does not.
+OF_CRONIE: Final = frozenset({"CRON_TZ", "RANDOM_DELAY"})
 
 _COMMENTED_OUT: Final = "Commented out in the crontab."
 
 #: What a job needs to behave like a line of a crontab (docs/crontab.md, "What behaves differently").
-LIKE_CRON: Final[Mapping[str, Any]] = {
-    "retry": {"maxAttempts": 1},
-    "catchup": {"mode": "none", "window": "2m"},
-}
+_ONE_ATTEMPT: Final[Mapping[str, Any]] = {"retry": {"maxAttempts": 1}}
+_NO_CATCHUP: Final[Mapping[str, Any]] = {"catchup": {"mode": "none", "window": "2m"}}
 
+#: The accounts of every Debian system (base-passwd) and a few that run many cron jobs.
+_ACCOUNTS: Final = frozenset({"root", "daemon", "www-data", "backup", "nobody", "postgres", "mysql", "nginx"})
+
+_SCRIPT: Final = re.compile(r"\.(?:sh|bash|py|pl|rb|php|js)$")
 _NAME_LENGTH_MAX: Final = 128
 _DESCRIPTION_LENGTH_MAX: Final = 512
+#: The most minutes that cronie takes.
+_DELAY_MINUTES_MAX: Final = 24 * 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,143 +59,145 @@ class _Translation:
 
     target: Mapping[str, Any] | None
     timezone: str | None
+    dialect: Dialect
     like_cron: bool
+    #: What CRON_TZ says, or else the zone of the machine.
+    zone: str | None
     jitter: str | None = None
+    #: The names of the variables for the commands so far. A dictionary keeps their order.
+    variables: dict[str, None] = field(default_factory=dict)
     comment: list[str] = field(default_factory=list)
-    jobs: list[DeclaredJob] = field(default_factory=list)
+    jobs: dict[str, DeclaredJob] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+
+    def note(self, line: Line, text: str, *, is_lost: bool = False) -> None:
+        """Tell a person of a line."""
+        self.notes.append(Note(line.number, text, is_lost))
 
 
 def translate(
     text: str,
     *,
+    dialect: Dialect = "debian",
     target: Mapping[str, Any] | None = None,
     timezone: str | None = None,
     namespace: str | None = None,
     like_cron: bool = False,
     has_users: bool = False,
 ) -> Translated:
-    """The jobs of a crontab. Each line that gives no job, or not all of one, has a note.
+    """The jobs of a crontab: one for each line that its cron would run. Every other line has a note.
 
-    `timezone` is the zone of lines before which there is no `CRON_TZ`. `like_cron`: a job is neither tried
-    again nor caught up. The jobs go to `target`, or to the default target of their namespace.
+    `timezone` is the zone of the machine. `like_cron`: a job is neither tried again nor caught up. The jobs
+    go to `target`, or to the default target of their namespace.
     """
-    state = _Translation(target, timezone, like_cron)
-    for entry in read_entries(text, has_users=has_users):
-        match entry.kind:
-            case "blank":
-                state.comment.clear()
+    state = _Translation(target, timezone, dialect, like_cron, zone=timezone)
+    for line in read_lines(text, dialect, has_users=has_users):
+        match line.kind:
             case "comment":
-                state.comment.append(entry.text)
+                state.comment.append(line.text)
+                continue
+            case "header":
+                if line.is_commented_out:
+                    state.note(line, "no job: a comment whose command names no path may only be an example")
             case "variable":
-                state.comment.clear()
-                _take_variable(state, entry)
+                _take_variable(state, line)
             case "wrong":
-                state.comment.clear()
-                state.notes.append(Note(entry.number, f"no job: {entry.text}", is_lost=True))
+                state.note(line, f"no job: {line.text}", is_lost=True)
             case "job":
-                _take_job(state, entry)
-                state.comment.clear()
-    file = JobsFile(tuple(state.jobs), namespace)
-    return Translated(file, tuple(state.notes))
+                _take_job(state, line)
+            case "blank":
+                pass
+        state.comment.clear()
+    if text and not text.endswith("\n"):
+        last = Line(text.count("\n") + 1, "blank")
+        state.note(last, "cron ignores a crontab whose last line has no line feed at its end")
+    return Translated(JobsFile(tuple(state.jobs.values()), namespace), tuple(state.notes))
 
 
-def _take_variable(state: _Translation, entry: Entry) -> None:
-    match entry.name:
-        case "CRON_TZ" | "TZ":
-            state.timezone = entry.text or None
-        case "RANDOM_DELAY":
-            if entry.text.isdecimal() and int(entry.text):
-                state.jitter = f"{int(entry.text)}m"
-            else:
-                state.jitter = None
-        case "MAILTO":
-            note = "MAILTO: give the jobs an onComplete to learn of failures (docs/crontab.md)"
-            state.notes.append(Note(entry.number, note, is_lost=bool(entry.text)))
-        case name if name in _ENVIRONMENT:
-            state.notes.append(Note(entry.number, f"{name}: set it in the environment of the consumer"))
+def _take_variable(state: _Translation, line: Line) -> None:
+    match line.name:
+        case "CRON_TZ" if state.dialect == "cronie":
+            state.zone = line.text or state.timezone
+        case "RANDOM_DELAY" if state.dialect == "cronie":
+            _take_delay(state, line)
+        case "MAILTO" | "MAILFROM" | "CONTENT_TYPE" | "CONTENT_TRANSFER_ENCODING":
+            text = f"{line.name}: give the jobs an onComplete to learn of failures (docs/crontab.md)"
+            state.note(line, text, is_lost=bool(line.text))
         case name:
-            note = f"{name}: give it to the commands in the environment of the consumer, or in data"
-            state.notes.append(Note(entry.number, note, is_lost=True))
+            state.variables[name] = None
+            if name in OF_CRONIE:
+                text = f"{name}: Debian's cron only hands it to the commands"
+            elif name == "TZ":
+                text = "TZ: cron only hands it to the commands; it moves no schedule"
+            else:
+                text = f"{name}: set it in the environment of the consumer"
+            state.note(line, text, is_lost=name not in _ENVIRONMENT)
 
 
-def _take_job(state: _Translation, entry: Entry) -> None:
-    if "~" in entry.name:
-        note = "no job: the random ~ is no schedule; write a time, and spread jobs by jitter"
-        state.notes.append(Note(entry.number, note, is_lost=True))
+def _take_delay(state: _Translation, line: Line) -> None:
+    minutes = int(line.text) if re.fullmatch("[0-9]{1,9}", line.text) else -1
+    is_taken = 0 <= minutes <= _DELAY_MINUTES_MAX
+    state.jitter = f"{minutes}m" if minutes and is_taken else None
+    if not is_taken:
+        text = f"RANDOM_DELAY: cronie ignores this value; expected minutes, 0 to {_DELAY_MINUTES_MAX}"
+        state.note(line, text, is_lost=True)
+
+
+def _take_job(state: _Translation, line: Line) -> None:
+    if line.name != "@reboot" and not _is_zone(state.zone):
+        state.note(line, f"no job: {state.zone!r} is no time zone, such as Europe/Paris", is_lost=True)
         return
-    command, given = split_input(entry.text)
-    try:
-        steps = read_steps(command)
-    except ValueError as error:
-        state.notes.append(Note(entry.number, f"no job: the command cannot be read ({error})", is_lost=True))
-        return
-    if not steps:
-        state.notes.append(Note(entry.number, "no job: there is no command", is_lost=True))
-        return
-    if any(step.is_shell for step in steps):
-        note = "the command needs a shell; the consumer has to run it as a whole"
-        state.notes.append(Note(entry.number, note))
-    if any(step.overlap is None and step.name == "flock" for step in steps):
-        state.notes.append(Note(entry.number, "flock: a job cannot say this; see overlap", is_lost=True))
-    names = [_free_name(state, step) for step in steps]
-    jobs = [_job(state, step, given if at == 0 else None) for at, step in enumerate(steps)]
-    jobs[0] = {**_times(state, entry), **jobs[0]}
-    for at in range(len(jobs) - 1):
-        jobs[at]["onComplete"] = _chained(names[at + 1], steps[at + 1])
+    name = _free_name(state, line.text)
+    job: dict[str, Any] = {}
     if state.comment:
-        jobs[0] = {"description": " ".join(state.comment)[:_DESCRIPTION_LENGTH_MAX], **jobs[0]}
-    declared = [DeclaredJob(name, job) for name, job in zip(names, jobs, strict=True)]
-    if entry.is_commented_out:
-        declared[0] = replace(declared[0], paused=_COMMENTED_OUT)
-    if entry.name.lower() == "@reboot":
-        note = f"@reboot: {names[0]} fires only on demand; trigger it when the machine starts"
-        state.notes.append(Note(entry.number, note))
-    state.jobs += declared
-
-
-def _times(state: _Translation, entry: Entry) -> dict[str, Any]:
-    if entry.name.lower() == "@reboot":
-        return {}
-    found: dict[str, Any] = {"schedule": entry.name}
-    if state.timezone is not None:
-        found["timezone"] = state.timezone
-    if state.jitter is not None:
-        found["jitter"] = state.jitter
-    return found
-
-
-def _job(state: _Translation, step: Step, given: str | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+        job["description"] = " ".join(state.comment)[:_DESCRIPTION_LENGTH_MAX]
+    if line.name != "@reboot":
+        job |= _times(state, line.name)
     if state.target is not None:
-        found["target"] = dict(state.target)
-    data: Any = {}
-    if words := arguments(step.words):
-        data["arguments"] = words
-    if given is not None:
-        data = {**data, "input": given} if data else given
-    if data:
-        found["data"] = data
-    if step.overlap is not None:
-        found["overlap"] = step.overlap
-    return found | (dict(LIKE_CRON) if state.like_cron else {})
+        job["target"] = dict(state.target)
+    job["data"] = _data(state, line)
+    if state.like_cron:
+        job |= _ONE_ATTEMPT if line.name == "@reboot" else {**_ONE_ATTEMPT, **_NO_CATCHUP}
+    state.jobs[name] = DeclaredJob(name, job, _COMMENTED_OUT if line.is_commented_out else None)
+    if line.name == "@reboot":
+        state.note(line, f"@reboot: {name} fires only on demand; trigger it when the machine starts")
+    first, _, rest = line.text.partition(" ")
+    if line.user is None and first in _ACCOUNTS and path_in(rest):
+        text = f"the command begins with {first}; if that is the user of a system crontab, say --system"
+        state.note(line, text, is_lost=True)
 
 
-def _chained(name: str, step: Step) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "job", "name": name}
-    if step.when not in (None, "succeeded"):
-        found["when"] = step.when
-    return found
+def _times(state: _Translation, schedule: str) -> dict[str, Any]:
+    given = {"schedule": schedule, "timezone": state.zone, "jitter": state.jitter}
+    return {name: value for name, value in given.items() if value is not None}
 
 
-def _free_name(state: _Translation, step: Step) -> str:
+def _is_zone(name: str | None) -> bool:
+    """Whether the API knows a zone, as far as this machine can tell: some have no zone data."""
+    known = available_timezones()
+    return name is None or not known or name in known
+
+
+def _data(state: _Translation, line: Line) -> dict[str, Any]:
+    """What cron would run. Of the variables only the names travel, because values may be secrets."""
+    given = {
+        "command": line.text,
+        "stdin": line.stdin,
+        "user": line.user,
+        "env": list(state.variables) or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _free_name(state: _Translation, command: str) -> str:
     """The name of the program as the name of a job, with a number if an earlier job has that name."""
-    base = re.sub(r"[^A-Za-z0-9._~:@+=-]+", "-", step.name).strip("-")[: _NAME_LENGTH_MAX - 8]
+    words = (word for word in command.split() if not re.match(r"\w+=", word))
+    program = PurePosixPath(path_in(command) or next(words, "")).name
+    base = re.sub(r"[^A-Za-z0-9._~:@+=-]+", "-", _SCRIPT.sub("", program)).strip("-")
+    base = base[: _NAME_LENGTH_MAX - 8]
     base = base if base.strip(".") else "job"
     name, number = base, 1
-    while name in state.names:
+    while name in state.jobs:
         number += 1
         name = f"{base}-{number}"
-    state.names.add(name)
     return name

@@ -1,6 +1,7 @@
 """Why a job fired or did not: each way is brought about, and named rightly."""
 
 import pytest
+from tests.fakes.memory import MemoryChanges
 from tests.fakes.world import NOON, World
 from tests.unit.runs.explain.every_way import WAYS
 from tests.unit.runs.explain.ways import explained
@@ -208,3 +209,23 @@ def test_changes_that_were_not_all_kept_are_not_guessed() -> None:
     world.clock.time = NOON + 100 * DAY_MS
     found = explained(world, NOON + HOUR_MS)
     assert (found.verdict, found.is_kept) == ("not-kept", False)
+
+
+@pytest.mark.parametrize("ahead_ms", [90_000, 2 * HOUR_MS + 30 * MINUTE_MS])
+def test_a_paused_job_is_not_said_to_fire_next(ahead_ms: int) -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *")
+    assert explained(world, NOON + ahead_ms).next_step == "The job fires."
+    world.pause()
+    found = explained(world, NOON + ahead_ms)
+    assert found.next_step == "The job is paused. The resume decides whether it fires."
+
+
+def test_a_pause_whose_change_was_not_kept_is_not_said_to_fire_next() -> None:
+    world = World()
+    world.put(schedule="0 0 * * * *")
+    world.pause()
+    world.put(schedule="0 0 * * * *", description="changed since")
+    world.changes = MemoryChanges()
+    found = explained(world, NOON + HOUR_MS)
+    assert "The job is paused" in (found.next_step or "")

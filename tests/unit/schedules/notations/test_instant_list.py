@@ -48,7 +48,7 @@ def test_instants_at_or_after_the_due_time_fire() -> None:
     assert dues(asked(listed, due_time="2026-12-02T00:00:00Z")) == ["2026-12-02 00:00", "2026-12-03 00:00"]
     late = refusals(schedule=listed, due_time="2026-12-03T00:00:01Z")
     assert list(late) == ["/dueTime"]
-    assert "all 3 instants" in late["/dueTime"]
+    assert "each of the 3 instants" in late["/dueTime"]
 
 
 def test_ttl_and_repeats_limit_a_list_of_instants() -> None:
@@ -68,7 +68,9 @@ def test_a_list_of_a_hundred_instants_is_accepted_and_a_longer_one_is_refused() 
 
 def test_a_list_of_past_instants_alone_is_refused() -> None:
     found = refusals(schedule=["2026-11-21T06:59:59Z", "2020-01-01T00:00:00Z"])
-    assert found["/schedule"].startswith("all 2 instants are past, the latest at 2026-11-21T06:59:59.000Z")
+    assert found["/schedule"].startswith(
+        "each of the 2 instants is past, the latest at 2026-11-21T06:59:59.000Z"
+    )
 
 
 def test_an_empty_list_of_instants_is_refused() -> None:

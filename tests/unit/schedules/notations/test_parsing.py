@@ -7,7 +7,7 @@ from tests.unit.schedules.say import at, unhurried
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
-from sweephand.schedules import ScheduleError, parse_duration_ms
+from sweephand.schedules import ScheduleError, ScheduleInput, parse_duration_ms
 from sweephand.schedules.notations.aws_at import At
 from sweephand.schedules.notations.aws_rate import Rate
 from sweephand.schedules.notations.cron import Cron
@@ -118,7 +118,7 @@ def test_an_invalid_period_is_refused(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["0\N{NO-BREAK SPACE}0 * * *", "0 0 * * *\n", "0\t0 * * *\n", "0\x000 * * * *", "é", "\x7f"]
+    "text", ["0\N{NO-BREAK SPACE}0 * * *", "0 0\n* * *", "0\t0 * *\n*", "0\x000 * * * *", "é", "\x7f"]
 )
 def test_a_character_that_belongs_to_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(ScheduleError, match="belongs to no schedule"):
@@ -183,3 +183,49 @@ def test_parsing_any_text_as_a_duration_raises_no_other_error_than_a_schedule_er
     except ScheduleError:
         duration_ms = 0
     assert duration_ms >= 0
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "instead"),
+    [
+        ("0 9 * * * Europe/Paris", "Europe/Paris", "CRON_TZ=Europe/Paris 0 9 * * *"),
+        ("0 9 * * MON-FRI  America/Argentina/Salta", "America/Argentina/Salta", "0 9 * * MON-FRI"),
+        ("0 0 9 * * * UTC", "UTC", "CRON_TZ=UTC 0 0 9 * * *"),
+        ("@every 1h Europe/Paris", "Europe/Paris", "CRON_TZ=Europe/Paris @every 1h"),
+    ],
+)
+def test_a_zone_after_a_schedule_is_refused_and_shown_where_it_belongs(
+    text: str, zone: str, instead: str
+) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_schedule(text)
+    assert str(refusal.value).startswith(f"'{zone}' is no part of a schedule; expected the zone as the job's")
+    assert instead in str(refusal.value)
+
+
+@pytest.mark.parametrize("text", ["0 9 * * *\n", "@daily\r\n", "rate(5 minutes)\n"])
+def test_a_line_break_at_the_end_is_named(text: str) -> None:
+    with pytest.raises(ScheduleError, match="ends with a line break; expected the schedule alone"):
+        parse_schedule(text)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        ({"year": "2020", "hour": 3}, '{"hour": "3", "year": "2020"}'),
+        (["2020-01-01T00:00:00Z"], "the only instant is past"),
+    ],
+)
+def test_a_schedule_that_is_over_is_shown_as_it_was_written(schedule: ScheduleInput, message: str) -> None:
+    with pytest.raises(InvalidError) as refusal:
+        series_of(
+            schedule=schedule,
+            timezone=None,
+            due_time=None,
+            ttl=None,
+            repeats=None,
+            dst=None,
+            requested_at=NOW,
+        )
+    assert message in str(refusal.value)
+    assert "NamedFields" not in str(refusal.value)

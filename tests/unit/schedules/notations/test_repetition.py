@@ -185,6 +185,61 @@ def test_r3_fires_three_times_although_an_overlap_doubles_one(overlap: str, expe
     assert dues(two) == expected[:2]
 
 
+@pytest.mark.parametrize(
+    ("schedule", "zone", "dst", "expected"),
+    [
+        # Nuuk's clocks go from Saturday, 27 March 2027, 23:00 to Sunday 00:00.
+        (
+            "R/2027-03-27T23:30:00/P1W",
+            "America/Nuuk",
+            {},
+            ["2027-03-28 01:00", "2027-04-04 00:30", "2027-04-11 00:30"],
+        ),
+        (
+            "R/2027-03-28T02:30:00/P1D",
+            "Europe/Paris",
+            {},
+            ["2027-03-28 01:00", "2027-03-29 00:30", "2027-03-30 00:30"],
+        ),
+        (
+            "R/2027-03-28T02:30:00/P1D",
+            "Europe/Paris",
+            {"gap": "skip"},
+            ["2027-03-29 00:30", "2027-03-30 00:30"],
+        ),
+        ("R2/2027-03-28T02:30:00/P1D", "Europe/Paris", {}, ["2027-03-28 01:00", "2027-03-29 00:30"]),
+        (
+            "R2/2027-03-28T02:30:00/P1D",
+            "Europe/Paris",
+            {"gap": "skip"},
+            ["2027-03-29 00:30", "2027-03-30 00:30"],
+        ),
+        (
+            "R/2027-10-31T02:30:00/P1M",
+            "Europe/Paris",
+            {"overlap": "last"},
+            ["2027-10-31 01:30", "2027-11-30 01:30"],
+        ),
+        ("R/2027-10-31T02:30:00/P1M", "Europe/Paris", {}, ["2027-10-31 00:30", "2027-11-30 01:30"]),
+        (
+            "R3/2027-10-31T02:30:00/P1M",
+            "Europe/Paris",
+            {"overlap": "both"},
+            ["2027-10-31 00:30", "2027-10-31 01:30", "2027-11-30 01:30"],
+        ),
+        # A day that a zone left out is not made up (semantics.md).
+        ("R/2011-12-30T09:00:00/P1D", "Pacific/Apia", {}, ["2026-11-21 20:00", "2026-11-22 20:00"]),
+        # A dueTime is an instant, which no clock change moves.
+        ("R1/2027-03-28T02:30:00/P1D", "Europe/Paris", {}, ["2027-03-28 01:00"]),
+    ],
+)
+def test_a_clock_change_moves_only_the_local_start_that_it_drops(
+    schedule: str, zone: str, dst: dict[str, str], expected: list[str]
+) -> None:
+    found = dues(asked(schedule, timezone=zone, dst=dst), len(expected))
+    assert found == expected
+
+
 @pytest.mark.parametrize("overlap", ["first", "last", "both"])
 @pytest.mark.parametrize("period", ["P1D", "P5D", "P1M", "P7M", "P1M1D"])
 def test_the_last_occurrence_of_a_long_repetition_has_the_number_of_the_repetition(

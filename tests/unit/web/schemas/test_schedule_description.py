@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from tests.unit.schedules.say import asked, at, unhurried
 
 from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules.notations.cron import parse_cron
+from sweephand.schedules.notations.cron_days import DayRule, kinds_of
 from sweephand.schedules.notations.parsing import read_schedule
 from sweephand.web.schemas.schedule_description import describe
 
@@ -42,6 +44,11 @@ from sweephand.web.schemas.schedule_description import describe
         # Both day fields: either, unless one begins with a star.
         ("0 0 1,15 * MON", "At 00:00, on day 1 and 15 of the month or on Monday"),
         ("0 0 */16 * MON", "At 00:00, on day 1 and 17 of the month, and only on Monday"),
+        # One of two restricted fields names every day.
+        ("0 9 1-31 * 1", "At 09:00"),
+        ("0 9 5 2 0-6", "At 09:00, only in February"),
+        ({"hour": 9, "dayOfMonth": "1-31", "dayOfWeek": "MON"}, "At 09:00"),
+        ("0 9 */1 * 1", "At 09:00, only on Monday"),
         (
             "0 0 L 2 5#1",
             "At 00:00, on the last day of the month or on the first Friday of the month, only in February",
@@ -96,3 +103,15 @@ def test_every_schedule_that_the_parser_accepts_has_a_description_in_english(tex
     assert words[0].isupper()
     assert "day L" not in words
     assert "W" not in words.replace("Wednesday", "")
+
+
+@given(
+    st.sampled_from(["*", "?", "*/1", "1-31", "1-30", "1-29,30-31", "5", "*/2", "L"]),
+    st.sampled_from(["*", "?", "*/1", "0-6", "1-7", "1", "1-5", "*/2", "5L"]),
+)
+def test_words_name_days_exactly_if_not_every_day_matches(of_month: str, of_week: str) -> None:
+    fields = parse_cron(f"0 9 {of_month} * {of_week}").fields
+    assert fields
+    rule = DayRule(fields.day_of_month, fields.day_of_week)
+    is_daily = all(len(rule.days_in(kind)) == kind.length for kind in kinds_of(1))
+    assert (describe(asked(f"0 9 {of_month} * {of_week}")) == "At 09:00") == is_daily

@@ -193,11 +193,10 @@ def _why_none(series: Series) -> str:
 
     if isinstance(series.schedule, InstantList):
         latest, number = rfc3339(series.schedule.instants[-1]), len(series.schedule.instants)
+        listed = "the only instant" if number == 1 else f"each of the {number} instants"
         if series.due_at is None:
-            return f"all {number} instants are past, the latest at {latest}; expected one to come"
-        return (
-            f"comes after all {number} instants of the schedule, the latest at {latest}; expected it earlier"
-        )
+            return f"{listed} is past, the latest at {latest}; expected one to come"
+        return f"comes after {listed} of the schedule, the latest at {latest}; expected it earlier"
     if series.schedule is not None and _ends_by_itself(series):
         if series.due_at is None:
             return f"{quoted(str(series.schedule))} never fires again; expected an instant to come"

@@ -3,7 +3,6 @@
 import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from math import ceil
 from typing import Final
 
 from sweephand.base.instants import (
@@ -18,7 +17,9 @@ from sweephand.ports import Answer
 #: With 400, 413 and 422 the request itself is at fault. With 410 the consumer is gone for good.
 FINAL_CODES: Final = frozenset({400, 410, 413, 422})
 
-_SECONDS: Final = r"[0-9]{1,9}(?:\.[0-9]{1,9})?"
+_SECONDS: Final = r"([0-9]+)(\.[0-9]+)?"
+#: More digits than the seconds until the last instant have.
+_DIGITS_MAX: Final = 12
 
 
 def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> Answer:
@@ -38,13 +39,18 @@ def answer_to(code: int, body: bytes, retry_after: str | None, now: Instant) -> 
 def retry_after_at(header: str | None, now: Instant) -> Instant | None:
     """The instant that a Retry-After header asks for (RFC 9110, 10.2.3); None if it asks for none.
 
-    Some consumers send seconds with a fraction. They count as the next whole second.
+    Some consumers send seconds with a fraction. They count as the next whole second. An instant beyond the
+    calendar is its last one.
     """
     if header is None:
         return None
     written = header.strip()
-    if re.fullmatch(_SECONDS, written):
-        return min(now + ceil(float(written)) * SECOND_MS, INSTANT_MAX)
+    if found := re.fullmatch(_SECONDS, written):
+        digits, fraction = found.groups(default="")
+        if len(digits.lstrip("0")) > _DIGITS_MAX:
+            return INSTANT_MAX
+        seconds = int(digits) + (fraction.strip(".0") != "")
+        return min(now + seconds * SECOND_MS, INSTANT_MAX)
     try:
         moment = parsedate_to_datetime(written)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -4,13 +4,18 @@ http.client reads the answer. The request is written here, because http.client c
 header, which takes longer.
 """
 
+import http.client
 import socket
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Final, NamedTuple
 
+from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
 from sweephand.targets.url import Url
+
+# http.client refuses an answer with more than 100 headers. Here the socket bounds an answer, by its bytes.
+http.client._MAXHEADERS = RECEIVED_BYTES_MAX  # type: ignore[attr-defined]  # noqa: SLF001
 
 #: The bytes that a line of a request's head may contain (RFC 9110, 5.5): no control character but the tab.
 _PERMITTED: Final = bytes({0x09, *range(0x20, 0x7F), *range(0x80, 0x100)})

@@ -220,7 +220,7 @@ def _of_schedule(facts: Facts, verdict: Verdict, said: str, subject: Subject) ->
     if facts.former is not None:
         # What the earlier definition would have done next has passed, or was changed.
         return Explanation(verdict, f"{_applied(facts)}{said}", change=facts.former.change)
-    step = None if facts.series is None else _fires(facts.series, subject)
+    step = None if facts.series is None else _fires(facts, facts.series, subject)
     return Explanation(verdict, said, next_at=subject.after, next_step=step)
 
 
@@ -275,7 +275,14 @@ def _are_used_up(series: Series, last_at: Instant | None) -> bool:
     return last is not None and last.sequence >= series.repeats
 
 
-def _fires(series: Series, subject: Subject) -> str | None:
+def _fires(facts: Facts, series: Series, subject: Subject) -> str | None:
     if subject.after is None:
         return None
-    return "The job fires." if series.batch is None else "A batch begins."
+    return next_fire(facts, "A batch begins." if series.batch is not None else "The job fires.")
+
+
+def next_fire(facts: Facts, fires: str) -> str:
+    """What happens at the next due time: `fires`, unless the job is paused by now."""
+    if facts.job is None or facts.job.paused_at is None:
+        return fires
+    return "The job is paused. The resume decides whether it fires."

@@ -8,7 +8,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, PENDING_MAX_MS
 from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill
-from sweephand.runs.explain.of_job import moved_of
+from sweephand.runs.explain.of_job import moved_of, next_fire
 from sweephand.runs.explain.wording import answer_of, attempts, span, time
 from sweephand.runs.pending import POLICY_WAITS, may_come
 
@@ -177,7 +177,7 @@ def coming(facts: Facts) -> Explanation | None:
     if facts.policy_block is not None and policy is not None:
         said = f"{said} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
     found = Explanation("scheduled", said, policy=policy, standstill=standstill)
-    return replace(found, next_at=facts.due_at, next_step="The job fires.")
+    return replace(found, next_at=facts.due_at, next_step=next_fire(facts, "The job fires."))
 
 
 def held_by_stack(facts: Facts) -> Explanation | None:

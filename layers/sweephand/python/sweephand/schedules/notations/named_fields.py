@@ -5,6 +5,7 @@ left out below a given one is 0, and every other field that is left out is `*`, 
 trigger.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,6 +62,10 @@ class NamedFields:
             return "0" if name in _TIME_FIELDS and names.index(name) < highest else "*"
 
         return {name: given.get(name) or left_out(name) for name in names}
+
+    def __str__(self) -> str:
+        """The object as a caller writes it, for messages."""
+        return json.dumps(self.to_item())
 
     def to_item(self) -> dict[str, str]:
         """The given fields."""

@@ -23,6 +23,8 @@ from sweephand.schedules.timeline import Notation
 # As in robfig/cron, a space ends the zone and a tab does not.
 _ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
 _AWS: Final = r"\s*(?i:rate|cron|at)\s*\("
+#: The name of a zone as the last word. No field of cron has letters on both sides of a slash.
+_ZONE_AT_END: Final = r"([^ \t]+[ \t].*?)[ \t]([A-Za-z_]+/[A-Za-z_/+-]+|UTC|GMT|Z)"
 _REPETITION: Final = r"R[0-9]*(?:/|\Z)"
 _UNDERSTOOD: Final = (
     "cron with five fields (30 2 * * MON-FRI) or six (seconds first), "
@@ -75,6 +77,8 @@ def parse_schedule(text: str) -> ParsedSchedule:
         raise ScheduleError(
             f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_LENGTH_MAX} characters"
         )
+    if text.endswith(("\n", "\r")):
+        raise ScheduleError(f"{quoted(text)} ends with a line break; expected the schedule alone")
     alien = next((each for each in text if each != "\t" and not " " <= each <= "~"), None)
     if alien is not None:
         raise ScheduleError(
@@ -97,6 +101,12 @@ def parse_schedule(text: str) -> ParsedSchedule:
 def _parse_notation(text: str) -> Notation:
     if not text:
         raise ScheduleError(f"an empty schedule; expected {_UNDERSTOOD}")
+    if zoned := re.fullmatch(_ZONE_AT_END, text):
+        schedule, zone = zoned.groups()
+        raise ScheduleError(
+            f"{quoted(zone)} is no part of a schedule; expected the zone as the job's timezone, "
+            f"or before the schedule: CRON_TZ={zone} {schedule.rstrip()}"
+        )
     if text.startswith("@"):
         return _parse_descriptor(text)
     if re.match(_AWS, text):

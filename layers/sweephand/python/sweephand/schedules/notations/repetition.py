@@ -87,34 +87,46 @@ class Repetition:
         return beginning.start_at if is_now else begins_at
 
     def _on_calendar(self, anchor_at: Instant, beginning: Beginning) -> "AnchoredTimeline":
+        zone = beginning.zone
+        # A start that is a local time is one of the local times of the series: a clock change moves, drops or
+        # doubles it as the job's rule says, and never those after it. Any other start is an instant.
+        is_local = (
+            beginning.due_at is None
+            and self.start is not None
+            and self.start.instant_at is None
+            and anchor_at == self.start.resolved(zone)
+        )
         anchor_s, shift_ms = divmod(anchor_at, SECOND_MS)
         periods = CalendarPeriods(
-            first_s=anchor_s + beginning.zone.offset_at(anchor_s),
+            first_s=self.start.wall_s if is_local and self.start else anchor_s + zone.offset_at(anchor_s),
             months=self.period.months,
             seconds=self.period.days * DAY_S + self.period.elapsed_ns // SECOND_NS,
         )
+        begun_at = anchor_at - 1 if is_local else anchor_at
         floor_at = beginning.eager_floor_at
-        whole = beginning._replace(start_at=anchor_at - shift_ms, due_at=None, jitter_ms=0)
+        whole = beginning._replace(start_at=begun_at - shift_ms, due_at=None, jitter_ms=0)
         rest = Cron(periods, is_wildcard=False).timeline(whole)
-        end_at = None if self.number is None else _end_at(rest, whole, periods, self.number)
+        end_at = None
+        if self.number is not None:
+            end_at = _end_at(rest, whole, periods, self.number - (not is_local))
         return AnchoredTimeline(
-            begun_at=anchor_at,
-            is_counted=anchor_at > floor_at,
+            begun_at=begun_at,
+            is_counted=not is_local and begun_at > floor_at,
             rest=rest,
-            floor_at=max(anchor_at, floor_at),
+            floor_at=max(begun_at, floor_at),
             shift_ms=shift_ms,
             end_at=end_at if end_at is None else min(end_at + shift_ms, INSTANT_MAX),
         )
 
 
-def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, number: int) -> Instant:
-    """The instant of the last of `number` fires, of which the start is the first.
+def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, left: int) -> Instant:
+    """The instant of the last of `left` fires after the start of `beginning`.
 
     Clock changes can make more or fewer fires than there are local times. Up to STEADY_YEAR this function
     counts fires. Behind that year it counts local times, because the yearly rules of zones neither drop nor
     double one unless the job asks for it.
     """
-    begun_at, left = beginning.start_at, number - 1
+    begun_at = beginning.start_at
     if left == 0:
         return begun_at
     about_at = min((periods.at(left) + 2 * DAY_S) * SECOND_MS, INSTANT_MAX)
@@ -136,7 +148,8 @@ def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, numb
 class AnchoredTimeline:
     """An instant at which a series begins, and after it the instants of `rest`, each `shift_ms` later.
 
-    The wall clock counts whole seconds. The shift is the part of a second that the anchor had.
+    Without `is_counted` the beginning does not fire. The wall clock counts whole seconds. The shift is the
+    part of a second that the anchor had.
     """
 
     begun_at: Instant

@@ -86,6 +86,10 @@ def _describe_cron(fields: CronFields) -> str:
     month = _cron_text(fields.month)
     year = "*" if fields.year is None else _cron_text(fields.year)
     of_month, of_week = fields.day_of_month, fields.day_of_week
+    either = not (of_month.begins_with_star or of_week.begins_with_star)
+    if either and (of_month.is_whole or of_week.is_whole):
+        # Either field suffices, and one names every day (`1-31`).
+        return _describe_expression(f"{time} * {month} * {year}")
     both = not of_month.is_whole and not of_week.is_whole
     if not both and all(len(_parts(each)) == 1 for each in (of_month, of_week)):
         return _describe_expression(f"{time} {_cron_text(of_month)} {month} {_cron_text(of_week)} {year}")
@@ -93,7 +97,7 @@ def _describe_cron(fields: CronFields) -> str:
         [_describe_days(f"{item} * * *") for item in _parts(of_month) if item != "*"],
         [_describe_days(f"* * {item} *") for item in _parts(of_week) if item != "*"],
     ]
-    if both and (of_month.begins_with_star or of_week.begins_with_star):
+    if both and not either:
         text = [", and ".join(_joined(each, "or") for each in days)]
     else:
         text = [_joined([item.removeprefix("only ") for each in days for item in each], "or")]
