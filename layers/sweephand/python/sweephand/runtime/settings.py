@@ -85,6 +85,7 @@ class Settings(NamedTuple):
             self.listed_arns,
             self.private_networks,
             self.destinations,
+            self.stack_name,
         )
 
     @classmethod
