@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -34,6 +34,7 @@ class Stack:
     """How to reach one stack. `source` says in words where this was found.
 
     `auth` is `key` (also for tokens) or `iam`. `namespace` is the one that commands use by default.
+    `is_implied` is true if the caller did not name the stack: it was found in a file.
     """
 
     url: str
@@ -42,6 +43,7 @@ class Stack:
     namespace: str | None = None
     auth: str = "key"
     region: str | None = None
+    is_implied: bool = False
 
     def __repr__(self) -> str:
         return f"Stack({self.url!r}, {self.source!r})"
@@ -66,14 +68,14 @@ def find_stack(
     """The stack to call.
 
     It is the first that there is of: the profile of that name; `SWEEPHAND_URL`, with `SWEEPHAND_KEY`; the
-    profile that `SWEEPHAND_PROFILE` names; the local stack of the directory or of one above it
+    profile that `SWEEPHAND_PROFILE` names; the local stack of the directory or of the checkout around it
     (`.local/stack.json`); the profile `default`. `SWEEPHAND_NAMESPACE` replaces the namespace that a
     profile names. Raises InputError if there is none, and for a profile or file that cannot be used.
     """
     environment = os.environ if environment is None else environment
     found = _find(profile, environment, Path.cwd() if directory is None else directory)
     namespace = environment.get("SWEEPHAND_NAMESPACE") or found.namespace
-    return Stack(found.url, found.source, found.key, namespace, found.auth, found.region)
+    return replace(found, namespace=namespace)
 
 
 def _find(profile: str | None, environment: Mapping[str, str], directory: Path) -> Stack:
@@ -89,12 +91,22 @@ def _find(profile: str | None, environment: Mapping[str, str], directory: Path) 
         )
     if named := environment.get("SWEEPHAND_PROFILE"):
         return _profile(named, environment)
-    for folder in (directory, *directory.parents):
-        if (folder / _LOCAL).is_file():
-            return _local_stack(folder / _LOCAL)
+    if (local := _local_file(directory)) is not None:
+        return _local_stack(local)
     if DEFAULT in read_profiles(environment):
-        return _profile(DEFAULT, environment)
+        return replace(_profile(DEFAULT, environment), is_implied=True)
     raise InputError(_NONE_FOUND)
+
+
+def _local_file(directory: Path) -> Path | None:
+    """The file of a local stack: in the directory, or above it up to the root of the checkout. None without.
+
+    The root is the nearest folder with an entry `.git`. Outside of a checkout only the directory itself
+    counts: other users may write to folders above it, such as /tmp.
+    """
+    folders = (directory, *directory.parents)
+    root = next((depth for depth, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    return next((folder / _LOCAL for folder in folders[: root + 1] if (folder / _LOCAL).is_file()), None)
 
 
 def profiles_path(environment: Mapping[str, str]) -> Path:
@@ -109,16 +121,15 @@ def profiles_path(environment: Mapping[str, str]) -> Path:
 def read_profiles(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """The fields of each profile, by its name. Without a file there are none.
 
-    Raises InputError for a file that others may read, since it holds keys, and for one that is no INI file.
+    Raises InputError for a file that others own or may read, since it holds keys, and for one that is no
+    INI file.
     """
     path = profiles_path(environment)
     if not path.exists():
         return {}
-    if os.name == "posix" and path.stat().st_mode & 0o077:
-        raise InputError(f"Others may read {path}, which holds keys. Run: chmod 600 {path}")
     parser = _parser()
     try:
-        parser.read_string(path.read_text(encoding="utf-8"))
+        parser.read_string(_private_text(path))
     except (configparser.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {error}") from None
     found = {name: dict(parser[name]) for name in parser.sections()}
@@ -195,18 +206,41 @@ def _no_profile(environment: Mapping[str, str], name: str, profiles: Mapping[str
 
 
 def _local_stack(path: Path) -> Stack:
-    """The stack that `make up` has described. InputError unless it is on this machine.
+    """The stack that `make up` has described. InputError if it is not on this machine, or not the user's.
 
-    A file of somebody else's checkout must not lead secrets to another machine.
+    A file of somebody else must not lead secrets to another machine, or to a program of another user.
     """
     try:
-        described = exact_json.read(path.read_text(encoding="utf-8"))
+        described = exact_json.read(_private_text(path))
         url, key = described["apiUrl"], described["apiKey"]
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(f"{path} does not describe a local stack. Run make up again.") from None
     if not is_loopback(urlsplit(url).hostname or ""):
         raise InputError(f"{path} names {url}, which is not on this machine. Use a profile for it.")
-    return Stack(checked_url(url), f"the local stack of {path}", key)
+    return Stack(checked_url(url), f"the local stack of {path}", key, is_implied=True)
+
+
+def _private_text(path: Path) -> str:
+    """The text of a file that says where keys go. InputError if others own it, or may read or change it."""
+    try:
+        file = path.open(encoding="utf-8")
+    except PermissionError:
+        raise _not_ours(path) from None
+    with file:
+        if os.name == "posix":
+            found = os.fstat(file.fileno())
+            if found.st_uid != os.geteuid():
+                raise _not_ours(path)
+            if found.st_mode & 0o077:
+                raise InputError(f"Others may read {path}, which holds keys. Run: chmod 600 {path}")
+        return file.read()
+
+
+def _not_ours(path: Path) -> InputError:
+    return InputError(
+        f"{path} is not your file, so no key is sent by it. "
+        "Name the stack by SWEEPHAND_URL and SWEEPHAND_KEY."
+    )
 
 
 def _parser() -> configparser.ConfigParser:

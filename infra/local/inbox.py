@@ -15,6 +15,7 @@ import urllib3
 from infra.local import processes
 from infra.local.client import Client, RefusedError
 from infra.local.delivery_lines import HEAD, delivery_line
+from infra.local.guard import TEXT, refusal
 from infra.local.places import PYTHON, ROOT, Place, environment
 from infra.local.receiver import Answer, Delivery, Receiver
 
@@ -27,7 +28,7 @@ _WAIT_S = 60
 #: How long the inbox may take to start, in seconds.
 _START_S = 20
 
-_TEXT = {"content-type": "text/plain; charset=utf-8"}
+_TEXT = {"content-type": TEXT}
 
 
 class CannotStartError(Exception):
@@ -37,7 +38,8 @@ class CannotStartError(Exception):
 class Inbox(Receiver):
     """A receiver that is read over HTTP: GET / lists the deliveries, and GET /next waits for the next one.
 
-    Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks.
+    Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks. The
+    inbox answers no page of another site.
     """
 
     def __init__(
@@ -51,7 +53,10 @@ class Inbox(Receiver):
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
-        """Answer a reader with text, and a delivery with 200."""
+        """Answer a reader with text, a delivery with 200, and a page of another site with 403."""
+        why = refusal(headers)
+        if why is not None:
+            return Answer(403, _TEXT, why.encode())
         if method == "GET" and path == "/":
             return _page(self.deliveries())
         if method == "GET" and path == "/next":

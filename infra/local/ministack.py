@@ -1,4 +1,7 @@
-"""Starting the local AWS: on loopback only, without data of an earlier run, in a process group of its own."""
+"""Starting the local AWS: on loopback only, closed to pages of other sites, without data of an earlier run.
+
+It runs in a process group of its own.
+"""
 
 import shutil
 import socket
@@ -6,7 +9,7 @@ import time
 
 import urllib3
 from infra.local import processes
-from infra.local.places import MINISTACK, REGION, Place, environment
+from infra.local.places import GUARD, MINISTACK_PYTHON, REGION, Place, environment
 
 _START_S = 90  # it takes a second on an idle machine
 
@@ -28,7 +31,7 @@ def start(place: Place) -> None:
     shutil.rmtree(place.home, ignore_errors=True)
     for folder in ("tmp", "state", "s3"):
         (place.home / folder).mkdir(parents=True)
-    pid = processes.start([MINISTACK], _environment(place), place.log, place.pid_file)
+    pid = processes.start([MINISTACK_PYTHON, "-P", GUARD], _environment(place), place.log, place.pid_file)
     deadline = time.monotonic() + _START_S
     while not answers(place):
         if not processes.runs(pid) or time.monotonic() > deadline:

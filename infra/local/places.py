@@ -18,7 +18,9 @@ ADMIN_SECRET = LOCAL / "admin-secret"
 
 PYTHON = ROOT / ".venv" / "bin" / "python"
 SAM = LOCAL / "venvs" / "sam" / "bin" / "sam"
-MINISTACK = LOCAL / "venvs" / "ministack" / "bin" / "ministack"
+MINISTACK_PYTHON = LOCAL / "venvs" / "ministack" / "bin" / "python"
+# The program that runs ministack.
+GUARD = ROOT / "infra" / "local" / "guard.py"
 BUILD = LOCAL / "build"
 
 

@@ -56,9 +56,12 @@ class CommandLine:
 
 @pytest.fixture
 def sweephand(stack: Mapping[str, Any], namespace: str, tmp_path: Path) -> CommandLine:
-    """The command line in a folder below which the local stack is described."""
-    (tmp_path / ".local").mkdir()
-    (tmp_path / ".local" / "stack.json").write_text(json.dumps(stack), encoding="utf-8")
+    """The command line in a folder of a checkout whose local stack is described."""
+    for name in (".git", ".local"):
+        (tmp_path / name).mkdir()
+    described = tmp_path / ".local" / "stack.json"
+    described.touch(mode=0o600)
+    described.write_text(json.dumps(stack), encoding="utf-8")
     home = tmp_path / "below"
     home.mkdir()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SWEEPHAND", "AWS_"))}

@@ -6,9 +6,11 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import pytest
-from infra.local.deploy import session
+from infra.local.deploy import outputs, session
+from infra.local.places import Place
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
@@ -164,9 +166,28 @@ def test_a_missing_resource_fails_at_once_and_the_run_says_so(
 
 
 def test_the_stack_says_what_it_does_not_list(schedule: Schedule) -> None:
-    arn = "arn:aws:lambda:us-east-1:000000000000:function:sweephand-AdminKeyFunction-x"
+    arn = "arn:aws:lambda:us-east-1:000000000000:function:orders"
     answer = schedule.client.call(
         "PUT", schedule.path("own"), {"dueTime": "1s", "target": {"type": "lambda", "functionArn": arn}}
     )
     assert answer.status == 422
     assert "TargetFunctionArns" in answer.body["errors"][0]["detail"]
+
+
+def test_a_role_that_may_do_everything_reaches_nothing_of_the_stack_itself(
+    schedule: Schedule, cloud: Cloud
+) -> None:
+    role, told = cloud.role(), outputs(Place(urlsplit(cloud.stack["awsEndpointUrl"]).port or 0))
+    name = told["AdminKeyFunctionName"]
+    arns = [f"arn:aws:lambda:us-east-1:000000000000:function:{name}{each}" for each in ("", ":live", ":1")]
+    queues = [told[each].rpartition("/")[2] for each in ("DeliveryQueueUrl", "FlowQueueUrl")]
+    urls = [f"{host}/{each}" for each in queues for host in ("http://localhost:1/queue", "https://x.example")]
+    targets: list[dict[str, Any]] = [
+        *({"target": {"type": "lambda", "functionArn": each, "roleArn": role}} for each in arns),
+        *({"target": {"type": "sqs", "queueUrl": each, "roleArn": role}} for each in urls),
+        *({"deadLetterQueue": each} for each in urls),
+    ]
+    for fields in targets:
+        answer = schedule.client.call("PUT", schedule.path("own"), {"dueTime": "1s", **fields})
+        assert answer.status == 422, fields
+        assert "this one is the stack's own" in answer.body["errors"][0]["detail"]

@@ -5,7 +5,9 @@ import re
 import pytest
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
+from sweephand.runtime.settings import Settings
 from sweephand.storage import api_keys, leases, named_secrets, signing_secrets
+from sweephand.targets.lambda_function import OWN_FUNCTIONS
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
@@ -242,6 +244,24 @@ def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
     }
     denied = {name: actions for name, actions in stack.denials("DeliverRole").items() if name in own}
     assert denied == {each: {"lambda:InvokeFunction"} for each in own}
+
+
+@pytest.mark.parametrize("function", ["Api", "Deliver", "Flow"])
+def test_the_functions_that_judge_targets_know_the_stack_s_own_queues_and_functions(
+    stack: Stack, function: str
+) -> None:
+    variables = {name: value for name, value in stack.variables(function).items() if name.endswith("_URL")}
+    assert set(Settings.read(variables).queues.own) == set(stack.named("AWS::SQS::Queue"))
+    assert stack.variables(function)["STACK_NAME"] == "AWS::StackName"
+    functions = stack.named("AWS::Lambda::Function")
+    assert set(functions) == {f"{each}Function" for each in OWN_FUNCTIONS}
+    assert not any("FunctionName" in each for each in functions.values()), "CloudFormation makes the names"
+
+
+def test_the_stack_has_no_other_resource_that_a_job_can_name(stack: Stack) -> None:
+    """A topic, a bus or a state machine of the stack would have to be refused, as its functions are."""
+    for kind in ("AWS::SNS::Topic", "AWS::Events::EventBus", "AWS::StepFunctions::StateMachine"):
+        assert stack.named(kind) == {}
 
 
 def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stack: Stack) -> None:

@@ -70,8 +70,14 @@ class Session:
 
     @cached_property
     def stack(self) -> Stack:
-        """The stack that the options, the environment or the files choose. Raises InputError."""
-        return find_stack(profile=self.profile)
+        """The stack that the options, the environment or the files choose. Raises InputError.
+
+        A person is told which stack a file has chosen.
+        """
+        found = find_stack(profile=self.profile)
+        if found.is_implied and not self.output.as_json:
+            self.output.note(f"The stack is {found.url}, by {found.source}.")
+        return found
 
     @cached_property
     def client(self) -> Client:

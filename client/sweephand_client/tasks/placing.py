@@ -17,10 +17,14 @@ _GRACE: Final = dt.timedelta(minutes=1)
 _ZONE: Final = r"(?:(?:CRON_TZ|TZ)=[^ ]* *)?"
 #: A schedule that counts from where its series began: @every, rate(…), and a repetition without a start.
 _ANCHORED: Final = re.compile(_ZONE + r"(?:@every\b|rate\s*\(|R[0-9]*/P)", re.IGNORECASE)
+#: A repetition: how often, perhaps a start, and the period. A `dueTime` takes the place of the start.
+_REPETITION: Final = re.compile(rf"({_ZONE}R[0-9]*/)(?:[^/]*/)?(P.*)", re.IGNORECASE)
+#: A period that keeps to the wall clock.
+_BY_DAYS: Final = re.compile(r"P[0-9]", re.IGNORECASE)
 #: A repetition that has a number of fires.
 _COUNTED: Final = re.compile(_ZONE + "R[0-9]+/", re.IGNORECASE)
-#: A repetition by months or years: the day of its start decides the day in every month.
-_BY_MONTHS: Final = re.compile(_ZONE + r"R[0-9]*/P[0-9]+[YM]", re.IGNORECASE)
+#: A period of months or years: the day of its start decides the day in every month.
+_BY_MONTHS: Final = re.compile(r"P[0-9]+[YM]", re.IGNORECASE)
 _ABSOLUTE: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 #: The due times of a schedule after an instant, as the stack calculates them.
@@ -35,9 +39,24 @@ class Placed:
     notes: tuple[str, ...] = field(default=())
 
 
-def is_anchored(schedule: object) -> bool:
-    """Whether a schedule counts from the beginning of its series."""
-    return isinstance(schedule, str) and _ANCHORED.match(schedule) is not None
+def is_anchored(definition: Mapping[str, Any]) -> bool:
+    """Whether the schedule of a job counts from the beginning of its series."""
+    schedule = definition.get("schedule")
+    if not isinstance(schedule, str):
+        return False
+    begins_at_due_time = "dueTime" in definition and _REPETITION.match(schedule) is not None
+    return begins_at_due_time or _ANCHORED.match(schedule) is not None
+
+
+def repeats_by_days(definition: Mapping[str, Any]) -> bool:
+    """Whether the schedule of a job is anchored and keeps to the time of day of its beginning."""
+    return is_anchored(definition) and _BY_DAYS.match(_period(definition)) is not None
+
+
+def _period(definition: Mapping[str, Any]) -> str:
+    """The period of a repetition; empty for any other anchored schedule."""
+    found = _REPETITION.match(definition["schedule"])
+    return "" if found is None else found[2]
 
 
 def place(
@@ -45,14 +64,16 @@ def place(
     *,
     next_at: str | None,
     last_at: str | None,
+    start_at: str | None = None,
     now: dt.datetime,
     next_in_phase: Preview,
 ) -> Placed:
     """The definition that fires at the due times that were left when the job was exported.
 
     `next_at` is the next due time at the export; None for a job that fires only on demand. `last_at` is the
-    last one, if it is known. `next_in_phase` calculates the first due time from now on of an anchored
-    schedule that fires at its `dueTime`.
+    last one, if it is known. If a clock change moves `next_at` to another time of day, `start_at` is an
+    earlier due time that was not moved, or `next_at` itself if none is known. `next_in_phase` calculates the
+    first due time from now on of an anchored schedule that fires at its `dueTime`.
     """
     if next_at is None:
         return _on_demand(definition)
@@ -60,25 +81,56 @@ def place(
         return Placed(None, (f"its last due time, {last_at}, is past",))
     if definition.get("schedule") is None:
         return _one_off(definition, next_at, now)
-    found = dict(definition)
-    notes: list[str] = []
-    if is_anchored(definition["schedule"]):
+    if not is_anchored(definition):
+        placed = Placed(_by_the_clock(definition, next_at, now))
+    elif start_at is not None and start_at != next_at:
+        placed = _started(definition, start_at)
+    else:
         anchor = next_at
         if instant(next_at) < now:
             coming = next_in_phase({**_timing(definition), "dueTime": next_at})
             if coming is None:
                 return Placed(None, ("no due time is left",))
             anchor = coming
-        found["dueTime"] = anchor
-        found.pop("jitter", None)  # same
-        if _BY_MONTHS.match(definition["schedule"]) and int(anchor[8:10]) > 27:  # noqa: PLR2004 - each month has 28 days
-            notes.append("its day of the month may differ, because the start of its series is not known")
-    elif "dueTime" in definition and not _is_coming(definition["dueTime"], now):
-        found.pop("dueTime")
-        if instant(next_at) > now:
-            found["dueTime"] = next_at
-    notes += _bound(found, definition, last_at)
+        placed = _due_first(definition, anchor, is_moved=start_at is not None)
+    assert placed.definition is not None, "a due time is left"
+    found = dict(placed.definition)
+    notes = _bound(found, definition, last_at)
+    return Placed(found, (*placed.notes, *notes))
+
+
+def _by_the_clock(definition: Mapping[str, Any], next_at: str, now: dt.datetime) -> Mapping[str, Any]:
+    """The definition of a schedule that matches the clock, which is not to begin before its `dueTime`."""
+    if "dueTime" not in definition or _is_coming(definition["dueTime"], now):
+        return definition
+    found = {name: value for name, value in definition.items() if name != "dueTime"}
+    return found | {"dueTime": next_at} if instant(next_at) > now else found
+
+
+def _started(definition: Mapping[str, Any], start_at: str) -> Placed:
+    """A repetition that counts from an earlier due time."""
+    found = {name: value for name, value in definition.items() if name not in ("dueTime", "jitter")}
+    found["schedule"] = _REPETITION.sub(rf"\g<1>{start_at}/\g<2>", definition["schedule"])
+    notes = _day_notes(definition, start_at)
+    if "jitter" in definition:
+        notes.append("its due time at the clock change may differ, because its jitter moved it there")
     return Placed(found, tuple(notes))
+
+
+def _due_first(definition: Mapping[str, Any], anchor: str, *, is_moved: bool) -> Placed:
+    """An anchored schedule that counts from a due time to come, which a clock change may have moved."""
+    found = {**definition, "dueTime": anchor}
+    found.pop("jitter", None)  # the due time of the stack has the offset of the jitter already
+    notes = _day_notes(definition, anchor)
+    if is_moved:
+        notes.append("its time of day may differ, because a clock change moved the only due time known")
+    return Placed(found, tuple(notes))
+
+
+def _day_notes(definition: Mapping[str, Any], anchor: str) -> list[str]:
+    if _BY_MONTHS.match(_period(definition)) and int(anchor[8:10]) > 27:  # noqa: PLR2004 - each month has 28 days
+        return ["its day of the month may differ, because the start of its series is not known"]
+    return []
 
 
 def instant(text: str) -> dt.datetime:

@@ -1,13 +1,13 @@
 """Moves a namespace between stacks: writes it as lines of JSON, and reads such lines."""
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from sweephand_client.api.answers import Job
+from sweephand_client.api.answers import Job, Occurrence
 from sweephand_client.api.client import Client
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import (
@@ -20,7 +20,7 @@ from sweephand_client.http.errors import (
 from sweephand_client.tasks.attempt import attempt
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.pausing import create_paused, is_incomplete, remove_incomplete
-from sweephand_client.tasks.placing import Placed, instant, place, rfc3339
+from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
 from sweephand_client.tasks.writing import Write, write_job, write_jobs
 
 #: The form of the lines. A later form has a higher number, and this version refuses it.
@@ -31,6 +31,9 @@ _AT_ONCE: Final = 8
 #: How far the clock of this machine may be ahead of the stack's. The shortest period of a schedule is 1 s.
 _CLOCKS_DIFFER_S: Final = 30
 _PREVIEWED: Final = 100
+
+#: No series began earlier.
+_BEFORE_ALL: Final = "1970-01-01T00:00:00Z"
 
 _SETTINGS: Final = ("limits", "defaultTarget", "defaultRetry", "allowedTargets")
 _POLICY: Final = ("maxConcurrent", "rate")
@@ -128,7 +131,7 @@ def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, An
         return None, (name, "its creation was interrupted")
     try:
         job = client.jobs.get(namespace, name)
-        due = client.jobs.occurrences(namespace, name, limit=1)
+        due = client.jobs.occurrences(namespace, name, limit=3)
     except NotFoundError:
         return None, (name, "it was deleted during the export")
     line: dict[str, Any] = {"job": name, "definition": written_fields(job)}
@@ -140,7 +143,26 @@ def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, An
         line["nextAt"] = due["occurrences"][0]["utc"]
         if due["end"] is not None:
             line["lastAt"] = due["end"]
+        if repeats_by_days(line["definition"]) and _is_moved(due["occurrences"]):
+            line["startAt"] = _usual_before(client, namespace, name, due["occurrences"])
     return line, (name, "")
+
+
+def _is_moved(coming: Sequence[Occurrence]) -> bool:
+    """Whether the first due time has another time of day than those that follow, by a clock change."""
+    first, *following = (_time_of_day(each) for each in coming)
+    return len(following) > 1 and len(set(following)) == 1 and first != following[0]
+
+
+def _usual_before(client: Client, namespace: str, name: str, coming: Sequence[Occurrence]) -> str:
+    """An earlier due time of a job at the time of day of later ones; the next one if none is known."""
+    earliest = client.jobs.occurrences(namespace, name, after=_BEFORE_ALL, limit=3)["occurrences"]
+    usual = _time_of_day(coming[1])
+    return next((each["utc"] for each in earliest if _time_of_day(each) == usual), coming[0]["utc"])
+
+
+def _time_of_day(occurrence: Occurrence) -> str:
+    return occurrence["local"][11:23]
 
 
 def read_archive(lines: Iterable[str]) -> Archive:
@@ -178,7 +200,7 @@ def _read_line(number: int, text: str) -> Any:
     """The JSON of a line, whose due times can be read."""
     try:
         line = exact_json.read(text)
-        for each in ("nextAt", "lastAt"):
+        for each in ("nextAt", "lastAt", "startAt"):
             if isinstance(line, dict) and each in line:
                 instant(line[each])
     except (ValueError, TypeError) as error:
@@ -266,6 +288,7 @@ class Importer:
             line["definition"],
             next_at=line.get("nextAt"),
             last_at=line.get("lastAt"),
+            start_at=line.get("startAt"),
             now=self._now,
             next_in_phase=self._next_in_phase,
         )

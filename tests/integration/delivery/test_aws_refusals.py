@@ -123,6 +123,19 @@ def test_what_the_stack_does_not_list_any_more_fails_for_good_and_nothing_is_sen
         assert parameter in answer.error
 
 
+@pytest.mark.parametrize("role", [{}, {"roleArn": ROLE}], ids=["listed", "role"])
+def test_a_trigger_for_a_function_of_the_stack_itself_fails_for_good_and_nothing_is_sent(
+    role: dict[str, str],
+) -> None:
+    clients = AwsClients(lambda _: pytest.fail("no client is made for it"))
+    arn = "arn:aws:lambda:eu-west-1:123456789012:function:sweephand-AdminKeyFunction-1A2B3C4D5E6F:live"
+    answer = deliver(
+        attempt_of(LAMBDA | {"functionArn": arn} | role), clients, SECURE._replace(stack_name="sweephand")
+    )
+    assert answer.is_final
+    assert answer.error == "Give a Lambda function of yours: this one is the stack's own."
+
+
 @pytest.mark.parametrize("spec", [*SPECS, SQS], ids=named)
 def test_a_request_is_not_begun_without_time_for_it(spec: dict[str, Any]) -> None:
     clients = AwsClients(lambda _: pytest.fail("no client is made for it"))

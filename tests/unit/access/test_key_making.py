@@ -1,15 +1,19 @@
 """Admin keys that an operator makes."""
 
+import json
 from typing import Any
 
 import pytest
+from tests.fakes.consumer import attempt_of
 from tests.fakes.doubles import CountingIds
 from tests.fakes.memory_access import MemoryKeys
+from tests.fakes.targets import LAMBDA
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
 from sweephand.access.key_making import AdminKeyRequest, keep_admin_key, make_admin_key
 from sweephand.base.errors import InvalidError
+from sweephand.delivery.trigger_names import envelope_of
 from sweephand.model.api_key import Caller, digest_of
 
 DIGEST = digest_of("a-secret-of-the-operator")
@@ -81,3 +85,11 @@ def test_a_request_that_cannot_be_meant_names_its_field(event: dict[str, Any], p
     with pytest.raises(InvalidError) as raised:
         AdminKeyRequest.read(event)
     assert [each.pointer for each in raised.value.violations] == [pointer]
+
+
+def test_a_delivery_that_reaches_the_function_makes_no_key() -> None:
+    """A lambda target sends nothing but the trigger's names and `data`, whatever the job says."""
+    event = json.loads(envelope_of(attempt_of(LAMBDA, b'{"description":"mine"}')))
+    with pytest.raises(InvalidError) as raised:
+        AdminKeyRequest.read(event)
+    assert {each.pointer for each in raised.value.violations} == {"/sweephand", "/data"}

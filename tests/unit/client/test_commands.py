@@ -1,5 +1,6 @@
 """The commands on a stack in memory: what they do, what they print, and their exit codes."""
 
+import contextlib
 import json
 import re
 import socket
@@ -366,3 +367,21 @@ def test_a_shell_completes_commands(tmp_path: Path) -> None:
         check=False,
     )
     assert done.stdout.split() == ["resume"], done.stderr
+
+
+def test_a_person_is_told_which_stack_a_file_has_chosen(sweephand: CommandLine) -> None:
+    unnamed = {"SWEEPHAND_URL": None, "SWEEPHAND_KEY": None}
+    url = sweephand.server.url
+    sweephand.ok("profile", "add", "default", "--url", url, given="sh_admin")
+    assert sweephand.ok("job", "list", **unnamed).err == f"The stack is {url}, by the profile default.\n"
+
+    path = sweephand.home / ".local" / "stack.json"
+    path.parent.mkdir()
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({"apiUrl": url, "apiKey": "sh_admin"}), encoding="utf-8")
+    with contextlib.chdir(sweephand.home):
+        shown = sweephand.ok("job", "list", **unnamed)
+        as_json = sweephand.ok("job", "list", "--json", **unnamed)
+        named = sweephand.ok("job", "list", "--profile", "default", **unnamed)
+    assert shown.err == f"The stack is {url}, by the local stack of {path}.\n"
+    assert (as_json.err, named.err, sweephand.ok("job", "list").err) == ("", "", "")

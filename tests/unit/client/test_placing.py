@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from sweephand_client.tasks.placing import Placed, is_anchored, place
+from sweephand_client.tasks.placing import Placed, is_anchored, place, repeats_by_days
 
 NOW: Final = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 LATER: Final = "2026-11-21T13:17:00.000Z"
@@ -14,6 +14,7 @@ EARLIER: Final = "2026-11-21T11:17:00.000Z"
 JUST_NOW: Final = "2026-11-21T11:59:30.000Z"
 LAST: Final = "2026-11-22T13:17:00.000Z"
 IN_PHASE: Final = "2026-11-21T12:17:00.000Z"
+WITH_START: Final = "R/2026-11-19T10:00:00Z/P1D"
 
 
 def placed(definition: Mapping[str, Any], next_at: str | None = LATER, last_at: str | None = None) -> Placed:
@@ -36,10 +37,62 @@ def test_an_instant_stays_as_it_was_written() -> None:
 )
 def test_a_period_keeps_its_phase(schedule: str) -> None:
     job = {"schedule": schedule}
-    assert is_anchored(schedule)
+    assert is_anchored(job)
     assert placed(job) == Placed({**job, "dueTime": LATER})
     assert placed({**job, "dueTime": "10s", "jitter": "10m"}) == Placed({**job, "dueTime": LATER})
     assert placed(job, next_at=EARLIER) == Placed({**job, "dueTime": IN_PHASE})
+
+
+@pytest.mark.parametrize("schedule", ["R/2026-11-21T09:00:00Z/PT5H", "TZ=Europe/Riga R7/2026-11-22/P1D"])
+def test_a_due_time_begins_a_repetition_in_place_of_its_start(schedule: str) -> None:
+    job = {"schedule": schedule, "dueTime": "150m", "jitter": "10m"}
+    assert is_anchored(job)
+    kept = {"schedule": schedule}
+    assert placed(job, last_at=LAST).definition == kept | {"dueTime": LATER} | bound(schedule)
+    assert placed(job, EARLIER, LAST).definition == kept | {"dueTime": IN_PHASE} | bound(schedule)
+    assert placed(kept).definition == kept
+
+
+def bound(schedule: str) -> dict[str, str]:
+    return {"ttl": LAST} if "R7" in schedule else {}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "period"),
+    [("R/P1D", "R/{}/P1D"), ("TZ=Europe/Riga r9/p1w", "TZ=Europe/Riga r9/{}/p1w"), (WITH_START, "R/{}/P1D")],
+)
+@pytest.mark.parametrize("next_at", [EARLIER, LATER])
+def test_a_repetition_keeps_its_time_of_day_by_a_due_time_that_no_clock_change_moved(
+    schedule: str, period: str, next_at: str
+) -> None:
+    job = {"schedule": schedule, "dueTime": "1h", "jitter": "10m"}
+    assert repeats_by_days(job)
+    usual = "2026-11-20T12:17:00.000Z"
+    found = place(
+        job, next_at=next_at, last_at=LAST, start_at=usual, now=NOW, next_in_phase=lambda _: IN_PHASE
+    )
+    assert found.definition == {"schedule": period.format(usual)} | (
+        {"ttl": LAST} if "r9" in schedule else {}
+    )
+    assert "jitter moved it there" in found.notes[0]
+
+
+def test_a_time_of_day_that_only_a_clock_change_has_shown_is_told() -> None:
+    found = place(
+        {"schedule": "R/P1D"},
+        next_at=LATER,
+        last_at=None,
+        start_at=LATER,
+        now=NOW,
+        next_in_phase=lambda _: IN_PHASE,
+    )
+    assert found.definition == {"schedule": "R/P1D", "dueTime": LATER}
+    assert "time of day may differ" in found.notes[0]
+
+
+@pytest.mark.parametrize("schedule", ["R/PT24H", "@every 24h", "rate(1 day)", "@daily", {"hour": "3"}])
+def test_what_counts_elapsed_time_or_matches_the_clock_keeps_no_time_of_day(schedule: object) -> None:
+    assert not repeats_by_days({"schedule": schedule, "dueTime": "1h"})
 
 
 def test_the_stack_calculates_the_phase_from_the_next_due_time() -> None:
@@ -57,7 +110,7 @@ def test_the_stack_calculates_the_phase_from_the_next_due_time() -> None:
 
 @pytest.mark.parametrize("schedule", ["30 2 * * *", "@hourly", {"hour": "3"}, "R4/2027-01-01T00:00:00Z/P1D"])
 def test_a_schedule_by_the_clock_stays_as_it_was_written(schedule: object) -> None:
-    assert not is_anchored(schedule)
+    assert not is_anchored({"schedule": schedule})
     assert placed({"schedule": {"hour": "3"}}) == Placed({"schedule": {"hour": "3"}})
 
 

@@ -24,13 +24,21 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def local_stack(directory: Path, url: str = "http://127.0.0.1:4700/api") -> Path:
-    """A directory below one with the file of a local stack."""
-    (directory / ".local").mkdir()
-    text = json.dumps({"apiUrl": url, "apiKey": "sh_local"})
-    (directory / ".local" / "stack.json").write_text(text, encoding="utf-8")
+    """A directory below the root of a checkout with the file of a local stack."""
+    (directory / ".git").mkdir()
+    describe(directory, url)
     below = directory / "docs" / "deeper"
     below.mkdir(parents=True)
     return below
+
+
+def describe(directory: Path, url: str = "http://127.0.0.1:4700/api") -> Path:
+    """The file of a local stack in the directory, which only its owner may read."""
+    path = directory / ".local" / "stack.json"
+    path.parent.mkdir()
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({"apiUrl": url, "apiKey": "sh_local"}), encoding="utf-8")
+    return path
 
 
 def test_the_nearest_way_of_naming_a_stack_wins(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -73,6 +81,54 @@ def test_a_file_of_a_local_stack_leads_to_no_other_machine(
 ) -> None:
     with pytest.raises(InputError, match="not on this machine"):
         find_stack(environment=environment, directory=local_stack(tmp_path, "https://evil.example"))
+
+
+def test_a_file_of_another_user_names_no_stack(
+    tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_profile(environment, "default", {"url": URL, "key": "sh_mine"})
+    below = local_stack(tmp_path)
+    monkeypatch.setattr("os.geteuid", lambda: tmp_path.stat().st_uid + 1)
+    for directory, file in ((below, "stack.json"), (tmp_path.parent, "config")):
+        with pytest.raises(InputError, match=rf"/{file} is not your file.* SWEEPHAND_URL"):
+            find_stack(environment=environment, directory=directory)
+
+
+@pytest.mark.parametrize("mode", [0o604, 0o640, 0o620, 0o602])
+def test_a_file_of_a_local_stack_that_others_may_use_is_refused(
+    tmp_path: Path, environment: dict[str, str], mode: int
+) -> None:
+    below = local_stack(tmp_path)
+    path = tmp_path / ".local" / "stack.json"
+    path.chmod(mode)
+    with pytest.raises(InputError, match=f"chmod 600 {path}"):
+        find_stack(environment=environment, directory=below)
+
+
+@pytest.mark.parametrize("is_file", [False, True], ids=["checkout", "worktree"])
+def test_no_local_stack_is_looked_for_above_the_checkout(
+    tmp_path: Path, environment: dict[str, str], *, is_file: bool
+) -> None:
+    write_profile(environment, "default", {"url": URL})
+    local_stack(tmp_path)
+    inner = tmp_path / "docs"
+    mark = inner / ".git"
+    mark.touch() if is_file else mark.mkdir()
+    for directory in (inner, inner / "deeper"):
+        assert find_stack(environment=environment, directory=directory).url == URL
+    describe(inner, "http://127.0.0.1:4800/api")
+    for directory in (inner, inner / "deeper"):
+        assert find_stack(environment=environment, directory=directory).url == "http://127.0.0.1:4800/api"
+
+
+def test_outside_of_a_checkout_only_the_directory_itself_has_a_local_stack(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    write_profile(environment, "default", {"url": URL})
+    describe(tmp_path)
+    (tmp_path / "mine").mkdir()
+    assert find_stack(environment=environment, directory=tmp_path).url == "http://127.0.0.1:4700/api"
+    assert find_stack(environment=environment, directory=tmp_path / "mine").url == URL
 
 
 def test_a_profile_comes_back_as_it_was_written(environment: dict[str, str]) -> None:

@@ -16,9 +16,11 @@ from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http.errors import ForbiddenError, InputError
 from sweephand_client.tasks.pausing import INCOMPLETE
-from sweephand_client.tasks.transfer import Importer, export, read_archive
+from sweephand_client.tasks.transfer import Imported, Importer, export, read_archive
 
 TARGET = {"type": "http", "url": "https://consumer.example/hook", "headers": {"x-team": "ops"}}
+
+START = "R/2027-03-26T14:00:00Z/P1D"
 
 JOBS: dict[str, Any] = {
     "cron": {"schedule": "30 2 * * *", "timezone": "Europe/Paris", "target": TARGET, "data": {"n": 1.5}},
@@ -107,6 +109,54 @@ def test_an_import_hours_later_keeps_phases_and_leaves_out_what_is_over(
     there = Client(other.url, "sh_admin")
     assert due(there, "once") == due(full, "once")
     assert due(there, "every") == [*due(full, "every")[1:], "2026-11-21T16:00:00.000Z"]
+
+
+@pytest.mark.parametrize(
+    ("times", "fields"),
+    [
+        (("03-25T01:30", "03-27T12:00", "03-27T13:00"), {"schedule": "R/P1D"}),
+        (("03-25T01:30", "03-27T12:00", "03-28T12:00"), {"schedule": "R/P1D"}),
+        (("03-14T01:30", "03-27T12:00", "03-27T13:00"), {"schedule": "R9/P1W", "ttl": "90d"}),
+        (("03-25T00:00", "03-26T12:00", "03-27T13:00"), {"schedule": START, "dueTime": "2h"}),
+        (("03-25T00:00", "03-26T12:00", "03-27T13:00"), {"schedule": START, "dueTime": "2h", "jitter": "1h"}),
+    ],
+)
+def test_a_repetition_keeps_its_time_of_day_over_a_clock_change(
+    client: Client, server: Server, other: Server, times: tuple[str, str, str], fields: dict[str, str]
+) -> None:
+    """In Berlin, 02:30 does not exist on 2027-03-28."""
+    job = {**fields, "timezone": "Europe/Berlin", "target": TARGET}
+    assert moved_at(client, (server, other), job, times).outcome == "written"
+    assert due(Client(other.url, "sh_admin"), "daily") == due(client, "daily")
+
+
+def test_a_repetition_whose_jitter_leads_into_a_clock_change_keeps_its_time_of_day_after_it(
+    client: Client, server: Server, other: Server
+) -> None:
+    job = {"schedule": "R/P1D", "jitter": "20m", "timezone": "Europe/Berlin", "target": TARGET}
+    times = "03-25T00:50", "03-27T12:00", "03-27T13:00"
+    written = moved_at(client, (server, other), job, times)
+    assert due(Client(other.url, "sh_admin"), "daily")[1:] == due(client, "daily")[1:]
+    assert "its due time at the clock change may differ" in written.notes[0]
+
+
+def moved_at(
+    client: Client, servers: tuple[Server, Server], job: dict[str, Any], times: tuple[str, str, str]
+) -> Imported:
+    """What becomes of a job that is written, exported and imported at three times of 2027."""
+    begun, exported_at, imported_at = (
+        int(dt.datetime.fromisoformat(f"2027-{each}:00Z").timestamp() * 1000) for each in times
+    )
+    worlds = [each.api.world for each in servers]
+    worlds[0].clock.time = begun
+    client.jobs.put("ns", "daily", job)
+    worlds[0].clock.time = exported_at
+    lines = exported(client, worlds[0])
+    for each in worlds:
+        each.clock.time = imported_at
+    there = Client(servers[1].url, "sh_admin")
+    [imported] = Importer(there, "ns", read_archive(lines), now=at(worlds[1])).run()
+    return imported
 
 
 def test_what_is_counted_ends_at_the_same_time(full: Client, server: Server, other: Server) -> None:

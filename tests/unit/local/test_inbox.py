@@ -70,3 +70,17 @@ def test_signatures_are_verified_with_the_secrets_of_the_namespace_that_the_deli
     with Inbox(secrets) as inbox, urllib3.PoolManager() as pool:
         pool.request("POST", inbox.url("/a"), headers={"sweephand-namespace": "shop"}, timeout=5)
     assert asked == ["shop"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"origin": "https://evil.example"}, {"sec-fetch-site": "cross-site"}, {"host": "evil.example:4701"}],
+)
+def test_a_page_of_another_site_reads_no_delivery_and_makes_none(
+    inbox: Inbox, headers: dict[str, str]
+) -> None:
+    ask(inbox, "POST", "/a", b"first")
+    for method, path in (("GET", "/"), ("GET", "/next"), ("POST", "/b")):
+        assert "The header" in ask(inbox, method, path, None, **headers)
+    assert [each.path for each in inbox.deliveries()] == ["/a"]
+    assert "first" in ask(inbox, "GET", "/next")

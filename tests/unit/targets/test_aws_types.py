@@ -18,6 +18,7 @@ from tests.fakes.targets import (
 from sweephand.base.errors import Violation
 from sweephand.base.names import is_name
 from sweephand.targets.aws_resource import external_id
+from sweephand.targets.lambda_function import OWN_FUNCTIONS
 from sweephand.targets.queues import JobQueues, Reach
 from sweephand.targets.registry import attempt_ms_max, target_violations
 
@@ -108,6 +109,37 @@ def test_a_queue_takes_a_role_too_and_the_stacks_own_queues_stay_refused() -> No
 @pytest.mark.parametrize("qualifier", ["", ":prod", ":12", ":$LATEST"])
 def test_a_function_may_have_a_qualifier(qualifier: str) -> None:
     assert pointers(LAMBDA | {"functionArn": LAMBDA["functionArn"] + qualifier}) == []
+
+
+LONG = "sweephand-of-the-orders-team"
+
+
+@pytest.mark.parametrize(
+    ("name", "stack", "is_own"),
+    [
+        *((f"sweephand-{each}Function-1A2B3C4D5E6F", "sweephand", True) for each in OWN_FUNCTIONS),
+        ("sweephand-AdminKeyFunction-1A2B3C4D5E6F:live", "sweephand", True),
+        ("sweephand-AdminKeyFunction-1A2B3C4D5E6F:12", "sweephand", True),
+        ("sweephand-AdminKeyFunction-1A2B3C4D5E6F:$LATEST", "sweephand", True),
+        (f"{LONG[:25]}-AuthorizerFunction-1A2B3C4D5E6F", LONG, True),
+        (f"{LONG}-TickFunction-1A2B3C4D5E6F", LONG, True),
+        ("sweephand-ApiFunction-1A2B3C4D5E6F", LONG, False),
+        ("sweephand-ApiFunction-1A2B3C4D5E6F", "", False),
+        ("sweephand-orders-ApiFunction-1A2B3C4D5E6F", "sweephand", False),
+        ("sweephand-OrdersFunction-1A2B3C4D5E6F", "sweephand", False),
+        ("sweephand-ApiFunction", "sweephand", False),
+        ("orders-ApiFunction-1A2B3C4D5E6F", "sweephand", False),
+    ],
+)
+@pytest.mark.parametrize("role", [{}, {"roleArn": ROLE}], ids=["listed", "role"])
+@pytest.mark.parametrize("place", ["eu-west-1:123456789012", "us-east-1:999999999999"])
+def test_no_job_names_a_function_of_the_stack_itself(
+    name: str, stack: str, role: dict[str, Any], place: str, *, is_own: bool
+) -> None:
+    spec = LAMBDA | {"functionArn": f"arn:aws:lambda:{place}:function:{name}"} | role
+    detail = "Give a Lambda function of yours: this one is the stack's own."
+    refused = [Violation("/target/functionArn", detail)]
+    assert violations(spec, SECURE._replace(stack_name=stack)) == (refused if is_own else [])
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from sweephand.runtime.settings import Settings, SettingsError
 from sweephand.targets.arns import read_patterns
 from sweephand.targets.queue_url import read_queue_url
 from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues
+from sweephand.targets.url import UrlError
 
 HOST = "https://sqs.eu-west-1.amazonaws.com"
 
@@ -94,15 +95,73 @@ def test_the_stack_s_own_queues_are_refused_whatever_is_listed() -> None:
     )
 
 
+OWN = "http://127.0.0.1:4700/000000000000/sweephand-delivery"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        OWN,
+        "http://localhost:4700/000000000000/sweephand-delivery",
+        "http://LOCALHOST:1/000000000000/sweephand-delivery",
+        "https://127.0.0.1/000000000000/sweephand-delivery",
+        "http://127.0.0.1:4700/sweephand-delivery",
+        "http://127.0.0.1:4700/queue/sweephand-delivery",
+        "http://127.0.0.1:4700/queue/us-east-1/000000000000/sweephand-delivery",
+        "http://127.0.0.1:4700/a/../sweephand-delivery",
+        "http://queue.amazonaws.com/111111111111/sweephand-delivery",
+        "https://sqs.us-east-1.amazonaws.com/111111111111/sweephand-delivery",
+    ],
+)
+def test_no_spelling_of_a_url_leads_to_a_queue_of_a_local_stack(url: str) -> None:
+    queue = read_queue_url(url, allow_insecure=True)
+    for allowed in (EVERY_QUEUE, EVERY_QUEUE.by_role):
+        assert allowed._replace(own=(OWN,)).refusal(queue) is not None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"{OWN}/",
+        f"{OWN}?x",
+        f"{OWN}#x",
+        OWN.replace("delivery", "d%65livery"),
+        OWN.replace("delivery", "delivery;x"),
+        OWN.replace("/000000000000", "//000000000000"),
+        OWN.replace("/sweephand", "%2fsweephand"),
+    ],
+)
+def test_a_url_that_programs_could_read_as_another_queue_names_none(url: str) -> None:
+    with pytest.raises(UrlError):
+        read_queue_url(url, allow_insecure=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_own"),
+    [
+        (f"{HOST}/123456789012/sweephand-delivery", True),
+        ("https://SQS.EU-WEST-1.amazonaws.com/123456789012/sweephand-delivery", True),
+        ("https://sqs-fips.eu-west-1.api.aws:443/123456789012/sweephand-delivery", True),
+        (f"{HOST}/123456789012/sweephand-delivery2", False),
+        (f"{HOST}/999999999999/sweephand-delivery", False),
+    ],
+)
+def test_a_queue_in_aws_is_the_stack_s_own_by_its_account_and_its_name(url: str, *, is_own: bool) -> None:
+    queue = read_queue_url(url, allow_insecure=False)
+    own = f"{HOST}/123456789012/sweephand-delivery"
+    assert (EVERY_QUEUE._replace(own=(own,)).refusal(queue) is not None) == is_own
+
+
 def test_a_function_without_a_list_of_queues_may_send_to_none_and_an_invalid_list_is_refused() -> None:
     assert Settings.read({}).queues.arns == ()
     told = {
         "TARGET_QUEUE_ARNS": "arn:aws:sqs:eu-west-1:1:a, arn:aws:sqs:*:1:b-?",
         "DELIVERY_QUEUE_URL": "https://d",
         "DEAD_LETTER_QUEUE_URL": "https://l",
+        "FLOW_QUEUE_URL": "https://f",
     }
     assert Settings.read(told).queues == JobQueues(
-        ("https://d", "https://l"), ("arn:aws:sqs:eu-west-1:1:a", "arn:aws:sqs:*:1:b-?")
+        ("https://d", "https://l", "https://f"), ("arn:aws:sqs:eu-west-1:1:a", "arn:aws:sqs:*:1:b-?")
     )
     for wrong in ("sweephand-*", "https://sqs.eu-west-1.amazonaws.com/1/a", "arn:aws:sqs:eu-west-1:1"):
         with pytest.raises(SettingsError, match="TARGET_QUEUE_ARNS must be a list of ARNs"):

@@ -62,7 +62,13 @@ class Settings(NamedTuple):
     @property
     def queues(self) -> JobQueues:
         """The queues that jobs may name as targets. Without any ARN, no queue is allowed."""
-        own = (self.delivery_queue_url, self.dead_letter_queue_url, self.high_queue_url, self.low_queue_url)
+        own = (
+            self.delivery_queue_url,
+            self.dead_letter_queue_url,
+            self.flow_queue_url,
+            self.high_queue_url,
+            self.low_queue_url,
+        )
         return JobQueues(tuple(filter(None, own)), self.target_queue_arns)
 
     @property
@@ -79,6 +85,7 @@ class Settings(NamedTuple):
             self.listed_arns,
             self.private_networks,
             self.destinations,
+            self.stack_name,
         )
 
     @classmethod

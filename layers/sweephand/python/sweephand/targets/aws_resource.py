@@ -1,7 +1,7 @@
 """What the target types of AWS have in common: a resource that an ARN names, and a role to reach it with."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import Violation
@@ -33,6 +33,7 @@ class Resource(NamedTuple):
       expression.
     - `example` is a valid ARN.
     - `parameter` is the stack's parameter that lists what jobs may name.
+    - `is_own` returns whether an ARN names a resource of the stack itself, which is nobody's target.
     """
 
     field: str
@@ -41,6 +42,7 @@ class Resource(NamedTuple):
     name: str
     example: str
     parameter: str
+    is_own: Callable[[str, Reach], bool] = lambda _arn, _reach: False
 
     @property
     def own_field(self) -> Field:
@@ -74,9 +76,12 @@ class Resource(NamedTuple):
     def refusal(self, spec: Mapping[str, Any], reach: Reach) -> str | None:
         """Why the stack may not reach the resource of a valid target; None if it may.
 
-        With a role, the role's own policy decides, and not the list of the stack.
+        With a role, the role's own policy decides, and not the list of the stack. The stack's own resources
+        are refused in either case.
         """
         arn = spec[self.field]
+        if self.is_own(arn, reach):
+            return f"Give {self.noun} of yours: this one is the stack's own."
         if spec.get("roleArn") is not None or reach.lists(self.parameter, arn):
             return None
         return self.not_listed(arn)

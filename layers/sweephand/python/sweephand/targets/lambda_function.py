@@ -1,5 +1,6 @@
 """The target type `lambda`: a Lambda function, invoked asynchronously or with its answer awaited."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,27 @@ from sweephand.targets.queues import Reach
 from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
 
+#: The functions of the stack, by the beginnings of their logical ids in template.yaml.
+OWN_FUNCTIONS: Final = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow")
+
+#: The name that CloudFormation gives a function: stack, logical id and random characters.
+_GENERATED_NAME: Final = rf"(?P<stack>.+)-(?:{'|'.join(OWN_FUNCTIONS)})Function-[A-Za-z0-9]+"
+
+#: CloudFormation cuts the name of a stack where a function's name would exceed 64 characters: to 25
+#: characters in a name that was seen (convox/rack, issue 2297). A shorter beginning names another stack.
+_CUT_LENGTH_MIN: Final = 20
+
+
+def _is_own(arn: str, reach: Reach) -> bool:
+    """Whether the ARN names a function of the stack, or of a stack with its name in another region."""
+    generated = re.fullmatch(_GENERATED_NAME, arn.split(":")[6])
+    if generated is None:
+        return False
+    stack = generated["stack"]
+    is_cut = len(stack) >= _CUT_LENGTH_MIN and reach.stack_name.startswith(stack)
+    return is_cut or stack == reach.stack_name
+
+
 FUNCTION: Final = Resource(
     field="functionArn",
     noun="a Lambda function",
@@ -18,6 +40,7 @@ FUNCTION: Final = Resource(
     name=r"function:[A-Za-z0-9_-]{1,64}(?::(?:\$LATEST|[A-Za-z0-9_-]{1,128}))?",
     example="arn:aws:lambda:eu-west-1:123456789012:function:orders",
     parameter="TargetFunctionArns",
+    is_own=_is_own,
 )
 
 #: Both ways to invoke a function.

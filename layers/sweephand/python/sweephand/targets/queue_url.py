@@ -39,9 +39,16 @@ class QueueUrl(NamedTuple):
     def is_one_of(self, urls: Collection[str]) -> bool:
         """Whether one of those URLs names the same queue.
 
-        SQS has several hosts for one region, so account and queue name are compared.
+        SQS has several hosts for one region, so account and queue name are compared. A local engine finds a
+        queue by its name, whatever the rest of its URL is. So only names are compared for its queues.
         """
-        return _account_and_name(self.text) in {_account_and_name(url) for url in urls}
+        return any(self._is_the_queue_of(url) for url in urls)
+
+    def _is_the_queue_of(self, url: str) -> bool:
+        mine, other = _account_and_name(self.text), _account_and_name(url)
+        if mine.rpartition("/")[2] != other.rpartition("/")[2]:
+            return False
+        return mine == other or self.region is None or not _is_of_aws(url)
 
     @property
     def name(self) -> str:
@@ -94,6 +101,10 @@ def _partition(region: str) -> str:
         if region.startswith(prefix):
             return partition
     return "aws"
+
+
+def _is_of_aws(url: str) -> bool:
+    return re.match(f"https://{_AWS_HOST}[:/]", url, re.IGNORECASE) is not None
 
 
 def _account_and_name(url: str) -> str:

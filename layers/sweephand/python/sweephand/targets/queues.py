@@ -74,7 +74,8 @@ class Reach(NamedTuple):
     that jobs may name. `listed` has the patterns of ARNs that each other parameter of the stack lists, by the
     parameter's name, such as `TargetFunctionArns`. A parameter that is not there lists nothing. `private` are
     the networks in which HTTP targets may have private addresses. `destinations` are the stack's lists of
-    hosts and networks of HTTP targets; None if it has none.
+    hosts and networks of HTTP targets; None if it has none. `stack_name` is the name of the stack, with which
+    the names of its own functions begin.
     """
 
     allow_insecure: bool = False
@@ -82,6 +83,7 @@ class Reach(NamedTuple):
     listed: Mapping[str, tuple[str, ...]] = MappingProxyType({})
     private: Networks = ()
     destinations: "Destinations | None" = None
+    stack_name: str = ""
 
     def lists(self, parameter: str, arn: str) -> bool:
         """Whether a parameter of the stack lists a pattern that the ARN matches."""

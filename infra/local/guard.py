@@ -1,0 +1,100 @@
+"""What keeps web pages of other sites from the servers of a local stack.
+
+Every page that the developer opens can send requests to loopback addresses. The local AWS checks no signature
+and allows every origin. So the guard refuses each request that a browser sends for a page of another site:
+
+- `Origin` names another site, or none (`null`). Fetch, section 3.2, "`Origin` header".
+- `Sec-Fetch-Site` is `cross-site` or `same-site`: another port of this machine is another site. Browsers send
+  it with requests that have no `Origin`, such as those of an image (Fetch Metadata, section 2.4).
+- `Host` is no name of this machine. A site can let its own name resolve to 127.0.0.1 ("DNS rebinding"), and
+  the browser then takes the local AWS for a part of that site.
+
+Programs such as curl, boto3 and SAM send neither `Origin` nor `Sec-Fetch-Site`.
+
+    .local/venvs/ministack/bin/python -P infra/local/guard.py
+
+runs ministack behind the guard, in one process and on one port: a proxy would leave a second port that is
+open to pages. That environment has only ministack, so this file imports nothing of Sweephand. Without `-P`,
+`import ministack` would find the file beside this one.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+#: The content type of a refusal.
+TEXT: Final = "text/plain; charset=utf-8"
+
+_Scope: TypeAlias = Mapping[str, Any]
+_Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+_Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
+_App: TypeAlias = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
+
+_HOST: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?")
+
+_WRONG_HOST: Final = (
+    "The header host must be 127.0.0.1 or localhost, with or without a port: "
+    "a local stack answers to no other name.\n"
+)
+_WRONG_ORIGIN: Final = (
+    "The header origin must name this address, as the header host does: "
+    "a local stack answers no page of another site.\n"
+)
+_WRONG_SITE: Final = (
+    "The header sec-fetch-site must be same-origin or none: a local stack answers no page of another site, "
+    "and follows no link of one. Paste the address into the browser's address bar.\n"
+)
+
+
+def refusal(headers: Mapping[str, str]) -> str | None:
+    """Why a local stack does not answer a request with these headers; None if it does.
+
+    The names of the headers are in lower case. A header that was sent twice has both values, with a comma.
+    """
+    host = headers.get("host", "").lower()
+    if not _HOST.fullmatch(host):
+        return _WRONG_HOST
+    if headers.get("origin", f"http://{host}").lower() != f"http://{host}":
+        return _WRONG_ORIGIN
+    if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        return _WRONG_SITE
+    return None
+
+
+def guarded(app: _App) -> _App:
+    """The ASGI application that answers a refusal with 403, and passes all other requests to `app`."""
+
+    async def guard(scope: _Scope, receive: _Receive, send: _Send) -> None:
+        why = refusal(_headers(scope)) if scope["type"] in ("http", "websocket") else None
+        if why is None:
+            await app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close"})  # before it is accepted, this answers 403
+        else:
+            headers = [(b"content-type", TEXT.encode())]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            await send({"type": "http.response.body", "body": why.encode()})
+
+    return guard
+
+
+def _headers(scope: _Scope) -> dict[str, str]:
+    """The headers that the guard reads."""
+    found: dict[str, str] = {}
+    for name, value in scope["headers"]:
+        if name in (b"host", b"origin", b"sec-fetch-site"):
+            key, text = name.decode(), value.decode("latin-1")
+            found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _main() -> None:
+    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - only its environment has it
+
+    app.app = guarded(app.app)
+    app.main()
+
+
+if __name__ == "__main__":
+    _main()
