@@ -28,6 +28,9 @@ _WAIT_S = 60
 #: How long the inbox may take to start, in seconds.
 _START_S = 20
 
+#: GET /next also shows what came so many seconds before, so that a slow reader misses nothing.
+_MISSED_S = 10
+
 _TEXT = {"content-type": TEXT}
 
 
@@ -38,17 +41,23 @@ class CannotStartError(Exception):
 class Inbox(Receiver):
     """A receiver that is read over HTTP: GET / lists the deliveries, and GET /next waits for the next one.
 
-    Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks. The
-    inbox answers no page of another site.
+    Every other request is a delivery. GET /next shows each delivery once, to the first reader that asks, and
+    none that came long before. `clock` gives seconds. The inbox answers no page of another site.
     """
 
     def __init__(
-        self, secrets: Callable[[str], Iterable[str]], *, port: int = 0, wait_s: float = _WAIT_S
+        self,
+        secrets: Callable[[str], Iterable[str]],
+        *,
+        port: int = 0,
+        wait_s: float = _WAIT_S,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(secrets, self._remember, port=port, kept_max=_KEPT_MAX)
         self._wait_s = wait_s
+        self._clock = clock
         self._news = threading.Condition()
-        self._unread: list[Delivery] = []
+        self._unread: list[tuple[float, Delivery]] = []
 
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
@@ -65,14 +74,16 @@ class Inbox(Receiver):
 
     def _remember(self, delivery: Delivery) -> None:
         with self._news:
-            self._unread = [*self._unread, delivery][-_KEPT_MAX:]
+            self._unread = [*self._unread, (self._clock(), delivery)][-_KEPT_MAX:]
             self._news.notify_all()
 
     def _next(self) -> list[Delivery]:
+        since = self._clock() - _MISSED_S
         with self._news:
+            self._unread = [each for each in self._unread if each[0] >= since]
             self._news.wait_for(lambda: self._unread, self._wait_s)
             unread, self._unread = self._unread, []
-            return unread
+            return [delivery for _, delivery in unread]
 
 
 def start(place: Place) -> str:

@@ -49,6 +49,19 @@ def test_the_inbox_shows_each_next_delivery_once(inbox: Inbox) -> None:
     assert "first" not in answer
 
 
+def test_the_next_delivery_is_none_that_came_long_before() -> None:
+    now = [100.0]
+    with Inbox(lambda _: (), wait_s=0.05, clock=lambda: now[0]) as inbox:
+        ask(inbox, "POST", "/a", b"long before")
+        now[0] += 11
+        ask(inbox, "POST", "/a", b"just before")
+        now[0] += 9
+        answer = ask(inbox, "GET", "/next")
+        assert "just before" in answer
+        assert "long before" not in answer
+        assert ask(inbox, "GET", "/next") == "Nothing has arrived yet.\n"
+
+
 def test_a_request_for_the_next_delivery_is_answered_even_if_none_comes(inbox: Inbox) -> None:
     assert ask(inbox, "GET", "/next") == "Nothing has arrived yet.\n"
 
