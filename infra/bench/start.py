@@ -1,6 +1,7 @@
 """How fast each function starts, as a multiple of what boto3 takes, and the memory of its first call."""
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -42,6 +43,8 @@ _SETTINGS: Final = {
 _WITH_CLIENTS_MAX: Final = 1.3
 _MEMORY_MB: Final = 256
 _PAIRS: Final = 15
+_UNCOMPILED_STARTS: Final = 5
+_LAYERS: Final = ("SweephandLayer", "DependenciesLayer")
 _PROBE: Final = Path(__file__).with_name("probe.py")
 _TIME_LIMIT_S: Final = 120
 
@@ -50,13 +53,15 @@ _TIME_LIMIT_S: Final = 120
 class _Start:
     """One function's figures: CPU ms to import it and as a multiple of boto3's, MB, ms of a first call.
 
-    `clients` are the ms and the multiple with its clients, if it makes them as it starts.
+    `uncompiled_ms` is the import if the layers have no bytecode. `clients` are the ms and the multiple with
+    its clients, if it makes them as it starts.
     """
 
     name: str
     bound: float
     import_ms: float
     ratio: float
+    uncompiled_ms: float
     clients: tuple[float, float] | None
     imported_mb: float
     peak_mb: float
@@ -72,9 +77,11 @@ def measure(place: Place) -> Report:
         for name, folder, _ in _FUNCTIONS
         if name in _WITH_CLIENTS
     }
+    uncompiled = _uncompiled()
     memory = _memory(place)
     found = [
-        _Start(name, bound, *ratios[name], clients.get(name), *memory[name]) for name, _, bound in _FUNCTIONS
+        _Start(name, bound, *ratios[name], uncompiled[name], clients.get(name), *memory[name])
+        for name, _, bound in _FUNCTIONS
     ]
     return Report(
         title=f"Start of each function, Python {sys.version.split()[0]}, median of {_PAIRS} pairs",
@@ -82,6 +89,7 @@ def measure(place: Place) -> Report:
             "function",
             "import ms",
             "to boto3",
+            "without bytecode ms",
             "with clients ms",
             "to boto3's",
             "MB started",
@@ -93,10 +101,11 @@ def measure(place: Place) -> Report:
         is_within=all(_is_within(each) for each in found),
         notes=(
             "Import: CPU time in a fresh process with only the layers and their bytecode, compared with",
-            "an `import boto3` in another. With clients: the same with the settings of a stack, so that the",
-            "function makes its clients of DynamoDB and SQS, compared with bare boto3 with both. Peak: after",
-            "a first call on a local AWS, in which api writes 100 jobs and deliver takes ten messages.",
-            "Lambda's own runtime is not in it.",
+            "an `import boto3` in another. Without bytecode: the same import from layers that were not",
+            f"compiled and cannot be written to, median of {_UNCOMPILED_STARTS}. With clients: the import",
+            "with the settings of a stack, so that the function makes its clients of DynamoDB and SQS,",
+            "compared with bare boto3 with both. Peak: after a first call on a local AWS, in which api",
+            "writes 100 jobs and deliver takes ten messages. Lambda's own runtime is not in it.",
         ),
     )
 
@@ -118,10 +127,23 @@ def _ratio(folder: str, bare: str, settings: Mapping[str, str]) -> tuple[float, 
     )
 
 
-def _cpu_ms(folder: str, program: str, settings: Mapping[str, str]) -> float:
+def _uncompiled() -> Mapping[str, float]:
+    """The median start in ms of each function with layers that have no bytecode and get none, as in /opt."""
+    with tempfile.TemporaryDirectory() as copied:
+        for each in _LAYERS:
+            shutil.copytree(BUILD / each, Path(copied) / each, ignore=shutil.ignore_patterns("__pycache__"))
+        return {
+            name: statistics.median(
+                _cpu_ms(folder, _HANDLER, {}, Path(copied)) for _ in range(_UNCOMPILED_STARTS)
+            )
+            for name, folder, _ in _FUNCTIONS
+        }
+
+
+def _cpu_ms(folder: str, program: str, settings: Mapping[str, str], layers: Path = BUILD) -> float:
     # Nothing else is imported first. Otherwise modules that boto3 shares with it would cost neither.
     timed = f"import time; t = time.process_time(); {program}; print(time.process_time() - t)"
-    return 1000 * float(_probed(folder, ["-c", timed], {**settings, **_path(folder)}))
+    return 1000 * float(_probed(folder, ["-B", "-c", timed], {**settings, **_path(folder, layers)}))
 
 
 def _memory(place: Place) -> Mapping[str, tuple[float, float, float]]:
@@ -190,10 +212,10 @@ def _probed(folder: str, arguments: Sequence[str], environment: Mapping[str, str
     return done.stdout
 
 
-def _path(folder: str) -> dict[str, str]:
+def _path(folder: str, layers: Path = BUILD) -> dict[str, str]:
     """The code before the layers on the path, as in Lambda."""
-    layers = (BUILD / layer / "python" for layer in ("SweephandLayer", "DependenciesLayer"))
-    return {"PYTHONPATH": ":".join(map(str, (BUILD / folder, *layers)))}
+    shared = (layers / each / "python" for each in _LAYERS)
+    return {"PYTHONPATH": ":".join(map(str, (BUILD / folder, *shared)))}
 
 
 def _row(start: _Start) -> tuple[str, ...]:
@@ -201,6 +223,7 @@ def _row(start: _Start) -> tuple[str, ...]:
         start.name,
         f"{start.import_ms:.0f}",
         against(start.ratio, start.bound),
+        f"{start.uncompiled_ms:.0f}",
         "" if start.clients is None else f"{start.clients[0]:.0f}",
         "" if start.clients is None else against(start.clients[1], _WITH_CLIENTS_MAX),
         f"{start.imported_mb:.0f}",
@@ -215,6 +238,7 @@ def _figures(start: _Start) -> dict[str, Any]:
         "importMs": round(start.import_ms, 1),
         "toBoto3": round(start.ratio, 3),
         "toBoto3AtMost": start.bound,
+        "withoutBytecodeMs": round(start.uncompiled_ms, 1),
         "withClientsMs": None if start.clients is None else round(start.clients[0], 1),
         "withClientsToBoto3": None if start.clients is None else round(start.clients[1], 3),
         "withClientsToBoto3AtMost": None if start.clients is None else _WITH_CLIENTS_MAX,

@@ -20,8 +20,8 @@ NAMESPACES_OF_UNIT: Final = 8
 #: How long the write takes, while the function is billed.
 _WRITE_S: Final = 0.01
 
-#: Read units of an hour of minutes, at up to 1 KB for each of 4 partitions.
-READS_OF_HOUR: Final = 60
+#: Read units of an hour of minutes, at up to 1 KB for each of 16 partitions.
+READS_OF_HOUR: Final = 240
 
 #: The console asks once in so many seconds.
 _ASKED_S: Final = 15

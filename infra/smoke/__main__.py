@@ -6,15 +6,20 @@ import secrets
 import shutil
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
+from infra.local import settings
 from infra.local import stack as local
+from infra.local.build import build
 from infra.local.client import Client
+from infra.local.deploy import deploy as local_deploy
 from infra.local.deploy import outputs as local_outputs
 from infra.local.deploy import session as local_session
 from infra.local.places import STACK_NAME, Place, free_port
@@ -27,7 +32,8 @@ from infra.smoke.lateness import LATENESS
 from infra.smoke.outage import OUTAGE
 from infra.smoke.queues import Queues
 from infra.smoke.rights import RIGHTS
-from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Stage
+from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Stage
+from infra.smoke.switches import switched
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -70,6 +76,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--local", action="store_true", help="on a local stack, shortened")
     parser.add_argument("--consumer", metavar="URL", help="an https endpoint that answers a POST with 2xx")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a stack parameter")
+    parser.add_argument(
+        "--kms-key", default="", metavar="ARN", help="the KMS key to switch to; else one is made"
+    )
+    parser.add_argument(
+        "--subnets", default="", metavar="IDS", help="of a VPC to switch to, with commas between"
+    )
+    parser.add_argument("--security-groups", default="", metavar="IDS", help="of deliveries in these subnets")
+    parser.add_argument("--issuer", default="", metavar="URL", help="of tokens, to show AuthMode=jwt")
+    parser.add_argument("--audience", default="", help="that the tokens are for")
+    parser.add_argument("--token", default="", help="a token of the issuer with the role admin for *")
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go as JSON, too")
     parser.add_argument("--yes", action="store_true", help="do not ask before deploying to the account")
     parser.add_argument("--keep", action="store_true", help="leave the stack there, for a day's bill")
@@ -77,14 +93,27 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--remove", metavar="STACK", help="remove a stack that was kept or left behind, and end"
     )
-    return parser.parse_args(arguments)
+    asked = parser.parse_args(arguments)
+    if bool(asked.subnets) != bool(asked.security_groups):
+        parser.error("give --subnets and --security-groups together")
+    if len({bool(each) for each in (asked.issuer, asked.audience, asked.token)}) > 1:
+        parser.error("give --issuer, --audience and --token together")
+    return asked
 
 
-def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]] = LANES) -> int:
-    """Deploy a stack, run the checks of `lanes` on it, and remove it. Returns the exit code."""
+def on_aws(
+    asked: argparse.Namespace,
+    aws: Aws,
+    lanes: Sequence[Sequence[Check]] = LANES,
+    flip: Callable[[Stage, argparse.Namespace], Iterator[Result]] | None = None,
+) -> int:
+    """Deploy a stack, run the checks of `lanes` on it, flip its switches and back, and remove it.
+
+    `flip` makes the results of the flip. Returns the exit code.
+    """
     stack = f"sweephand-smoke-{secrets.token_hex(3)}"
     owner = aws.client("sts").get_caller_identity()["Account"]
-    print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 45 minutes and costs about $0.03.")
+    print(f"Deploys {stack} to account {owner}, {aws.region}. Takes 75 minutes and costs about $0.03.")
     if not asked.yes and input("Go on? [y/N] ").strip().lower() != "y":
         return 1
     queues, results, left = _queues(aws, stack), list[Result](), list[str]()
@@ -95,6 +124,7 @@ def on_aws(asked: argparse.Namespace, aws: Aws, lanes: Sequence[Sequence[Check]]
             stage = Stage(stack, aws, told, client, queues, ON_AWS, asked.consumer)
             for lane in lanes:
                 _show(results, outcomes(lane, stage))
+            _show(results, (flip or _flips_on_aws)(stage, asked))
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         results.append(Result("whole", "All checks are run.", "failed", "interrupted", 0))
@@ -132,12 +162,42 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
                 running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
                 for each in running:
                     each.result()
+            _show(results, _flips_here(stage, place))
     finally:
         local.down(place)
     code = _done(results, [], STACK_NAME, asked)
     if code == 0:
         shutil.rmtree(place.home, ignore_errors=True)
     return code
+
+
+def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
+    """The results with the switches flipped, by the key that was named or a new one."""
+    with suppress(BotoCoreError, ClientError):  # without a key the others are flipped all the same
+        asked.kms_key = asked.kms_key or account.make_key(stage.stack, stage.aws)
+    given = Given(
+        kms_key=asked.kms_key,
+        subnets=asked.subnets,
+        security_groups=asked.security_groups,
+        issuer=asked.issuer,
+        audience=asked.audience,
+        token=asked.token,
+    )
+
+    def deploy(parameters: Mapping[str, str]) -> None:
+        quoted = [f'{name}="{value}"' for name, value in parameters.items()]
+        account.update(stage.stack, stage.aws, quoted)
+
+    yield from switched(stage, deploy, given, account.parameters(stage.stack, stage.aws))
+
+
+def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
+    def deploy(parameters: Mapping[str, str]) -> None:
+        changed = tuple(f"{name}={value}" for name, value in parameters.items())
+        local_deploy(replace(place, parameters=changed), build().template)
+        settings.complete(place)
+
+    yield from switched(stage, deploy, Given(), account.parameters(stage.stack, stage.aws))
 
 
 def _queues(aws: Aws, stack: str) -> Queues:

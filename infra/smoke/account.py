@@ -8,12 +8,15 @@ from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from infra.local.places import LOCAL, ROOT, SAM
+from infra.local.places import LOCAL, PYTHON, ROOT, SAM
 from infra.smoke.queues import Queues
 from infra.smoke.stage import Aws
 
 #: The tag by which the bill is queried. Its value is the stack's name.
 TAG = "sweephand-smoke"
+_BUILT = LOCAL / "build-smoke"
+#: AWS deletes a key so many days after it was scheduled. It bills none of them.
+_KEY_DAYS = 7
 #: Resources that a deleted stack keeps, and that this program removes.
 _KEPT = {"JobsTable": "table", "TimersTable": "table", "PayloadBucket": "bucket"}
 
@@ -33,12 +36,20 @@ def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
     # us-east-1 is the only region that must not be named as a location.
     where = {} if aws.region == "us-east-1" else {"LocationConstraint": aws.region}
     s3.create_bucket(Bucket=bucket, **({"CreateBucketConfiguration": where} if where else {}))
-    built = LOCAL / "build-smoke"
-    _sam("build", "--build-dir", str(built))
+    _sam("build", "--build-dir", str(_BUILT))
+    update(stack, aws, parameters)
+
+
+def update(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
+    """Deploy what was built, with these parameters. The others of a stack that is there keep their values.
+
+    Raises CannotDeployError.
+    """
+    bucket = artifacts_bucket(stack, aws)
     overrides = ["--parameter-overrides", *parameters] if parameters else []
     _sam(
         "deploy",
-        *("--template-file", str(built / "template.yaml"), "--config-env", "smoke"),
+        *("--template-file", str(_BUILT / "template.yaml"), "--config-env", "smoke"),
         *("--config-file", str(ROOT / "samconfig.toml"), "--stack-name", stack),
         *("--s3-bucket", bucket, "--region", aws.region, "--tags", f"{TAG}={stack}"),
         *overrides,
@@ -46,7 +57,9 @@ def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
 
 
 def _sam(*words: str) -> None:
-    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0"}
+    # The build takes uv from the tools of this checkout if nothing else brings Lambda's version of Python.
+    path = f"{os.environ['PATH']}{os.pathsep}{PYTHON.parent}"
+    environment = {**os.environ, "PATH": path, "SAM_CLI_TELEMETRY": "0"}
     done = subprocess.run([SAM, *words], cwd=ROOT, env=environment, check=False)
     if done.returncode != 0:
         raise CannotDeployError(f"sam {words[0]} failed")
@@ -58,6 +71,26 @@ def outputs(stack: str, aws: Aws) -> Mapping[str, str]:
     return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
 
 
+def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
+    """The value of each parameter of a deployed stack."""
+    [found] = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
+    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in found["Parameters"]}
+
+
+def make_key(stack: str, aws: Aws) -> str:
+    """The ARN of a new KMS key for this stack. Its default policy leaves its use to policies of IAM."""
+    kms = aws.client("kms")
+    tags = [{"TagKey": TAG, "TagValue": stack}]
+    arn = str(kms.create_key(Description=f"For {stack}", Tags=tags)["KeyMetadata"]["Arn"])
+    try:
+        kms.create_alias(AliasName=f"alias/{stack}", TargetKeyId=arn)
+    except ClientError:
+        # remove() finds the key by its alias.
+        kms.schedule_key_deletion(KeyId=arn, PendingWindowInDays=_KEY_DAYS)
+        raise
+    return arn
+
+
 def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
     """A new admin key, which the stack's function makes for those who may invoke it."""
     answer = aws.client("lambda").invoke(
@@ -67,7 +100,7 @@ def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
 
 
 def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
-    """Delete the stack with its tables and buckets, and the queues.
+    """Delete the stack with its tables and buckets, its key of KMS, and the queues.
 
     Returns what could not be removed, and why. A failure does not stop the rest. What does not exist counts
     as removed.
@@ -90,6 +123,7 @@ def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
     bucket = attempt("artifacts", partial(artifacts_bucket, stack, aws))
     if bucket:
         attempt(f"bucket {bucket}", partial(_delete_bucket, bucket, aws))
+    attempt(f"KMS key alias/{stack}", partial(_delete_key, stack, aws))
     for url in attempt("queues", queues.urls) or []:
         attempt(f"queue {url}", partial(queues.remove, url))
     return left
@@ -122,7 +156,17 @@ def _delete_bucket(name: str, aws: Aws) -> None:
     s3.delete_bucket(Bucket=name)
 
 
+def _delete_key(stack: str, aws: Aws) -> None:
+    kms, alias = aws.client("kms"), f"alias/{stack}"
+    key = kms.describe_key(KeyId=alias)["KeyMetadata"]["KeyId"]
+    kms.schedule_key_deletion(KeyId=key, PendingWindowInDays=_KEY_DAYS)
+    kms.delete_alias(AliasName=alias)
+
+
 def _is_absent(error: Exception) -> bool:
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
     message = str(error)
-    return code in {"NoSuchBucket", "ResourceNotFoundException", "404"} or "does not exist" in message
+    return (
+        code in {"NoSuchBucket", "ResourceNotFoundException", "NotFoundException", "404"}
+        or "does not exist" in message
+    )

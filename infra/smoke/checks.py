@@ -15,6 +15,10 @@ class CheckFailedError(Exception):
     """The sentence of a check is not true of this stack. The message says what the check saw instead."""
 
 
+class NotShownError(Exception):
+    """This run cannot show whether the sentence of a check is true. The message says what it lacks."""
+
+
 @dataclass(frozen=True)
 class Check:
     """A sentence about a stack. `run` returns what it saw, and raises if the sentence is not true.
@@ -76,6 +80,8 @@ def outcomes(checks: Iterable[Check], stage: Stage) -> Iterator[Result]:
             note = check.run(stage)
         except CheckFailedError as error:
             verdict, note = "failed", str(error)
+        except NotShownError as error:
+            verdict, note = "not shown", str(error)
         except Exception as error:  # noqa: BLE001 - any error that stops a check is its result
             where = traceback.extract_tb(error.__traceback__)[-1]
             verdict, note = "failed", f"{type(error).__name__} in {where.name}: {error}"

@@ -101,6 +101,10 @@ class Queues:
         url = self._client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
         return Queue(self._client, url)
 
+    def of_round(self, name: str) -> "Queues":
+        """Other queues for checks that run once more. urls() of these queues has them too."""
+        return Queues(self._client, f"{self.prefix}-{name}")
+
     def make_outside(self, purpose: str) -> Queue:
         """A queue whose name does not begin with sweephand-, so that no job may name it by default."""
         return Queue(

@@ -47,8 +47,28 @@ ON_THIS_MACHINE = Pace(herd_sizes=(1, 100), lead_s=15, outage_s=15, period_s=5, 
 
 
 @dataclass(frozen=True)
+class Given:
+    """What the command was given for the switches that need something of the account. Empty: not given."""
+
+    kms_key: str = ""
+    subnets: str = ""
+    security_groups: str = ""
+    issuer: str = ""
+    audience: str = ""
+    token: str = ""
+
+    @property
+    def has_issuer(self) -> bool:
+        """Whether the API can be asked with a token."""
+        return bool(self.issuer and self.audience and self.token)
+
+
+@dataclass(frozen=True)
 class Stage:
-    """A deployed stack: its name, its outputs, its API with the admin key, and queues for the checks."""
+    """A deployed stack: its name, its outputs, its API with the admin key, and queues for the checks.
+
+    Checks that run once more have namespaces of their own, whose names have `round` in them.
+    """
 
     stack: str
     aws: Aws
@@ -57,6 +77,8 @@ class Stage:
     queues: Queues
     pace: Pace
     consumer: str | None = None
+    given: Given = Given()
+    round: str = ""
 
     @property
     def is_local(self) -> bool:
@@ -65,7 +87,7 @@ class Stage:
 
     def path(self, namespace: str, name: str, *below: str) -> str:
         """The path of a job, or of a resource below it."""
-        return "/".join((f"/v1/namespaces/smoke-{namespace}/jobs/{name}", *below))
+        return "/".join((f"/v1/namespaces/smoke-{self.round}{namespace}/jobs/{name}", *below))
 
     def put(self, namespace: str, name: str, **job: Any) -> str:
         """Write a job and return its path."""

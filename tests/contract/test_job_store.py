@@ -74,6 +74,7 @@ def everything_set() -> Job:
         pause_reason="",
         expires_at=NOON + 1_001,
         counted_in=7,
+        has_batches=True,
     )
 
 

@@ -350,6 +350,31 @@ def test_pages_show_each_run_once_and_the_newest_due_first(runs: RunStore) -> No
     assert seen == due_times[::-1]
 
 
+def test_pages_of_batches_show_each_run_once_by_due_time_and_index(runs: RunStore) -> None:
+    places = [(due_at, index) for due_at in (NOON, NOON + 1_000) for index in range(40)]
+    for due_at, index in places:
+        runs.record(succeeded(run(due_at, index=index)))
+    seen: list[tuple[int, int]] = []
+    before: str | None = ""
+    while before is not None:
+        page = runs.page(KEY, None, before, 7)
+        seen.extend((each.due_at, each.index) for each in page.items)
+        before = page.next
+    assert seen == places[::-1]
+
+
+def test_a_page_without_batches_shows_the_runs_with_index_0(runs: RunStore) -> None:
+    for due_at in (NOON, NOON + 1_000):
+        for index in range(20):
+            runs.record(succeeded(run(due_at, index=index)))
+    first = runs.page(KEY, None, "", 1, with_batches=False)
+    assert [(each.due_at, each.index) for each in first.items] == [(NOON + 1_000, 0)]
+    assert first.next is not None
+    second = runs.page(KEY, None, first.next, 5, with_batches=False)
+    assert [(each.due_at, each.index) for each in second.items] == [(NOON, 0)]
+    assert second.next is None
+
+
 def test_a_page_of_a_state_shows_the_runs_of_that_state_among_those_that_it_read(runs: RunStore) -> None:
     for number in range(10):
         made = run(NOON + number)

@@ -12,12 +12,11 @@ from typing import Any, Final
 
 import pytest
 import urllib3
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from infra.local.client import Client, Response
+from infra.local.client import Client
 from infra.local.places import REGION, STACK_NAME
 from infra.local.receiver import Answer
+from infra.smoke.signing import SigningClient
 from tests.e2e.issuer import HOUR_S, KEY_ID, Issuer, encoded
 from tests.e2e.parameters import Parameters
 from tests.e2e.scene import Scene
@@ -173,27 +172,8 @@ def test_nothing_but_a_valid_token_for_this_stack_gets_in(tokens: Mapping[str, A
     assert (callback.status, "shr_" in callback.body["detail"]) == (401, True)
 
 
-class Signing(Client):
-    """Calls the API as an IAM user or role, with Signature Version 4."""
-
-    def __init__(self, api_url: str, credentials: Credentials) -> None:
-        super().__init__(api_url, "")
-        self.credentials = credentials
-        self._signer = SigV4Auth(credentials, "execute-api", REGION)
-
-    def call(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
-    ) -> Response:
-        """The answer of the API, whatever its status is."""
-        data = b"" if body is None else json.dumps(body).encode()
-        request = AWSRequest(method, f"{self.api_url}{path}", data=data)
-        self._signer.add_auth(request)
-        signed = {name.lower(): value for name, value in request.headers.items()}
-        return super().call(method, path, body, {**signed, **(headers or {})})
-
-
 @pytest.fixture(scope="module")
-def signed(parameters: Parameters, client: Client) -> Iterator[Mapping[str, Signing]]:
+def signed(parameters: Parameters, client: Client) -> Iterator[Mapping[str, SigningClient]]:
     """The stack in the mode `iam`, and callers: an admin, the session of a role, and others."""
     iam, sts = parameters.client("iam"), parameters.client("sts")
     url = parameters.stack["apiUrl"]
@@ -222,7 +202,7 @@ def signed(parameters: Parameters, client: Client) -> Iterator[Mapping[str, Sign
     client.ask("POST", "/v1/keys", {"namespace": "*", "role": "admin", "principal": user})
     parameters.set(AuthMode="iam")
     users["forger"] = Credentials(users["ann"].access_key, "x" * 40)
-    callers = {name: Signing(url, each) for name, each in users.items()}
+    callers = {name: SigningClient(url, each, REGION) for name, each in users.items()}
     made = callers["ann"].call("POST", "/v1/keys", {"namespace": "bills", "role": "write", "principal": role})
     assert made.status == 201
     yield callers
@@ -232,7 +212,7 @@ def signed(parameters: Parameters, client: Client) -> Iterator[Mapping[str, Sign
 
 
 def test_a_stack_for_iam_knows_users_and_roles_by_their_keys(
-    parameters: Parameters, signed: Mapping[str, Signing]
+    parameters: Parameters, signed: Mapping[str, SigningClient]
 ) -> None:
     assert functions(parameters) == {"Api", "AdminKey", "Tick", "Sweep", "Deliver", "Flow"}
     assert is_open(parameters.stack["apiUrl"])
@@ -248,7 +228,7 @@ def test_a_stack_for_iam_knows_users_and_roles_by_their_keys(
 
 @pytest.mark.parametrize("caller", ["ann", "session"])
 def test_the_client_signs_each_request_for_a_stack_for_iam(
-    parameters: Parameters, signed: Mapping[str, Signing], caller: str
+    parameters: Parameters, signed: Mapping[str, SigningClient], caller: str
 ) -> None:
     signature = IamSignature(REGION, signed[caller].credentials)
     job = {"target": {"type": "http", "url": "https://example.com"}, "labels": {"team": "r&d + ops"}}
@@ -259,7 +239,7 @@ def test_the_client_signs_each_request_for_a_stack_for_iam(
 
 
 def test_a_stack_for_iam_lets_nobody_in_whom_iam_does_not(
-    parameters: Parameters, signed: Mapping[str, Signing], client: Client
+    parameters: Parameters, signed: Mapping[str, SigningClient], client: Client
 ) -> None:
     answer = signed["unallowed"].call("GET", "/v1/limits")
     assert (answer.status, "detail" in answer.body) == (403, False), "the gateway itself refuses"
@@ -270,7 +250,7 @@ def test_a_stack_for_iam_lets_nobody_in_whom_iam_does_not(
 
 
 def test_an_operator_names_the_first_admin_of_a_stack_for_iam_by_its_function(
-    parameters: Parameters, signed: Mapping[str, Signing]
+    parameters: Parameters, signed: Mapping[str, SigningClient]
 ) -> None:
     assert signed["nobody"].call("GET", "/v1/keys").status == 403
     user = parameters.client("iam").get_user(UserName="nobody")["User"]["Arn"]
@@ -288,7 +268,7 @@ def test_an_operator_names_the_first_admin_of_a_stack_for_iam_by_its_function(
 
 
 def test_a_consumer_reports_with_the_token_of_its_run_on_a_stack_for_iam(
-    signed: Mapping[str, Signing], namespace: str
+    signed: Mapping[str, SigningClient], namespace: str
 ) -> None:
     with Scene.of(signed["ann"], namespace) as scene:
         reports_with_its_token(scene.schedule, scene)

@@ -300,9 +300,12 @@ class MemoryRuns:
         found = [run for (job, name, _), run in self._runs.items() if (job, name) == (key, run_id)]
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
-    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
+    def page(
+        self, key: JobKey, state: State | None, before: str, limit: int, *, with_batches: bool = True
+    ) -> Page[Run]:
         with self._lock:
-            runs = {_position(run): run for run in self._runs.values() if run.key == key}
+            of_key = [run for run in self._runs.values() if run.key == key]
+        runs = {_position(run): run for run in of_key if with_batches or run.index == 0}
         positions = sorted((each for each in runs if not before or each < before), reverse=True)
         seen = positions[:limit]
         items = tuple(runs[each] for each in seen if state is None or runs[each].state == state)

@@ -24,7 +24,9 @@ from tests.fakes.engines import BUCKET, Dynamo
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
+from sweephand.model.stats import Stats
 from sweephand.model.timer import Cursor, Heartbeat, OccurrenceTimer
+from sweephand.ports import always
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect
 from sweephand.storage.jobs import JobItem
@@ -193,11 +195,28 @@ def test_all_leases_are_in_one_partition(on_moto: Dynamo) -> None:
 
 
 def test_a_run_lies_with_its_job_by_due_time_and_index(on_moto: Dynamo) -> None:
-    on_moto.stores().runs.record(run(index=12))
+    on_moto.stores().runs.record(run())
     [item] = items(on_moto.client, on_moto.jobs_table)
     assert item["pk"] == {"S": "runs#default#backup"}
-    assert item["sk"] == {"S": f"0{NOON}#0000012#{UID}"}
+    assert item["sk"] == {"S": f"0{NOON}#0000000#{UID}"}
     assert size(item) < 1_024
+
+
+def test_no_partition_gets_more_than_its_share_of_the_runs_of_a_batch(on_moto: Dynamo) -> None:
+    runs = on_moto.stores().runs
+    for index in range(160):
+        runs.record(run(index=index))
+    partitions = Counter(item["pk"]["S"] for item in items(on_moto.client, on_moto.jobs_table))
+    assert max(partitions.values()) == 10
+    assert partitions["runs#default#backup"] == 1
+
+
+def test_no_partition_gets_more_than_its_share_of_the_counts_of_a_minute(on_moto: Dynamo) -> None:
+    stats = on_moto.stores().stats
+    for part in range(160):
+        stats.add(NOON, part, {"ns": Stats(Counter({"succeeded": 1}), Counter())}, always)
+    counted = [item["succeeded#ns"]["N"] for item in items(on_moto.client, on_moto.jobs_table)]
+    assert counted == ["10"] * 16
 
 
 @pytest.mark.parametrize(

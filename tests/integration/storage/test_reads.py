@@ -117,6 +117,32 @@ def test_a_page_of_few_jobs_queries_each_partition_once(on_moto: Dynamo) -> None
         stores.jobs.put(job(f"job-{number}"), replacing=None)
 
 
+def test_a_page_of_the_runs_of_a_job_without_batches_makes_one_query(on_moto: Dynamo) -> None:
+    runs = on_moto.stores().runs
+    for number in range(60):
+        runs.record(run(NOON + number))
+    with watched(on_moto.client, "Query") as answers:
+        assert len(runs.page(run().key, None, "", 50, with_batches=False).items) == 50
+    assert [answer["Count"] for answer in answers] == [50]
+
+
+def test_a_page_of_runs_that_may_be_those_of_batches_asks_each_partition_and_reads_few_others(
+    on_moto: Dynamo,
+) -> None:
+    runs = on_moto.stores().runs
+    for number in range(60):
+        runs.record(run(NOON + number))
+    with watched(on_moto.client, "Query") as answers:
+        assert len(runs.page(run().key, None, "", 50).items) == 50
+    assert len(answers) == 17
+    for index in range(1, 200):
+        runs.record(run(NOON + 60, index=index))
+    with watched(on_moto.client, "Query") as answers:
+        assert len(runs.page(run().key, None, "", 50).items) == 50
+    assert sum(answer["Count"] for answer in answers) <= 50 + 50 + 16 * 4
+    assert len(answers) <= 17 + 16
+
+
 def test_a_page_for_a_cursor_beyond_the_horizon_makes_no_query(on_moto: Dynamo) -> None:
     with watched(on_moto.client, "Query") as answers:
         on_moto.stores().timers.page(3, Cursor(timer(NOON + HOUR_MS).sort_key), NOON, 50)

@@ -46,6 +46,18 @@ def claimed(world: World) -> None:
     assert run_of(world).state == "claimed"
 
 
+def test_the_runs_of_a_batch_come_to_their_end_although_their_job_has_no_batches_now() -> None:
+    world = World()
+    world.consumers.answering = lambda _: FAILED
+    world.put(dueTime="1m", retry=RETRY, batch={"count": 3})
+    world.run_until(NOON + 2 * MINUTE)
+    world.put(dueTime="12h", retry=RETRY)
+    lost(world)
+    world.run_until(NOON + 5 * HOUR)
+    found = [each.run_id for each in world.audit_jobs().runs]
+    assert found == [f"{NOON + MINUTE}-{index}" for index in (2, 1, 0)]
+
+
 @pytest.mark.parametrize(
     ("begin", "ends_as", "attempts"),
     [(retrying, "failed", 2), (running, "failed", 1), (claimed, "succeeded", 1)],

@@ -300,6 +300,13 @@ def test_a_bulk_redrive_examines_no_more_runs_than_its_limit() -> None:
     assert max(counts) < BULK_EXAMINED_MAX
 
 
+def test_a_bulk_redrive_redrives_the_runs_of_former_batches() -> None:
+    world = World()
+    failed_jobs(world, range(1), triggers=2, batch={"count": 3})
+    world.put("job-00", dueTime="1h")
+    assert redrive_all(world) == [6]
+
+
 def test_a_bulk_redrive_chooses_jobs_by_prefix_and_by_every_label() -> None:
     world = World()
     failed_jobs(world, range(2), labels={"team": "ops", "tier": "1"})
@@ -334,11 +341,11 @@ def test_a_bulk_redrive_that_takes_long_returns_a_cursor() -> None:
     failed_jobs(world, range(3))
     page = world.runs.page
 
-    def slow_page(*args: Any) -> Any:
+    def slow_page(*args: Any, **given: Any) -> Any:
         world.clock.time += BULK_TIME_LIMIT_MS
-        return page(*args)
+        return page(*args, **given)
 
-    world.runs.page = slow_page  # type: ignore[assignment]
+    world.runs.page = slow_page  # type: ignore[method-assign]
     assert redrive_all(world) == [10, 10, 10, 0]
 
 

@@ -7,11 +7,15 @@ from typing import Any, cast
 
 import pytest
 from infra.smoke import __main__ as command
-from infra.smoke import report
-from infra.smoke.checks import Check, CheckFailedError, Result, expect, outcomes
+from infra.smoke import report, switches
+from infra.smoke.checks import Check, CheckFailedError, NotShownError, Result, expect, outcomes
 from infra.smoke.stage import Stage
 
-EVERY = [check for lane in command.LANES for check in lane]
+FLIPS = (switches.FLIPPED, switches.TOKENS, switches.BACK)
+EVERY = [
+    *(check for lane in command.LANES for check in lane),
+    *(each for suite in FLIPS for each in suite.checks),
+]
 
 
 def stage(*, is_local: bool) -> Stage:
@@ -50,6 +54,14 @@ def test_a_check_that_fails_or_crashes_says_what_was_seen_and_the_next_goes_on()
 def test_a_check_that_a_local_aws_cannot_show_is_listed_with_the_reason() -> None:
     found = list(outcomes(CHECKS, stage(is_local=True)))[2]
     assert (found.verdict, found.note) == ("not shown", "no throttling here")
+
+
+def test_a_check_that_lacks_what_it_needs_is_listed_with_the_reason() -> None:
+    def lacks(_: Stage) -> str:
+        raise NotShownError("give --subnets")
+
+    [found] = outcomes([Check("lacks", "It holds.", lacks)], stage(is_local=False))
+    assert (found.verdict, found.note) == ("not shown", "give --subnets")
 
 
 def test_expect_raises_an_error_for_a_false_condition_alone() -> None:

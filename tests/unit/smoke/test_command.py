@@ -32,7 +32,7 @@ def run(tmp_path: Path, *, keep: bool = False) -> tuple[int, dict[str, Any]]:
     asked = SimpleNamespace(yes=True, keep=keep, set=[], consumer=None, json=tmp_path / "out.json")
     owner = SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"})
     aws = SimpleNamespace(region="eu-west-1", client=lambda _: owner)
-    code = command.on_aws(cast("Any", asked), cast("Any", aws), lanes=[])
+    code = command.on_aws(cast("Any", asked), cast("Any", aws), lanes=[], flip=lambda *_: iter(()))
     return code, json.loads(asked.json.read_text())
 
 

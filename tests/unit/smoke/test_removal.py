@@ -4,6 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
 from botocore.exceptions import ClientError
 from infra.smoke import account
 from infra.smoke.queues import Queues
@@ -39,6 +40,13 @@ class Account:
                 ),
                 delete_bucket=self._deletes("Bucket"),
             ),
+            "kms": SimpleNamespace(
+                describe_key=lambda KeyId: {"KeyMetadata": {"KeyId": f"key of {KeyId}"}},  # noqa: N803 - likewise
+                schedule_key_deletion=self._deletes("KeyId"),
+                delete_alias=self._deletes("AliasName"),
+                create_key=lambda **_: {"KeyMetadata": {"Arn": "arn of the key"}},
+                create_alias=lambda **_: self._refuse("alias"),
+            ),
             "sqs": SimpleNamespace(
                 list_queues=lambda QueueNamePrefix, **_: {"QueueUrls": [f"https://sqs/{QueueNamePrefix}a"]},  # noqa: N803 - likewise
                 delete_queue=self._deletes("QueueUrl"),
@@ -59,7 +67,7 @@ class Account:
         }
 
     def _deletes(self, name: str) -> Callable[..., None]:
-        def delete(**named: str) -> None:
+        def delete(**named: Any) -> None:
             self._refuse(named[name])
             self.deleted.append(named[name])
 
@@ -81,9 +89,18 @@ def test_the_stack_is_removed_with_the_data_that_its_deletion_keeps() -> None:
         "payloads",
         f"{ARTIFACTS}/code",
         ARTIFACTS,
+        f"key of alias/{STACK}",
+        f"alias/{STACK}",
         f"https://sqs/{STACK}-a",
         "https://sqs/smoke-1-a",
     ]
+
+
+def test_a_key_that_gets_no_alias_is_not_left_behind() -> None:
+    made = Account(alias="no right to aliases")
+    with pytest.raises(ClientError):
+        account.make_key(STACK, cast("Any", made))
+    assert made.deleted == ["arn of the key"]
 
 
 def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed() -> None:

@@ -282,10 +282,13 @@ class RunStore(Protocol):
         """The runs that these flags (distinct, any number) name, in any order; those without a record not."""
         ...
 
-    def page(self, key: JobKey, state: "State | None", before: str, limit: int) -> "Page[Run]":
+    def page(
+        self, key: JobKey, state: "State | None", before: str, limit: int, *, with_batches: bool = True
+    ) -> "Page[Run]":
         """Up to `limit` runs of a key, newest due time first, after `before` ("": from the newest).
 
-        With `state`, the store examines `limit` runs and returns those in that state.
+        With `state`, the store examines `limit` runs and returns those in that state. Without `with_batches`,
+        it reads only runs with index 0, from one partition. A job that never had a batch has no others.
         """
         ...
 

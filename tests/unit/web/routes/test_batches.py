@@ -123,6 +123,9 @@ def test_each_trigger_of_a_batch_has_a_run_under_its_index() -> None:
     assert [each["latenessMs"] for each in shown[:2]] == [0, 0]
     items = client.send("GET", f"{URL}/runs").json["items"]
     assert [each["id"] for each in items] == [f"{due_at}-1", f"{due_at}-0"]
+    assert client.get().json["lastRun"]["id"] == f"{due_at}-1"
+    client.put(job=ONCE)
+    assert client.get().json["lastRun"]["id"] == f"{due_at}-1"
 
 
 def test_consumers_learn_the_index_and_the_due_time_of_the_occurrence() -> None:

@@ -77,11 +77,11 @@ def test_a_bulk_redrive_that_is_too_large_for_one_call_continues_at_its_cursor()
     client.put("two", job={"schedule": "@every 10s", "target": TARGET})
     page = client.world.runs.page
 
-    def slow_page(*args: Any) -> Any:
+    def slow_page(*args: Any, **given: Any) -> Any:
         client.world.clock.time += 60_000
-        return page(args[0], args[1], args[2], min(args[3], 2))
+        return page(args[0], args[1], args[2], min(args[3], 2), **given)
 
-    client.world.runs.page = slow_page  # type: ignore[assignment]
+    client.world.runs.page = slow_page  # type: ignore[method-assign]
     first = client.send("POST", ALL, {"prefix": "j"}).json
     assert first["count"] == 2
     second = client.send("POST", ALL, {"prefix": "j", "cursor": first["nextCursor"]}).json

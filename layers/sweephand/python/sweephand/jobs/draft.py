@@ -42,6 +42,7 @@ def draft_creation(
         owner=who,
         expires_at=expiry(series, definition),
         change=Change(now, who, "created", token),
+        has_batches=series.batch is not None,
     )
     return Draft(job, now - 1)
 
@@ -188,6 +189,7 @@ def _rewritten(stored: Job, definition: Definition, series: Series, *, token: st
         updated_at=now,
         resumed_at=stored.cut if stored.resumed_at is None else stored.resumed_at,
         expires_at=expires_at,
+        has_batches=stored.has_batches or series.batch is not None,
     )
 
 

@@ -65,7 +65,7 @@ class JobExpiry:
         due: dict[Instant, Instant] = {}
         before: str | None = ""
         while before is not None:
-            page = self._runs.page(job.key, None, before, _PAGE_MAX)
+            page = self._runs.page(job.key, None, before, _PAGE_MAX, with_batches=job.has_batches)
             for each in page.items:
                 if each.uid != job.uid:
                     continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
@@ -124,9 +125,10 @@ class Reader:
 
         These usually have older due times. They are newer only if all of this job's runs are backfilled.
         """
-        runs = self._runs.page(job.key, None, "", 1).items
+        newest = partial(self._runs.page, job.key, None, "", with_batches=job.has_batches)
+        runs = newest(1).items
         if runs and runs[0].uid != job.uid:
-            runs = self._runs.page(job.key, None, "", _FORMER_RUNS_MAX).items
+            runs = newest(_FORMER_RUNS_MAX).items
         return next((run for run in runs if run.uid == job.uid), None)
 
     def _with_text(self, job: Job) -> Job:

@@ -61,7 +61,8 @@ class Job:
     made this version. It is None if an earlier release wrote the job. `resumed_at` is the instant of the last
     resume, or the first cut if the job was never resumed. It is None before the first update. `counted_in` is
     the generation of its namespace's count in which the job took its place (model/namespace.py). It is None
-    if the job took none, because its creator knew no limit.
+    if the job took none, because its creator knew no limit. A job `has_batches` if any of its definitions
+    since its creation has had one: it may then have runs with an index over 0.
     """
 
     key: JobKey
@@ -82,6 +83,7 @@ class Job:
     change: Change | None = None
     resumed_at: Instant | None = None
     counted_in: int | None = None
+    has_batches: bool = False
 
     @property
     def rev(self) -> str:

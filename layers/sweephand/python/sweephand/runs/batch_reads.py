@@ -108,7 +108,8 @@ class BatchReader:
         """
         if first.demand is not None or first.due_at > now:
             return None
-        page = self._runs.page(job.key, None, run_position(RunName(first.due_at + 1, 0), ""), _RUNS_MAX)
+        before = run_position(RunName(first.due_at + 1, 0), "")
+        page = self._runs.page(job.key, None, before, _RUNS_MAX, with_batches=job.has_batches)
         own = (each for each in page.items if each.uid == job.uid and each.demand is None)
         latest = next(own, None)
         return latest if latest is not None and latest.through >= first.due_at else None

@@ -64,9 +64,11 @@ class FlaggedRuns:
         """The newest run of a name: RunStore.get."""
         return self._runs.get(key, run_id)
 
-    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
+    def page(
+        self, key: JobKey, state: State | None, before: str, limit: int, *, with_batches: bool = True
+    ) -> Page[Run]:
         """A page of the runs of a key: RunStore.page."""
-        return self._runs.page(key, state, before, limit)
+        return self._runs.page(key, state, before, limit, with_batches=with_batches)
 
     def _flag(self, run: Run) -> None:
         from sweephand.model.flag import Flag  # noqa: PLC0415 - as above

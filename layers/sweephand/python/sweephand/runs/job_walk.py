@@ -18,6 +18,9 @@ from sweephand.runs.follow_up import deadline_of
 #: How many jobs, runs, changes or namespaces one read asks for.
 PAGE_MAX: Final = 100
 
+#: How many runs one read asks for if the job has batches. Such a read makes at least 17 requests.
+_BATCH_RUNS_MAX: Final = 400
+
 
 class RunPage(NamedTuple):
     """Runs of one job, newest first. `before` is where the next page begins; None after the last one."""
@@ -44,7 +47,8 @@ def run_pages(runs: RunStore, job: Job, before: str, oldest_at: Instant) -> Iter
     """The runs of this job behind the position `before`, up to the page that reaches back to `oldest_at`."""
     following: str | None = before
     while following is not None:
-        page = runs.page(job.key, None, following, PAGE_MAX)
+        limit = _BATCH_RUNS_MAX if job.has_batches else PAGE_MAX
+        page = runs.page(job.key, None, following, limit, with_batches=job.has_batches)
         is_done = bool(page.items) and page.items[-1].due_at < oldest_at
         following = None if is_done else page.next
         yield RunPage([each for each in page.items if each.uid == job.uid], following)

@@ -105,7 +105,7 @@ class Redriver:
                 continue
             before: str | None = since.before if name == since.name else ""
             while before is not None:
-                page = self._runs.page(job.key, None, before, _PAGE_MAX)
+                page = self._runs.page(job.key, None, before, _PAGE_MAX, with_batches=job.has_batches)
                 failed = [run for run in page.items if run.state == "failed" and run.uid == job.uid]
                 examined = 1 + len(page.items)
                 yield _Step(failed, job.definition.priority, examined, Progress(name, page.next or ""))

@@ -135,7 +135,7 @@ class Watch:
         """The stored runs of those triggers and of all between them, from the last on."""
         before: str | None = run_position(RunName(last.due_at + 1, 0), "")
         while before is not None:
-            page = self._runs.page(message.key, None, before, _PAGE_MAX)
+            page = self._runs.page(message.key, None, before, _PAGE_MAX, with_batches=False)
             for each in takewhile(lambda run: run.due_at >= first.due_at, page.items):
                 if each.uid == message.uid and each.demand is None:
                     yield each

@@ -1,7 +1,13 @@
-"""How runs are stored in the Jobs table: one item each, ordered by due time under their job's key."""
+"""How runs are stored in the Jobs table: one item each, ordered by due time under their job's key.
+
+A partition of DynamoDB takes 1,000 writes a second, and a batch may end many more runs. So the runs of a
+batch are spread over 16 partitions by their index. Runs with index 0, which are all runs of a job without
+batches, have a partition of their own (decision 185).
+"""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -39,11 +45,15 @@ from sweephand.storage.item import (
     attribute_forms,
     expiry,
 )
+from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
 
 if TYPE_CHECKING:
     # Only the list of a namespace's runs reads flags.
     from sweephand.model.flag import Flag
+
+#: The partitions of a job's runs with an index over 0.
+BATCH_PARTITIONS: Final = 16
 
 
 class RunItem(Item):
@@ -118,12 +128,12 @@ class DynamoRuns:
     def of(self, trigger: Trigger) -> Run | None:
         """The run of that trigger, by its key."""
         name = RunName(trigger.due_at, trigger.index, trigger.demand)
-        raw = self._table.get((_partition(trigger.key), run_position(name, trigger.uid)))
+        raw = self._table.get(_place(trigger.key, name, trigger.uid))
         return None if raw is None else _run(raw)
 
     def of_flags(self, flags: "Sequence[Flag]") -> Sequence[Run]:
         """The runs that flags name, a hundred to a request."""
-        keys = [(_partition(each.key), run_position(each.run, each.uid)) for each in flags]
+        keys = [_place(each.key, each.run, each.uid) for each in flags]
         return [_run(raw) for raw in self._table.get_batch(keys)]
 
     def get(self, key: JobKey, run_id: str) -> Run | None:
@@ -131,25 +141,48 @@ class DynamoRuns:
         name = parse_run_name(run_id)
         if name is None:
             return None
-        low = run_position(name, "")
+        partition, low = _place(key, name, "")
         in_range = RunItem.sk.between(low, low + AFTER_UIDS)
-        found = map(_run, self._table.query((RunItem.pk == _partition(key)) & in_range).items)
+        found = map(_run, self._table.query((RunItem.pk == partition) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
-    def page(self, key: JobKey, state: State | None, before: str, limit: int) -> Page[Run]:
-        """Up to `limit` runs, newest due time first, by a query that runs backwards."""
-        of_job = RunItem.pk == _partition(key)
-        condition = of_job & (RunItem.sk < before) if before else of_job
+    def page(
+        self, key: JobKey, state: State | None, before: str, limit: int, *, with_batches: bool = True
+    ) -> Page[Run]:
+        """Up to `limit` runs, newest due time first, by queries that run backwards: one, or with batches 17.
+
+        Most jobs have no batches. So the partition of index 0 is asked for the whole page at once.
+        """
+        first = _partition(key, 0)
+        listings = [Listing(lambda reached, _: self._query(first, reached, limit))]
+        if with_batches:
+            others = (_partition(key, index) for index in range(1, BATCH_PARTITIONS + 1))
+            listings += [Listing(partial(self._query, each)) for each in others]
+        found, following = merged(listings, _Newest(before), limit)
+        items = tuple(run for run in map(_run, found) if state is None or run.state == state)
+        return Page(items, None if following is None else str(following))
+
+    def _query(self, partition: str, before: str, limit: int) -> tuple[Sequence[tuple[str, RawItem]], bool]:
+        of_partition = RunItem.pk == partition
+        condition = of_partition & (RunItem.sk < str(before)) if before else of_partition
         result = self._table.query(condition, limit, backwards=True)
-        runs = (_run(raw) for raw in result.items)
-        items = tuple(run for run in runs if state is None or run.state == state)
-        return Page(items, result.items[-1]["sk"]["S"] if result.has_more else None)
+        return [(_Newest(raw["sk"]["S"]), raw) for raw in result.items], result.has_more
 
     def _is_written(self, run: Run, condition: WriteCondition) -> bool:
         refusal = self._table.put(_item(run), _Condition(condition))
         if refusal is None:
             return True
         return refusal.stored is not None and is_same_write(_run(refusal.stored), run)
+
+
+class _Newest(str):
+    """A position of a run that sorts before those of older runs. An empty one is before the newest run."""
+
+    __slots__ = ()
+
+    def __lt__(self, other: str, /) -> bool:
+        """Whether it is the position of a newer run."""
+        return str.__gt__(self, other)
 
 
 class _Condition(NamedTuple):
@@ -201,12 +234,17 @@ def _value(name: str, value: Any, values: dict[str, Any]) -> str:
     return placeholder
 
 
-def _partition(key: JobKey) -> str:
-    return f"runs#{key.namespace}#{key.name}"
+def _partition(key: JobKey, index: int) -> str:
+    of_job = f"runs#{key.namespace}#{key.name}"
+    return f"{of_job}#{index % BATCH_PARTITIONS}" if index else of_job
+
+
+def _place(key: JobKey, name: RunName, uid: str) -> ItemKey:
+    return _partition(key, name.index), run_position(name, uid)
 
 
 def _key(run: Run) -> ItemKey:
-    return _partition(run.key), run_position(RunName(run.due_at, run.index, run.demand), run.uid)
+    return _place(run.key, RunName(run.due_at, run.index, run.demand), run.uid)
 
 
 def _item(run: Run) -> RunItem:
@@ -253,7 +291,7 @@ def _item(run: Run) -> RunItem:
 
 def _run(raw: RawItem) -> Run:
     item = RunItem.read(raw)
-    _, namespace, name = item.pk.split("#")
+    _, namespace, name, *_ = item.pk.split("#")
     return Run(
         key=JobKey(namespace, name),
         uid=item.uid,

@@ -128,7 +128,8 @@ class Explainer:
         since, until = at, at + width_of(at) - 1
         if subject is not None and subject.due_at is not None:
             since = until = subject.due_at
-        page = self._stores.runs.page(key, None, run_position(RunName(until + 1, 0), ""), _RUNS_MAX)
+        before = run_position(RunName(until + 1, 0), "")
+        page = self._stores.runs.page(key, None, before, _RUNS_MAX, with_batches=False)
         is_alive = job is not None and since >= job.created_at
         found: Run | None = None
         for run in page.items:
@@ -139,11 +140,8 @@ class Explainer:
                 break
             # The first one of the time that the instant stands for.
             found = run
-        if found is None or found.index == 0:
-            return found
-        # A batch may have more triggers than were read. The answer is about the first of them.
-        first = self._stores.runs.get(key, str(RunName(found.due_at, 0)))
-        return first if first is not None and first.uid == found.uid else None
+        # The record of a batch is that of its first trigger.
+        return found
 
     def _limit(self, namespace: str, now: Instant) -> Limit | None:
         """The limit of which all slots of this minute are taken, so that triggers wait."""

@@ -113,8 +113,11 @@ def _waiting_triggers(services: Services, job: Job) -> list[Pending]:
 
 def _check_job_or_runs_exist(services: Services, request: Request[RunsQuery, None]) -> None:
     """Raise NotFoundError if the job does not exist and has no runs, so that a mistyped name is an error."""
-    if not services.runs.page(request.key, None, "", 1).items:
+    try:
         services.reader.get(request.key, request.requested_at)
+    except NotFoundError:
+        if not services.runs.page(request.key, None, "", 1).items:
+            raise
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
