@@ -38,11 +38,10 @@ if TYPE_CHECKING:
 
 
 class App:
-    """The use cases over one set of ports. Each is made when it is first asked for, and then kept.
+    """The use cases over one set of ports. Each is imported and made when it is first asked for, and kept.
 
-    Each is imported when it is made. `namespace_limit` returns how many triggers a minute a namespace may
-    deliver (0: any number). `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for
-    production's own: a test may need fixed secrets, a number of shards that changes, or tasks one by one.
+    `namespace_limit` returns how many triggers a minute a namespace may deliver (0: any number). `signing`,
+    `shard_count`, `decode` and the three ways to run tasks stand in for production's own in tests.
     """
 
     def __init__(
@@ -102,6 +101,7 @@ class App:
             namespaces=self.namespaces.admin,
             defaults=self.namespaces.defaults,
             keys=ports.keys,
+            admin_changes=ports.admin_changes,
             signing=self.secrets.signing_keys,
             secrets=self.secrets.admin,
             leases=ports.leases,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sweephand.keep_ports import KeptPayloads
     from sweephand.ports import PayloadPlace, PayloadStore
     from sweephand.runtime.clock import SystemClock
+    from sweephand.storage.admin_changes import DynamoAdminChanges
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
@@ -188,6 +189,13 @@ class AwsPorts:
         from sweephand.storage.api_keys import DynamoKeys
 
         return DynamoKeys(tables.jobs_table())
+
+    @cached_property
+    def admin_changes(self) -> "DynamoAdminChanges":
+        """access_ports.AdminChangeStore."""
+        from sweephand.storage.admin_changes import DynamoAdminChanges
+
+        return DynamoAdminChanges(tables.jobs_table())
 
     @cached_property
     def queue(self) -> "SqsQueue":

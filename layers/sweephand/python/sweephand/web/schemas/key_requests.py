@@ -19,8 +19,8 @@ class KeyRequest(RequestBody):
     role: Role = Field(description="What the key may do: read, write (also read) or admin (everything).")
     expires_in: DurationText | None = Field(
         None,
-        description=f"How long the key works; by default without end, at most {limits.KEY_DAYS_MAX}d. "
-        f"{DURATION_RULE}",
+        description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
+        f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
     )
     description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
     principal: PrincipalText | None = Field(
@@ -42,5 +42,6 @@ class KeyRotation(RequestBody):
     expires_in: DurationText | None = Field(
         None,
         description="How long the new key works, at most "
-        f"{limits.KEY_DAYS_MAX}d. By default it expires when the old key was to expire. {DURATION_RULE}",
+        f"{limits.KEY_DAYS_MAX}d, and no longer than the key with which you call. By default it expires when "
+        f"the old key was to expire, or with that key if it expires earlier. {DURATION_RULE}",
     )
