@@ -27,7 +27,7 @@ def test_a_key_that_was_never_made_is_not_found(keys: KeyStore) -> None:
         api_key(namespace="*", role="admin", expires_at=None, description=None),
         api_key(replaced_by="key0000000000002"),
         api_key(digest="", principal="arn:aws:iam::123456789012:role/billing"),
-        api_key(created_by="jwt:ann", first_id="key0000000000009"),
+        api_key(created_by="jwt:ann", first_id="key0000000000009", requests_per_minute=60),
     ],
 )
 def test_a_key_reads_back_as_it_was_made(keys: KeyStore, written: Key) -> None:

@@ -68,6 +68,8 @@ def event_of(
         event["requestContext"]["authorizer"] = caller
     elif caller is not None:
         context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
+        if caller.requests_per_minute is not None:
+            context["requestsPerMinute"] = str(caller.requests_per_minute)
         event["requestContext"]["authorizer"] = {"lambda": context}
     if isinstance(body, bytes):
         event |= {"body": b64encode(body).decode(), "isBase64Encoded": True}

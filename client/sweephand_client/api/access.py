@@ -30,13 +30,19 @@ class Keys:
         expires_in: str | None = None,
         description: str | None = None,
         principal: str | None = None,
+        requests_per_minute: int | None = None,
     ) -> NewKey:
         """Make a key. Only this answer shows it. It is never sent twice by itself.
 
         `namespace` may be `*`. With `principal`, the ARN of a role or user of IAM, the key has no secret.
         """
-        body = {"namespace": namespace, "role": role}
-        given = {"expiresIn": expires_in, "description": description, "principal": principal}
+        body: dict[str, object] = {"namespace": namespace, "role": role}
+        given = {
+            "expiresIn": expires_in,
+            "description": description,
+            "principal": principal,
+            "requestsPerMinute": requests_per_minute,
+        }
         body |= {name: value for name, value in given.items() if value is not None}
         return cast("NewKey", self._transport.call("makeKey", body=body).body)
 

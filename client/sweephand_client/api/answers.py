@@ -329,6 +329,7 @@ class Key(TypedDict):
     replacedBy: str | None
     principal: str | None
     createdBy: str
+    requestsPerMinute: int | None
 
 
 class NewKey(Key):

@@ -36,6 +36,9 @@ def make(
     principal: Annotated[
         str | None, typer.Option(help="The ARN of the IAM role or user that holds it.")
     ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="How many requests it may send in a minute.")
+    ] = None,
 ) -> None:
     """Make a key. Only this command shows it, on stdout."""
     made = session.client.keys.make(
@@ -44,6 +47,7 @@ def make(
         expires_in=expires_in,
         description=description,
         principal=principal,
+        requests_per_minute=requests_per_minute,
     )
     session.output.done(made["key"] or f"Made the key {made['id']}.", made)
 

@@ -1,4 +1,4 @@
-"""What a caller may give to a key that it makes or rotates: no more life than its own key has."""
+"""What a caller may give to a key that it makes or rotates: no longer life and no higher rate."""
 
 from typing import Final
 
@@ -47,3 +47,17 @@ def end_of(
         )
         raise InvalidError([Violation("/expiresIn", rule)])
     return now + lives_ms
+
+
+def rate_of(wanted: int | None, maker: Key | None) -> int | None:
+    """The rate of a key that the maker makes: the wanted one, or else the maker's.
+
+    Raises InvalidError for a higher rate than the maker's.
+    """
+    most = None if maker is None else maker.requests_per_minute
+    if most is None or wanted is None:
+        return wanted if most is None else most
+    if wanted > most:
+        rule = f"Your own key has {most}, and no key that it makes may have more. Give at most {most}."
+        raise InvalidError([Violation("/requestsPerMinute", rule)])
+    return wanted

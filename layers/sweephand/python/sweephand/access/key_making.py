@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.access import key_records
-from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of
+from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of, rate_of
 from sweephand.access.principals import PRINCIPAL_RULE, key_id_of, named_principal
 from sweephand.access_ports import KeyStore
 from sweephand.base.errors import InvalidError, UnavailableError, Violation
@@ -84,15 +84,16 @@ class WantedKey(NamedTuple):
     lives_ms: int | None = None
     description: str | None = None
     principal: str | None = None
+    requests_per_minute: int | None = None
 
 
 def make_key(keys: KeyStore, ids: Ids, wanted: WantedKey, caller: Caller, now: Instant) -> NewKey:
     """Store a new key that ends with the caller's at the latest: one with a secret, or a principal's.
 
     The key of a principal takes the place of the one that it has. Raises ForbiddenError for a caller whose
-    key has ended, InvalidError for a key that would outlive it, and UnavailableError if other writes of the
-    caller's key keep coming first; then nothing was written. Raises StoreError, after which the key may be
-    stored.
+    key has ended, and InvalidError for a key that would outlive it or have a higher rate. Raises
+    UnavailableError if other writes of the caller's key keep coming first; then nothing was written. Raises
+    StoreError, after which the key may be stored.
     """
     secret = None if wanted.principal is not None else ids.secret()
     key_id = ids.token() if wanted.principal is None else key_id_of(wanted.principal)
@@ -108,6 +109,7 @@ def make_key(keys: KeyStore, ids: Ids, wanted: WantedKey, caller: Caller, now: I
             wanted.description,
             principal=wanted.principal,
             created_by=caller.key_id,
+            requests_per_minute=rate_of(wanted.requests_per_minute, maker),
         )
         change = key_records.created(key, ids.token())
         if keys.put(key, change) if maker is None else keys.make(key, maker, change):

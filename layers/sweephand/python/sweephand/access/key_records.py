@@ -13,6 +13,7 @@ def created(key: Key, version: str) -> AdminChange:
         "expiresAt": _time(key.expires_at),
         "principal": key.principal,
         "description": key.description,
+        "requestsPerMinute": key.requests_per_minute,
     }
     fields = tuple(changes_between({}, {name: value for name, value in shown.items() if value is not None}))
     return AdminChange(

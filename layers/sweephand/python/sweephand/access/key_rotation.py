@@ -46,7 +46,7 @@ def rotate_key(
 
     The old key expires after the overlap, or earlier if it was to expire earlier. The new key lives for
     `lives_ms`; without that, it expires when the old one was to expire. It ends with the caller's key at the
-    latest, so no key prolongs itself.
+    latest, so no key prolongs itself. It has the lower rate of the two.
 
     Raises NotFoundError for a missing, expired or foreign key, which are told apart by nothing. Raises
     ForbiddenError for a caller whose key has ended, and InvalidError for a new key that would outlive it.
@@ -66,6 +66,7 @@ def rotate_key(
             expires_at=end_of(now, lives_ms, maker, otherwise=old.expires_at),
             created_by=caller.key_id,
             first_id=old.family,
+            requests_per_minute=_lower(old, maker),
         )
         ends_at = now + overlap_ms
         ended = old._replace(
@@ -79,6 +80,13 @@ def rotate_key(
         if keys.rotate(old, ended, new, maker, changes):
             return Rotated(ended, NewKey(new, format_key(new.id, secret)))
     raise UnavailableError(BUSY)
+
+
+def _lower(old: Key, maker: Key | None) -> int | None:
+    """The rate of the successor: that of the old key, or that of the maker if it is lower."""
+    makers = None if maker is None else maker.requests_per_minute
+    rates = [each for each in (old.requests_per_minute, makers) if each is not None]
+    return min(rates, default=None)
 
 
 def _rotatable(keys: KeyStore, key_id: str, caller: Caller, now: Instant) -> Key:

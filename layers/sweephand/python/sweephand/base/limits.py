@@ -84,6 +84,8 @@ KEY_DAYS_MAX: Final = 3_650
 #: How long a rotated key works beside its successor. As long as a rotated signing secret signs.
 KEY_OVERLAP_HOURS_DEFAULT: Final = 24
 KEY_OVERLAP_DAYS_MAX: Final = 30
+#: The rate of a key, if it has one. The gateway lets far fewer requests through by default.
+KEY_REQUESTS_PER_MINUTE_MAX: Final = 100_000
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
@@ -165,6 +167,7 @@ def table() -> dict[str, int]:
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
+        "keyRequestsPerMinuteMax": KEY_REQUESTS_PER_MINUTE_MAX,
         "keyOverlapHoursDefault": KEY_OVERLAP_HOURS_DEFAULT,
         "keyOverlapDaysMax": KEY_OVERLAP_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,

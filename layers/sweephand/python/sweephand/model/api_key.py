@@ -23,12 +23,14 @@ class Caller(NamedTuple):
     """The caller of a request. The API grants access by it.
 
     `expires_at` is the end of a caller's token. The end of a caller with a key is stored with the key.
+    `requests_per_minute` is the rate of its key, if that has one.
     """
 
     key_id: str
     namespace: str
     role: Role
     expires_at: Instant | None = None
+    requests_per_minute: int | None = None
 
     @property
     def has_key(self) -> bool:
@@ -66,6 +68,8 @@ class Key(NamedTuple):
     created_by: str = OPERATOR
     #: The id of the first key in a chain of rotations; None for the first key itself.
     first_id: str | None = None
+    #: How many requests it may send in a minute; None: as many as the gateway lets through.
+    requests_per_minute: int | None = None
 
     @property
     def family(self) -> str:
@@ -84,7 +88,7 @@ class Key(NamedTuple):
     @property
     def caller(self) -> Caller:
         """The caller that holds this key."""
-        return Caller(self.id, self.namespace, self.role)
+        return Caller(self.id, self.namespace, self.role, requests_per_minute=self.requests_per_minute)
 
 
 class MadeKey(NamedTuple):

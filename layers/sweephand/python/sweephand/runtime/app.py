@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 class App:
     """The use cases over one set of ports. Each is imported and made when it is first asked for, and kept.
 
-    `namespace_limit` returns how many triggers a minute a namespace may deliver (0: any number). `signing`,
-    `shard_count`, `decode` and the three ways to run tasks stand in for production's own in tests.
+    Tests set what follows `options`. `namespace_limit` returns triggers a minute (0: any number).
     """
 
     def __init__(
@@ -102,6 +101,7 @@ class App:
             defaults=self.namespaces.defaults,
             keys=ports.keys,
             admin_changes=ports.admin_changes,
+            rates=self.secrets.request_rates,
             signing=self.secrets.signing_keys,
             secrets=self.secrets.admin,
             leases=ports.leases,

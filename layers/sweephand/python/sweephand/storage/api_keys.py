@@ -36,6 +36,7 @@ class KeyItem(Item):
     principal = UnicodeAttribute(null=True)
     created_by = UnicodeAttribute(null=True, attr_name="by")
     first_id = UnicodeAttribute(null=True, attr_name="first")
+    requests_per_minute = IntegerAttribute(null=True, attr_name="rate")
 
 
 class MadeKeyItem(Item):
@@ -203,6 +204,7 @@ def _item(key: Key, *, stays: bool = False) -> KeyItem:
         principal=key.principal,
         created_by=key.created_by,
         first_id=key.first_id,
+        requests_per_minute=key.requests_per_minute,
         gone_at=key.expires_at,
         expires_at=None if stays else expiry(key.expires_at),
     )
@@ -222,4 +224,5 @@ def _key(raw: RawItem) -> Key:
         principal=item.principal,
         created_by=item.created_by or OPERATOR,
         first_id=item.first_id,
+        requests_per_minute=item.requests_per_minute,
     )

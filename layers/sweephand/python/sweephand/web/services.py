@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
+from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.access_ports import AdminChangeStore, KeyStore
 from sweephand.jobs.bulk import Bulk
@@ -70,6 +71,7 @@ class Services:
     defaults: NamespaceDefaults
     keys: KeyStore
     admin_changes: AdminChangeStore
+    rates: RequestRates
     signing: SigningKeys
     secrets: SecretAdmin
     leases: LeaseStore

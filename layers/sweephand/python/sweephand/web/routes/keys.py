@@ -28,7 +28,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
+from sweephand.web.schemas.key_requests import REQUESTS_PER_MINUTE, KeyRequest, KeyRotation
 from sweephand.web.schemas.query import KeysQuery
 from sweephand.web.schemas.responses import (
     KeyPage,
@@ -59,6 +59,7 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
         None if asked.expires_in is None else parse_duration_ms(asked.expires_in),
         asked.description,
         None if asked.principal is None else principals.named_principal(asked.principal),
+        asked.requests_per_minute,
     )
     made = key_making.make_key(services.keys, services.ids, wanted, caller, request.requested_at)
     if asked.namespace != EVERY_NAMESPACE:
@@ -164,6 +165,7 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
         violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
+    violations += REQUESTS_PER_MINUTE.violations("/requestsPerMinute", given.get("requestsPerMinute"))
     if isinstance(principal, str) and principals.named_principal(principal) is None:
         violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))

@@ -1,12 +1,23 @@
 """The bodies of the calls that make and rotate API keys."""
 
+from typing import Annotated, Final
+
 from pydantic import Field
 
 from sweephand.base import limits
+from sweephand.base.field_bounds import NumberBounds
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText
+from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText, bounded
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
+
+REQUESTS_PER_MINUTE: Final = NumberBounds(
+    1,
+    limits.KEY_REQUESTS_PER_MINUTE_MAX,
+    "How many requests the key may send in a minute; more are refused with 429. By default as many as the "
+    "key that makes it, which may also have no rate. A whole number from 1 to "
+    f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
+)
 
 
 class KeyRequest(RequestBody):
@@ -23,6 +34,9 @@ class KeyRequest(RequestBody):
         f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
     )
     description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
+    requests_per_minute: Annotated[int, bounded("integer", REQUESTS_PER_MINUTE)] | None = Field(
+        None, description=REQUESTS_PER_MINUTE.meaning
+    )
     principal: PrincipalText | None = Field(
         None,
         description="The ARN of the IAM role or user that holds the key, for stacks with `AuthMode=iam`. "

@@ -48,6 +48,9 @@ class KeyResponse(TypedDict):
             "the subject; `operator` stands for the function that makes admin keys."
         ),
     ]
+    requestsPerMinute: Annotated[
+        int | None, Field(description="How many requests it may send in a minute. Null without such a rate.")
+    ]
 
 
 class MeResponse(TypedDict):
@@ -377,6 +380,7 @@ def key_response(key: Key) -> KeyResponse:
         "replacedBy": key.replaced_by,
         "principal": key.principal,
         "createdBy": key.created_by,
+        "requestsPerMinute": key.requests_per_minute,
     }
 
 
