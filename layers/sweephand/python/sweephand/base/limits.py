@@ -59,6 +59,8 @@ POLICY_RATE_PER_DAYS_MAX: Final = 1
 POLICY_RATE_PER_S_MIN: Final = 1
 #: Limits of a namespace that an admin may set.
 NAMESPACE_TRIGGERS_PER_MINUTE_MAX: Final = 1_000_000
+#: For a namespace without a limit of its own. No stack was measured to deliver more.
+NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT: Final = 600_000
 #: Stored jobs are counted one by one when the limit is nearly reached. This many take some seconds.
 NAMESPACE_JOBS_MAX: Final = 100_000
 #: Hosts and networks that an admin may allow the targets of a namespace. Every function reads the list once a
@@ -154,6 +156,7 @@ def table() -> dict[str, int]:
         "policyRateMax": POLICY_RATE_MAX,
         "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
+        "namespaceTriggersPerMinuteDefault": NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
         "namespaceTriggersPerMinuteMax": NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,
         "namespaceHostsMax": NAMESPACE_HOSTS_MAX,

@@ -9,6 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
     NAMESPACE_JOBS_MAX,
+    NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
 from sweephand.flow_ports import NamespaceStore
@@ -35,7 +36,7 @@ TRIGGERS_PER_MINUTE: Final = NumberBounds(
     1,
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
     "How many triggers of the namespace are delivered a minute. Triggers beyond it wait. A whole number from "
-    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}.",
+    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}; without it, about {NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT}.",
 )
 JOBS: Final = NumberBounds(
     1,

@@ -308,13 +308,13 @@ class App:
         """Puts triggers into the lines of flow policies, and walks the lines."""
         from sweephand.runtime.app_flow import FlowUseCases, valve_of
 
-        stack_limit = self.options.triggers_per_minute_max
+        of_namespace = self._namespace_limit or self.namespaces.trigger_limit
         return FlowUseCases(
             self.ports,
             lambda: self.intake,
             self._deliver_concurrently,
             self._sweep_concurrently,
-            lambda: valve_of(self.ports, stack_limit, self._namespace_limit or self.namespaces.trigger_limit),
+            lambda: valve_of(self.ports, self.options, of_namespace),
             functions_max=self.options.flow_functions_max,
         )
 

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.runtime import tables
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.ids import SystemIds
@@ -371,6 +372,7 @@ def app() -> App:
         packs_timers=settings.packs_timers,
         is_enabled=settings.is_enabled,
         triggers_per_minute_max=settings.triggers_per_minute_max,
+        namespace_triggers_default=NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
         limits_namespaces=True,
