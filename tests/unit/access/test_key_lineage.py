@@ -6,12 +6,14 @@ from functools import partial
 import pytest
 from tests.contract.builders import admin_change, principal_key
 from tests.fakes.doubles import CountingIds
-from tests.fakes.memory_access import MemoryAdminChanges, MemoryKeys
+from tests.fakes.dynamodb import FakeDynamoDB
+from tests.fakes.engines import Stores, in_memory, on_fake
 from tests.fakes.world import NOON
 
 from sweephand.access.key_making import WantedKey, make_admin_key, make_key
 from sweephand.access.key_revocation import revoke_key
 from sweephand.access.key_rotation import rotate_key
+from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError, InvalidError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.api_key import OPERATOR, Caller, Key
@@ -23,9 +25,9 @@ TOKEN = Caller("jwt:ann", "*", "admin", expires_at=NOON + HOUR_MS)
 class Keyring:
     """A store of keys, and short names for what callers do with it."""
 
-    def __init__(self) -> None:
-        self.trail = MemoryAdminChanges()
-        self.store = MemoryKeys(self.trail)
+    def __init__(self, stores: Stores) -> None:
+        self.trail = stores.admin_changes
+        self.store = stores.keys
         self.ids = CountingIds()
         self.now = NOON
 
@@ -50,9 +52,9 @@ class Keyring:
         return {key.id for key in self.store.page(None, "", 1_000).items if key.is_alive(self.now)}
 
 
-@pytest.fixture
-def ring() -> Keyring:
-    return Keyring()
+@pytest.fixture(params=[in_memory, lambda: on_fake(FakeDynamoDB()).stores()], ids=["memory", "wire"])
+def ring(request: pytest.FixtureRequest) -> Keyring:
+    return Keyring(request.param())
 
 
 @pytest.fixture
@@ -230,7 +232,7 @@ def test_the_trail_says_what_a_rotation_changed_and_no_secret(ring: Keyring, roo
 class Crashing:
     """A store of keys that fails at one of its calls, before or after it has done it."""
 
-    def __init__(self, store: MemoryKeys, number: int, *, is_done: bool) -> None:
+    def __init__(self, store: KeyStore, number: int, *, is_done: bool) -> None:
         self._store = store
         self._left = number
         self._is_done = is_done
@@ -254,7 +256,7 @@ def test_a_revocation_that_crashed_anywhere_is_completed_by_the_same_request(is_
     has_crashed = True
     while has_crashed:
         number += 1
-        ring = Keyring()
+        ring = Keyring(in_memory())
         root = ring.first()
         maker = ring.make(root)
         child = ring.make(maker)
