@@ -282,11 +282,9 @@ class World:
 
     def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
         payload = None if data is None else Payload.of(data)
+        now = self.api_clock.now()
         return self.on_demand().trigger(
-            key_of(name),
-            payload=payload,
-            requested_at=self.api_clock.now(),
-            check_data=lambda _: None,
+            key_of(name), payload=payload, requested_at=now, check_data=lambda _: None
         )
 
     def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
