@@ -12,6 +12,7 @@ from infra.local.places import Place, aws_environment
 
 from sweephand.access.key_making import keep_admin_key
 from sweephand.model.api_key import digest_of
+from sweephand.runtime.ids import SystemIds
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.table import Table
 
@@ -71,7 +72,7 @@ def _furnished(place: Place) -> Engines:
         )
     clients["s3"].create_bucket(Bucket="payloads")
     jobs = Table(clients["dynamodb"], "jobs", lambda _: None)
-    keep_admin_key(DynamoKeys(jobs), digest_of(ADMIN_SECRET), None, now=0)
+    keep_admin_key(DynamoKeys(jobs), SystemIds(), digest_of(ADMIN_SECRET), None, now=0)
     queues = [clients["sqs"].create_queue(QueueName=name)["QueueUrl"] for name in ("delivery", "dead")]
     told = {
         "JOBS_TABLE": "jobs",

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import Any, Final
 
+from sweephand.access.principals import key_id_of
 from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
-from sweephand.model.api_key import Key
+from sweephand.model.admin_change import AdminChange
+from sweephand.model.api_key import Key, Role
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
@@ -192,6 +194,18 @@ def secret(
 
 def api_key(key_id: str = "key0000000000001", namespace: str = "default", **changed: Any) -> Key:
     made = Key(key_id, "0" * 64, namespace, "write", NOON, NOON + 1_001, "for the tests")
+    return made._replace(**changed)
+
+
+def principal_key(principal: str, namespace: str, role: Role, expires_at: int | None = None) -> Key:
+    """The key of an IAM role or user, which has no secret."""
+    return Key(key_id_of(principal), "", namespace, role, NOON, expires_at, principal=principal)
+
+
+def admin_change(
+    at: int = NOON, version: str = "version000000001", namespace: str = "default", **changed: Any
+) -> AdminChange:
+    made = AdminChange(at, "key0000000000009", "created", "key", namespace, "key0000000000001", version)
     return made._replace(**changed)
 
 

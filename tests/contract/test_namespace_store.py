@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, job
+from tests.contract.builders import EVERY_CHARACTER, NOON, admin_change, job
 from tests.fakes.engines import Stores
 
 from sweephand.flow_ports import NamespaceStore
@@ -50,19 +50,19 @@ def test_settings_read_back_as_they_were_written(
     namespaces: NamespaceStore, written: NamespaceSettings
 ) -> None:
     assert namespaces.get(written.namespace) is None
-    assert namespaces.put(written, None)
+    assert namespaces.put(written, None, admin_change())
     assert namespaces.get(written.namespace) == written
     assert namespaces.get("other") is None
 
 
 def test_settings_are_replaced_only_in_the_version_that_was_read(namespaces: NamespaceStore) -> None:
     second = settings(OTHERS, limits=NamespaceLimits())
-    assert namespaces.put(settings(), None)
-    assert namespaces.put(settings(), None)
-    assert not namespaces.put(second, None)
-    assert not namespaces.put(second, "version000000009")
-    assert namespaces.put(second, MINE)
-    assert namespaces.put(second, MINE)
+    assert namespaces.put(settings(), None, admin_change())
+    assert namespaces.put(settings(), None, admin_change())
+    assert not namespaces.put(second, None, admin_change())
+    assert not namespaces.put(second, "version000000009", admin_change())
+    assert namespaces.put(second, MINE, admin_change())
+    assert namespaces.put(second, MINE, admin_change())
     assert namespaces.get("default") == second
 
 

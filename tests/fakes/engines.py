@@ -30,13 +30,13 @@ from tests.fakes.memory import (
     MemoryLines,
     MemoryRuns,
 )
-from tests.fakes.memory_access import MemoryKeys, MemoryNamedSecrets, MemorySecrets
+from tests.fakes.memory_access import MemoryAdminChanges, MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
-from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
+from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
@@ -48,6 +48,7 @@ from sweephand.ports import (
     RunStore,
     TimerStore,
 )
+from sweephand.storage.admin_changes import DynamoAdminChanges
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
@@ -98,6 +99,7 @@ class Stores:
     namespaces: NamespaceStore
     allowances: AllowanceStore
     named_secrets: NamedSecretStore
+    admin_changes: AdminChangeStore
     #: The clock of those stores that have one.
     clock: HandClock
 
@@ -136,12 +138,13 @@ class Dynamo:
             DynamoNamespaces(jobs),
             DynamoAllowances(jobs),
             DynamoNamedSecrets(jobs),
+            DynamoAdminChanges(jobs),
             clock,
         )
 
 
 def in_memory() -> Stores:
-    jobs, clock = MemoryJobs(), HandClock()
+    jobs, clock, trail = MemoryJobs(), HandClock(), MemoryAdminChanges()
     return Stores(
         jobs,
         MemoryTimers(),
@@ -153,14 +156,15 @@ def in_memory() -> Stores:
         MemoryChanges(),
         MemoryLines(),
         MemoryBatches(),
-        MemorySecrets(),
-        MemoryKeys(),
+        MemorySecrets(trail),
+        MemoryKeys(trail),
         MemoryPolicies(),
         MemoryPermits(),
         MemoryPolicyLines(clock.now),
-        MemoryNamespaces(jobs),
+        MemoryNamespaces(jobs, trail),
         MemoryAllowances(),
-        MemoryNamedSecrets(),
+        MemoryNamedSecrets(trail),
+        trail,
         clock,
     )
 

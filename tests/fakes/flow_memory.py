@@ -4,9 +4,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 
+from tests.fakes.memory_access import MemoryAdminChanges
+
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
+from sweephand.model.admin_change import AdminChange
 from sweephand.model.allowance import Allowance, first_slot, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
@@ -308,7 +311,8 @@ class WorkBox:
 class MemoryNamespaces:
     """flow_ports.NamespaceStore. It counts the jobs of a store in memory."""
 
-    def __init__(self, jobs: JobStore) -> None:
+    def __init__(self, jobs: JobStore, trail: MemoryAdminChanges | None = None) -> None:
+        self._trail = trail or MemoryAdminChanges()
         self._jobs = jobs
         self._settings: dict[str, NamespaceSettings] = {}
         self._counts: dict[str, JobCount] = {}
@@ -318,11 +322,12 @@ class MemoryNamespaces:
     def get(self, namespace: str) -> NamespaceSettings | None:
         return self._settings.get(namespace)
 
-    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
+    def put(self, settings: NamespaceSettings, replacing: str | None, change: AdminChange) -> bool:
         with self._lock:
             stored = self._settings.get(settings.namespace)
             if (stored.version if stored else None) == replacing:
                 self._settings[settings.namespace] = settings
+                self._trail.add(change)
                 return True
             return stored is not None and stored.version == settings.version
 

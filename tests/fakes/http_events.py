@@ -18,7 +18,7 @@ from tests.fakes.world import World
 
 from sweephand.access.auth_mode import Auth
 from sweephand.base.concurrency import Concurrently, one_by_one
-from sweephand.model.api_key import Caller
+from sweephand.model.api_key import Caller, Key
 from sweephand.runtime.app import App, Options
 from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach
 from sweephand.web import operations
@@ -31,6 +31,12 @@ NS_ADMIN: Final = Caller("nsadmin", "ns", "admin")
 WRITER: Final = Caller("writer", "ns", "write")
 READER: Final = Caller("reader", "ns", "read")
 STRANGER: Final = Caller("stranger", "elsewhere", "admin")
+
+#: The keys of these callers.
+_CALLERS: Final = {
+    each.key_id: Key(each.key_id, "0" * 64, each.namespace, each.role, 0)
+    for each in (ADMIN, NS_ADMIN, WRITER, READER, STRANGER)
+}
 
 TARGET: Final = {"type": "http", "url": "https://consumer.example/hook"}
 JOB: Final = {"schedule": "@every 1h", "target": TARGET}
@@ -62,6 +68,8 @@ def event_of(
         event["requestContext"]["authorizer"] = caller
     elif caller is not None:
         context = {"keyId": caller.key_id, "namespace": caller.namespace, "role": caller.role}
+        if caller.requests_per_minute is not None:
+            context["requestsPerMinute"] = str(caller.requests_per_minute)
         event["requestContext"]["authorizer"] = {"lambda": context}
     if isinstance(body, bytes):
         event |= {"body": b64encode(body).decode(), "isBase64Encoded": True}
@@ -116,8 +124,8 @@ class Client:
         auth: Auth = Auth(),  # noqa: B008 - a NamedTuple does not change
     ) -> None:
         self.world = world or World()
-        self.keys = MemoryKeys()
-        self.secrets = MemorySecrets()
+        self.keys = MemoryKeys(self.world.admin_changes, _CALLERS)
+        self.secrets = MemorySecrets(self.world.admin_changes)
         self.services = App(
             replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
             Options(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
+from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
 from sweephand.batch_ports import BatchStore
 from sweephand.flow_ports import (
     AllowanceStore,
@@ -69,6 +69,7 @@ class FakePorts:
     secrets: SecretStore = MISSING
     keys: KeyStore = MISSING
     named_secrets: NamedSecretStore = MISSING
+    admin_changes: AdminChangeStore = MISSING
     queue: Queue = MISSING
     targets: Targets = MISSING
     sweepers: Sweepers = MISSING

@@ -35,7 +35,7 @@ from tests.fakes.memory import (
     MemoryPayloads,
     MemoryRuns,
 )
-from tests.fakes.memory_access import MemoryNamedSecrets
+from tests.fakes.memory_access import MemoryAdminChanges, MemoryNamedSecrets
 from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits, MemoryKeepRounds
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
@@ -112,9 +112,10 @@ class World:
         self.policy_lines = MemoryPolicyLines(self.clock.now)
         self.work = WorkBox(self.clock.now)
         self.flow_functions_max = 0
-        self.namespaces = MemoryNamespaces(self.jobs)
+        self.admin_changes = MemoryAdminChanges()
+        self.namespaces = MemoryNamespaces(self.jobs, self.admin_changes)
         self.limits_namespaces = False
-        self.named_secrets = MemoryNamedSecrets()
+        self.named_secrets = MemoryNamedSecrets(self.admin_changes)
         self.queue = Letterbox(self.clock)
         self.kept_queues = MemoryKeptQueues(self.queue, self.work)
         self.consumers = Consumers(self.clock)
@@ -189,6 +190,7 @@ class World:
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
+            admin_changes=self._port(self.admin_changes, "admin_changes"),
             named_secrets=self._port(self.named_secrets, "named_secrets"),
             permits=self._port(self.permits, "permits"),
             policy_lines=self._port(self.policy_lines, "policy_lines"),
@@ -280,11 +282,9 @@ class World:
 
     def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
         payload = None if data is None else Payload.of(data)
+        now = self.api_clock.now()
         return self.on_demand().trigger(
-            key_of(name),
-            payload=payload,
-            requested_at=self.api_clock.now(),
-            check_data=lambda _: None,
+            key_of(name), payload=payload, requested_at=now, check_data=lambda _: None
         )
 
     def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:

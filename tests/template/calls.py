@@ -56,6 +56,7 @@ CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 #: How the partitions of both tables begin, or their whole names.
 PARTITIONS: Final = frozenset(
     {
+        "adminchanges",
         "allowance#",
         "audits",
         "batches#",
@@ -65,6 +66,7 @@ PARTITIONS: Final = frozenset(
         "keys",
         "leases",
         "line#",
+        "madekeys#",
         "marks#",
         "named-secrets#",
         "namespace#",

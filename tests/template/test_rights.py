@@ -6,7 +6,7 @@ import pytest
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.runtime.settings import Settings
-from sweephand.storage import api_keys, leases, named_secrets, signing_secrets
+from sweephand.storage import admin_changes, api_keys, leases, named_secrets, signing_secrets
 from sweephand.targets.lambda_function import OWN_FUNCTIONS
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
@@ -269,7 +269,13 @@ def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stac
     assert stack.denials("DeliverRole")["JobsTable.Arn"] == kept
     [statement] = stack.properties("DestinationsPolicy")["PolicyDocument"]["Statement"]
     assert statement["Condition"] == {
-        "ForAnyValue:StringEquals": {"dynamodb:LeadingKeys": [api_keys._PARTITION]}
+        "ForAnyValue:StringLike": {
+            "dynamodb:LeadingKeys": [
+                api_keys._PARTITION,
+                api_keys._made_partition("*"),
+                f"{admin_changes._WHOLE_STACK}*",
+            ]
+        }
     }
     # Every other action of the role on this table is for partitions that have another name.
     for action, partitions in stack.partitions("DeliverRole", "JobsTable.Arn").items():
@@ -350,8 +356,8 @@ def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
 def test_the_admin_key_function_reads_and_writes_keys_and_no_jobs(stack: Stack) -> None:
     partitions = stack.partitions("AdminKeyRole", "JobsTable.Arn")
     assert partitions == {
-        "dynamodb:GetItem": {api_keys._PARTITION},
-        "dynamodb:PutItem": {api_keys._PARTITION},
+        "dynamodb:GetItem": {api_keys._PARTITION, admin_changes._WHOLE_STACK},
+        "dynamodb:PutItem": {api_keys._PARTITION, admin_changes._WHOLE_STACK},
     }
 
 

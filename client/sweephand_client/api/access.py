@@ -3,7 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from sweephand_client.api.answers import Key, NewKey, PublicKey, RotatedKey, Secret, SigningSecret
+from sweephand_client.api.answers import (
+    AdminChange,
+    Key,
+    NewKey,
+    PublicKey,
+    RotatedKey,
+    Secret,
+    SigningSecret,
+)
 from sweephand_client.api.paging import items
 from sweephand_client.http.transport import Transport
 
@@ -22,13 +30,19 @@ class Keys:
         expires_in: str | None = None,
         description: str | None = None,
         principal: str | None = None,
+        requests_per_minute: int | None = None,
     ) -> NewKey:
         """Make a key. Only this answer shows it. It is never sent twice by itself.
 
         `namespace` may be `*`. With `principal`, the ARN of a role or user of IAM, the key has no secret.
         """
-        body = {"namespace": namespace, "role": role}
-        given = {"expiresIn": expires_in, "description": description, "principal": principal}
+        body: dict[str, object] = {"namespace": namespace, "role": role}
+        given = {
+            "expiresIn": expires_in,
+            "description": description,
+            "principal": principal,
+            "requestsPerMinute": requests_per_minute,
+        }
         body |= {name: value for name, value in given.items() if value is not None}
         return cast("NewKey", self._transport.call("makeKey", body=body).body)
 
@@ -43,8 +57,15 @@ class Keys:
         return cast("RotatedKey", self._transport.call("rotateKey", {"id": key_id}, body=body).body)
 
     def revoke(self, key_id: str) -> None:
-        """Revoke a key. The gateway may accept it for up to a minute more."""
+        """Revoke a key, and every key that it made. The gateway may accept them for up to a minute more."""
         self._transport.call("revokeKey", {"id": key_id})
+
+    def changes(self, *, since: str | None = None, until: str | None = None) -> Iterator[AdminChange]:
+        """Who changed keys, secrets and settings, newest first: from `since` on, and before `until`.
+
+        Both are RFC 3339. A key of one namespace sees the changes in that namespace.
+        """
+        return items(self._transport, "listAdminChanges", {}, {"since": since, "until": until})
 
 
 class Secrets:

@@ -229,6 +229,19 @@ class Change(TypedDict):
     fields: NotRequired[list[FieldChange]]
 
 
+class AdminChange(TypedDict):
+    """One change of a key, a secret or the settings of a namespace."""
+
+    time: str
+    who: str
+    what: str
+    subject: str
+    namespace: str
+    name: str | None
+    fields: list[FieldChange]
+    reason: str | None
+
+
 class Rate(TypedDict):
     """How many requests may leave within a time."""
 
@@ -315,6 +328,8 @@ class Key(TypedDict):
     description: str | None
     replacedBy: str | None
     principal: str | None
+    createdBy: str
+    requestsPerMinute: int | None
 
 
 class NewKey(Key):

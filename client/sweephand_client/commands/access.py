@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sweephand_client.commands.inputs import read_secret
+from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
 from sweephand_client.profiles import read_profiles, remove_profile, write_profile
 
@@ -16,6 +17,9 @@ profiles = typer.Typer(no_args_is_help=True, help="Profiles: how to reach which 
 _KeyId = Annotated[str, typer.Argument(help="The id of the key.", show_default=False)]
 _Secret = Annotated[str, typer.Argument(help="The name of the secret.", show_default=False)]
 _Profile = Annotated[str, typer.Argument(help="The name of the profile.", show_default=False)]
+_Since = Annotated[str | None, typer.Option(help="Only changes at this instant (RFC 3339) or later.")]
+_Until = Annotated[str | None, typer.Option(help="Only changes before this instant.")]
+_Limit = Annotated[int, typer.Option(help="How many changes.", min=1)]
 _Expires = Annotated[str | None, typer.Option(help="How long the key works, as 90d.")]
 
 
@@ -32,6 +36,9 @@ def make(
     principal: Annotated[
         str | None, typer.Option(help="The ARN of the IAM role or user that holds it.")
     ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="How many requests it may send in a minute.")
+    ] = None,
 ) -> None:
     """Make a key. Only this command shows it, on stdout."""
     made = session.client.keys.make(
@@ -40,6 +47,7 @@ def make(
         expires_in=expires_in,
         description=description,
         principal=principal,
+        requests_per_minute=requests_per_minute,
     )
     session.output.done(made["key"] or f"Made the key {made['id']}.", made)
 
@@ -149,6 +157,24 @@ def remove(session: Session, name: _Profile) -> None:
     """Remove a profile, with its key."""
     path = remove_profile(os.environ, name)
     session.output.done(f"Removed the profile {name} from {path}.", {"removed": name})
+
+
+def changes(session: Session, *, since: _Since = None, until: _Until = None, limit: _Limit = 20) -> None:
+    """List who changed keys, secrets and settings, newest first. Needs the role admin."""
+    found = limited(session, session.client.keys.changes(since=since, until=until), limit)
+    rows = [
+        (
+            each["time"],
+            each["what"],
+            each["subject"],
+            each["namespace"],
+            each["name"],
+            each["who"],
+            ", ".join(one["name"] for one in each["fields"]),
+        )
+        for each in found
+    ]
+    session.output.table(("TIME", "WHAT", "SUBJECT", "NAMESPACE", "NAME", "WHO", "FIELDS"), rows, found)
 
 
 def status(session: Session) -> None:

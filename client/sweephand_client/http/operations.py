@@ -93,6 +93,7 @@ _ALL: Final = (
     Operation("listKeys", "GET", "/v1/keys"),
     Operation("rotateKey", "POST", "/v1/keys/{id}/rotate", "never"),
     Operation("revokeKey", "DELETE", "/v1/keys/{id}"),
+    Operation("listAdminChanges", "GET", "/v1/changes"),
     Operation("rebuild", "POST", "/v1/rebuild"),
     Operation("audit", "POST", "/v1/audit"),
     Operation("showMe", "GET", "/v1/me"),

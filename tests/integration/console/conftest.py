@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
+from tests.contract.builders import admin_change
 from tests.fakes.chromium import chromium
 from tests.fakes.http_events import TARGET
 from tests.fakes.http_events import Client as Api
@@ -121,7 +122,7 @@ def town() -> Iterator[Town]:
         when = {"schedule": "0 30 2 * * *", "timezone": "Europe/Paris"}
         town.put("nightly-backup", **when, **about, data={"task": "db-backup"})
         town.put("digest", schedule="@every 10m", labels={"team": "growth"})
-        api.keys.put(Key("k0", "0" * 64, "ns", "read", 0, description="for the dashboard"))
+        api.keys.put(Key("k0", "0" * 64, "ns", "read", 0, description="for the dashboard"), admin_change())
         api.send("PUT", "/v1/namespaces/ns/policies/mailer", {"maxConcurrent": 5})
         api.send("POST", "/v1/namespaces/ns/jobs/digest/pause", {"reason": SCRIPT})
         world.run_until(world.clock.time + 3 * HOUR_MS + 5_000)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from playwright.sync_api import expect
+from tests.contract.builders import admin_change
 from tests.integration.console.conftest import Console, Town
 
 from sweephand.model.api_key import Key
@@ -33,7 +34,7 @@ def test_a_new_key_is_shown_once_and_then_listed_without_its_secret(open_console
 
 
 def test_a_key_is_rotated_and_revoked(open_console: Open, town: Town) -> None:
-    town.api.keys.put(Key("k1", "0" * 64, "ns", "read", 0))
+    town.api.keys.put(Key("k1", "0" * 64, "ns", "read", 0), admin_change())
     page = open_console().show("ns/keys")
     page.get_by_role("button", name="Rotate k1").click()
     page.get_by_role("dialog").get_by_role("button", name="Rotate").click()

@@ -157,7 +157,7 @@ def test_no_attempt_of_any_warm_function_fails_over_a_rotation_by_the_steps_of_t
     clock, store = HandClock(), MemoryNamedSecrets()
     admin = SecretAdmin(secrets=store, clock=clock, ids=CountingIds())
     key = SecretKey("team", "token")
-    admin.put(key, "old")
+    admin.put(key, "old", who="me")
     accepted = {"old"}
 
     def checking(connection: Connection) -> None:
@@ -173,7 +173,7 @@ def test_no_attempt_of_any_warm_function_fails_over_a_rotation_by_the_steps_of_t
         for second in range(12):
             if second == 2:
                 accepted.add("new")
-                admin.put(key, "new")
+                admin.put(key, "new", who="me")
             if second == 2 + NAMED_SECRETS_AGE_MAX_MS // SECOND_MS:
                 accepted.remove("old")
             assert all(targets.deliver(attempt).succeeded for targets in warm), second

@@ -6,7 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import count
 
-from tests.contract.builders import NOON, api_key, job, next_revision, paused, run
+from tests.contract.builders import (
+    NOON,
+    admin_change,
+    api_key,
+    job,
+    next_revision,
+    paused,
+    run,
+)
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import answers_lost
 
@@ -180,12 +188,14 @@ def test_a_key_that_is_revoked_while_it_is_rotated_does_not_come_back(dynamo: Dy
             new = api_key(f"new{number:09d}{rival:04d}", digest="1" * 64)
             if rival == 0:
                 done += [old.id] if keys.delete(old.id) else []
-            elif keys.rotate(old, old._replace(expires_at=NOON, replaced_by=new.id), new):
+            elif keys.rotate(
+                old, old._replace(expires_at=NOON, replaced_by=new.id), new, None, [admin_change()]
+            ):
                 done.append(new.id)
         return done
 
     for number in range(12):
-        keys.put(api_key(f"old{number:013d}"))
+        keys.put(api_key(f"old{number:013d}"), admin_change())
     with answers_lost(dynamo.client, "TransactWriteItems", CHANCE):
         done = at_once(rotate_or_revoke)
     left = {key.id for key in keys.page(None, "", 100).items}

@@ -3,7 +3,16 @@
 from dataclasses import replace
 
 import pytest
-from tests.contract.builders import NOON, api_key, job, next_revision, run, secrets, timer
+from tests.contract.builders import (
+    NOON,
+    admin_change,
+    api_key,
+    job,
+    next_revision,
+    run,
+    secrets,
+    timer,
+)
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import repeated_by_the_sdk, watched
 
@@ -167,14 +176,28 @@ def test_a_repeated_claim_of_an_attempt_that_another_function_holds_is_refused(
 def test_a_repeated_creation_and_rotation_of_signing_secrets_succeed(dynamo: Dynamo) -> None:
     store = DynamoSecrets(dynamo.table(dynamo.jobs_table))
     with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
-        assert store.put(secrets("version000000001"), replacing=None)
-        assert store.put(secrets("version000000002"), replacing="version000000001")
-    assert sent.times == 4
+        assert store.create(secrets("version000000001"))
+    assert sent.times == 2
+    with repeated_by_the_sdk(dynamo.client, "TransactWriteItems") as sent:
+        assert store.put(secrets("version000000002"), "version000000001", admin_change())
+    assert sent.times == 2
+
+
+def test_a_repeated_making_and_ending_of_an_api_key_succeeds(dynamo: Dynamo) -> None:
+    store = DynamoKeys(dynamo.table(dynamo.jobs_table))
+    maker, ended = api_key("key0000000000007"), api_key(expires_at=NOON)
+    store.put(maker, admin_change())
+    with repeated_by_the_sdk(dynamo.client, "TransactWriteItems") as sent:
+        assert store.make(api_key(), maker, admin_change())
+        assert store.end(api_key(), ended, admin_change())
+        assert store.make(maker._replace(expires_at=NOON), maker, admin_change())
+    assert sent.times == 6
+    assert store.get(ended.id) == ended
 
 
 def test_a_repeated_deletion_of_an_api_key_says_that_the_key_existed(dynamo: Dynamo) -> None:
     store = DynamoKeys(dynamo.table(dynamo.jobs_table))
-    store.put(api_key())
+    store.put(api_key(), admin_change())
     with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
         assert store.delete(api_key().id)
     assert sent.times == 2
@@ -182,11 +205,11 @@ def test_a_repeated_deletion_of_an_api_key_says_that_the_key_existed(dynamo: Dyn
 
 def test_a_repeated_rotation_of_an_api_key_succeeds(dynamo: Dynamo) -> None:
     store = DynamoKeys(dynamo.table(dynamo.jobs_table))
-    store.put(api_key())
+    store.put(api_key(), admin_change())
     successor = api_key("key0000000000002", digest="1" * 64)
     ended = api_key(expires_at=NOON, replaced_by=successor.id)
     with repeated_by_the_sdk(dynamo.client, "TransactWriteItems") as sent:
-        assert store.rotate(api_key(), ended, successor)
+        assert store.rotate(api_key(), ended, successor, None, [admin_change()])
     assert sent.times == 2
     assert (store.get(ended.id), store.get(successor.id)) == (ended, successor)
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
-from tests.contract.builders import NOON, api_key, job, run, secret, secrets, timer
+from tests.contract.builders import NOON, admin_change, api_key, job, run, secret, secrets, timer
 from tests.fakes.engines import BUCKET, Dynamo, Stores
 from tests.fakes.wire import cut_off, damaged_once, refused, without_waiting
 
 from sweephand.base.errors import StoreError
+from sweephand.model.api_key import MadeKey
 from sweephand.model.job import JobKey
 from sweephand.model.timer import Cursor, Heartbeat, Lease
 from sweephand.storage.payloads import S3Payloads
@@ -18,7 +19,7 @@ KEY = JobKey("default", "backup")
 
 
 def made(stores: Stores) -> Stores:
-    stores.keys.put(api_key())
+    stores.keys.put(api_key(), admin_change())
     return stores
 
 
@@ -49,26 +50,52 @@ CALLS: dict[str, tuple[Callable[[Stores], object], list[str]]] = {
     "runs.page": (lambda stores: stores.runs.page(KEY, None, "", 5), ["Query"]),
     "secrets.get": (lambda stores: stores.secrets.get("default"), ["GetItem"]),
     "secrets.both": (lambda stores: stores.secrets.both("default"), ["Query"]),
-    "secrets.put": (lambda stores: stores.secrets.put(secrets(), replacing=None), ["PutItem"]),
+    "secrets.create": (lambda stores: stores.secrets.create(secrets()), ["PutItem"]),
+    "secrets.put": (
+        lambda stores: stores.secrets.put(secrets(), None, admin_change()),
+        ["TransactWriteItems"],
+    ),
     "named_secrets.get_many": (
         lambda stores: stores.named_secrets.get_many("default", ["api-token"]),
         ["BatchGetItem"],
     ),
-    "named_secrets.put": (lambda stores: stores.named_secrets.put(secret(), replacing=None), ["PutItem"]),
-    "named_secrets.delete": (lambda stores: stores.named_secrets.delete(secret().key), ["DeleteItem"]),
+    "named_secrets.put": (
+        lambda stores: stores.named_secrets.put(secret(), None, admin_change()),
+        ["TransactWriteItems"],
+    ),
+    "named_secrets.delete": (
+        lambda stores: stores.named_secrets.delete(secret().key, admin_change()),
+        ["PutItem", "DeleteItem"],
+    ),
     "named_secrets.page": (lambda stores: stores.named_secrets.page("default", "", 5), ["Query"]),
     "keys.rotate": (
         lambda stores: stores.keys.rotate(
-            api_key(), api_key(replaced_by="new"), api_key("new", digest="1" * 64)
+            api_key(),
+            api_key(replaced_by="new"),
+            api_key("new", digest="1" * 64),
+            None,
+            [admin_change()],
         ),
         ["TransactWriteItems"],
     ),
     "keys.get": (lambda stores: stores.keys.get("key"), ["GetItem"]),
-    "keys.put": (lambda stores: stores.keys.put(api_key()), ["PutItem"]),
+    "keys.put": (lambda stores: stores.keys.put(api_key(), admin_change()), ["TransactWriteItems"]),
+    "keys.make": (
+        lambda stores: stores.keys.make(api_key(), api_key("maker"), admin_change()),
+        ["TransactWriteItems"],
+    ),
+    "keys.end": (
+        lambda stores: stores.keys.end(api_key(), api_key(expires_at=NOON), admin_change()),
+        ["TransactWriteItems"],
+    ),
     "keys.delete": (
-        lambda stores: made(stores).keys.delete(api_key().id),
+        lambda stores: made(stores).keys.delete(api_key().id, admin_change()),
         ["GetItem", "DeleteItem"],
     ),
+    "keys.made_by": (lambda stores: stores.keys.made_by("key", 5), ["Query"]),
+    "keys.add_made": (lambda stores: stores.keys.add_made("key", MadeKey("k", "k", None)), ["PutItem"]),
+    "keys.forget_made": (lambda stores: stores.keys.forget_made("key", "k"), ["DeleteItem"]),
+    "admin_changes.page": (lambda stores: stores.admin_changes.page(None, "", 5), ["Query"]),
     "keys.page": (lambda stores: stores.keys.page(None, "", 5), ["Query"]),
 }
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+from tests.contract.builders import admin_change
 from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
 from tests.fakes.memory import (
     MemoryChanges,
@@ -159,7 +160,7 @@ def _namespaces(jobs: MemoryJobs, chronicle: Chronicle) -> MemoryNamespaces:
     """The settings of the seed's namespace, if it has any, and the count of its jobs."""
     namespaces, quotas = MemoryNamespaces(jobs), chronicle.quotas.quotas
     if quotas.are_on:
-        assert namespaces.put(quotas.settings(chronicle.now()), None)
+        assert namespaces.put(quotas.settings(chronicle.now()), None, admin_change())
     return namespaces
 
 

@@ -3,6 +3,7 @@
 import hmac
 
 import pytest
+from tests.contract.builders import admin_change
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
@@ -14,7 +15,7 @@ KEY = Key("k1", digest_of("abc"), "ns", "write", NOON, expires_at=NOON + 1_000)
 
 def opened(header: str | None, now: int = NOON) -> Caller | None:
     keys = MemoryKeys()
-    keys.put(KEY)
+    keys.put(KEY, admin_change())
     return authorize(header, keys=keys, now=now)
 
 
@@ -87,7 +88,7 @@ class Work:
                 return super().get(key_id)
 
         keys = Counted()
-        keys.put(KEY)
+        keys.put(KEY, admin_change())
         authorize(header, keys=keys, now=now)
         return self.done
 

@@ -38,6 +38,14 @@ def test_a_valid_key_is_let_in_with_its_namespace_and_role(
     }
 
 
+def test_the_rate_of_a_key_goes_to_the_api(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = Caller("k1", "ns", "write", requests_per_minute=60)
+    monkeypatch.setattr(module, "caller_of", lambda _: caller)
+    answer = module.handler(fixture("authorizer_request"), None)
+    event = {"requestContext": {"authorizer": {"lambda": answer["context"]}}}
+    assert caller_of(event, Auth(), MemoryKeys(), NOON) == caller
+
+
 def test_a_caller_without_a_valid_key_is_refused(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "caller_of", lambda _: None)
     assert module.handler(fixture("authorizer_request"), None) == {"isAuthorized": False}

@@ -41,8 +41,8 @@ def test_the_secret_of_a_key_is_not_stored() -> None:
 
 def test_a_secret_that_the_operator_made_opens_and_replaces_the_one_before() -> None:
     keys = MemoryKeys()
-    keep_admin_key(keys, digest_of("old"), None, NOON)
-    keep_admin_key(keys, digest_of("new"), None, NOON)
+    keep_admin_key(keys, CountingIds(), digest_of("old"), None, NOON)
+    keep_admin_key(keys, CountingIds(), digest_of("new"), None, NOON)
     assert authorize("Bearer sh_admin_new", keys=keys, now=NOON) == Caller("admin", "*", "admin")
     assert authorize("Bearer sh_admin_old", keys=keys, now=NOON) is None
 

@@ -1,37 +1,43 @@
 """A rotated key works beside its successor for the overlap, and what was revoked or has expired stays so."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
+from tests.contract.builders import admin_change
 from tests.fakes.doubles import CountingIds
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
-from sweephand.access.key_rotation import Rotated, revoke_key, rotate_key
+from sweephand.access.key_rotation import Rotated, rotate_key
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS
+from sweephand.model.admin_change import AdminChange
 from sweephand.model.api_key import Caller, Key, digest_of
 
 OLD = Key("old", digest_of("abc"), "ns", "write", NOON - 1, NOON + 10 * HOUR_MS, "for a service")
 ADMIN = Caller("admin", "*", "admin")
+STRANGER = Caller("s", "elsewhere", "admin")
+CALLERS = {each.key_id: Key(each.key_id, "", each.namespace, "admin", 0) for each in (ADMIN, STRANGER)}
 
 
 class Overtaken(MemoryKeys):
     """Keys that another request changes just before a rotation is written."""
 
     def __init__(self, meanwhile: Callable[[MemoryKeys], object]) -> None:
-        super().__init__()
+        super().__init__(callers=CALLERS)
         self._meanwhile = meanwhile
 
-    def rotate(self, key: Key, ended: Key, successor: Key) -> bool:
+    def rotate(
+        self, key: Key, ended: Key, successor: Key, maker: Key | None, changes: Sequence[AdminChange]
+    ) -> bool:
         self._meanwhile(self)
-        return super().rotate(key, ended, successor)
+        return super().rotate(key, ended, successor, maker, changes)
 
 
 def with_old(keys: MemoryKeys | None = None, *, expires_at: int | None = OLD.expires_at) -> MemoryKeys:
-    keys = keys or MemoryKeys()
-    keys.put(OLD._replace(expires_at=expires_at))
+    keys = keys or MemoryKeys(callers=CALLERS)
+    keys.put(OLD._replace(expires_at=expires_at), admin_change())
     return keys
 
 
@@ -96,12 +102,11 @@ def test_an_expired_key_is_not_found() -> None:
 
 
 def test_a_key_of_another_namespace_is_refused_in_the_words_for_a_missing_one() -> None:
-    stranger = Caller("s", "elsewhere", "admin")
     keys = with_old()
     with pytest.raises(NotFoundError) as foreign:
-        rotate(keys, caller=stranger)
+        rotate(keys, caller=STRANGER)
     with pytest.raises(NotFoundError) as missing:
-        rotate(MemoryKeys(), caller=stranger)
+        rotate(MemoryKeys(callers=CALLERS), caller=STRANGER)
     assert str(foreign.value) == str(missing.value)
     assert keys.page(None, "", 10).items == (OLD,)
 
@@ -115,7 +120,7 @@ def test_a_key_has_one_successor_which_a_second_rotation_names() -> None:
 
 
 def test_a_key_that_is_revoked_meanwhile_stays_revoked_and_gets_no_successor() -> None:
-    keys = with_old(Overtaken(lambda keys: revoke_key(keys, "old", ADMIN)))
+    keys = with_old(Overtaken(lambda keys: keys.delete("old")))
     with pytest.raises(NotFoundError):
         rotate(keys)
     assert keys.page(None, "", 10).items == ()
@@ -123,7 +128,7 @@ def test_a_key_that_is_revoked_meanwhile_stays_revoked_and_gets_no_successor() -
 
 def test_of_two_rotations_at_once_one_makes_the_successor() -> None:
     ended, successor = OLD._replace(expires_at=NOON + 1, replaced_by="first"), OLD._replace(id="first")
-    keys = with_old(Overtaken(lambda keys: MemoryKeys.rotate(keys, OLD, ended, successor)))
+    keys = with_old(Overtaken(lambda keys: MemoryKeys.rotate(keys, OLD, ended, successor, None, [])))
     with pytest.raises(ConflictError, match="first"):
         rotate(keys)
     assert keys.page(None, "", 10).items == (successor, ended)
@@ -133,7 +138,7 @@ def test_a_rotation_gives_up_if_the_key_keeps_changing_and_has_then_written_noth
     def change(keys: MemoryKeys) -> None:
         stored = keys.get("old")
         assert stored is not None
-        keys.put(stored._replace(digest=digest_of(stored.digest)))
+        keys.put(stored._replace(digest=digest_of(stored.digest)), admin_change())
 
     keys = with_old(Overtaken(change))
     with pytest.raises(UnavailableError):

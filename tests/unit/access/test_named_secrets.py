@@ -10,6 +10,7 @@ from tests.fakes.memory_access import MemoryNamedSecrets
 from sweephand.access.named_secrets import REMEMBERED_MAX, SecretAdmin, SecretReader
 from sweephand.base.errors import NotFoundError, UnavailableError
 from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
+from sweephand.model.admin_change import AdminChange
 from sweephand.model.secret import Secret, SecretKey
 
 KEY = SecretKey("ns", "token")
@@ -27,11 +28,11 @@ class Counting(MemoryNamedSecrets):
         self.reads += 1
         return super().get_many(namespace, names)
 
-    def put(self, secret: Secret, replacing: str | None) -> bool:
+    def put(self, secret: Secret, replacing: str | None, change: AdminChange) -> bool:
         if self.overtaken:
             self.overtaken -= 1
             return False
-        return super().put(secret, replacing)
+        return super().put(secret, replacing, change)
 
 
 class Stage(NamedTuple):
@@ -49,37 +50,37 @@ def stage() -> Stage:
 
 
 def test_a_secret_is_created_replaced_and_left_alone(stage: Stage) -> None:
-    outcomes = [stage.admin.put(KEY, value).outcome for value in ("one", "one", "two", "one")]
+    outcomes = [stage.admin.put(KEY, value, who="me").outcome for value in ("one", "one", "two", "one")]
     assert outcomes == ["created", "unchanged", "replaced", "replaced"]
     assert stage.store.get_many("ns", ["token"])["token"].value == "one"
 
 
 def test_a_write_that_was_overtaken_starts_over(stage: Stage) -> None:
     stage.store.overtaken = 4
-    assert stage.admin.put(KEY, "one").outcome == "created"
+    assert stage.admin.put(KEY, "one", who="me").outcome == "created"
     stage.store.overtaken = 5
     with pytest.raises(UnavailableError):
-        stage.admin.put(KEY, "two")
+        stage.admin.put(KEY, "two", who="me")
 
 
 def test_a_secret_that_does_not_exist_cannot_be_deleted(stage: Stage) -> None:
-    stage.admin.put(KEY, "one")
-    stage.admin.delete(KEY)
+    stage.admin.put(KEY, "one", who="me")
+    stage.admin.delete(KEY, who="me")
     with pytest.raises(NotFoundError, match="no secret token in namespace ns"):
-        stage.admin.delete(KEY)
+        stage.admin.delete(KEY, who="me")
 
 
 def test_a_new_value_is_in_force_at_a_warm_function_within_seconds(stage: Stage) -> None:
-    stage.admin.put(KEY, "one")
+    stage.admin.put(KEY, "one", who="me")
     assert stage.reader.active("ns", ["token"]) == {"token": ("one",)}
-    stage.admin.put(KEY, "two")
+    stage.admin.put(KEY, "two", who="me")
     stage.clock.time += NAMED_SECRETS_AGE_MAX_MS
     assert stage.reader.active("ns", ["token"]) == {"token": ("two",)}
     assert NAMED_SECRETS_AGE_MAX_MS <= 5_000
 
 
 def test_a_secret_is_read_once_in_that_time(stage: Stage) -> None:
-    stage.admin.put(KEY, "one")
+    stage.admin.put(KEY, "one", who="me")
     stage.store.reads = 0
     for _ in range(3):
         stage.reader.active("ns", ["token"])
@@ -91,18 +92,18 @@ def test_a_secret_is_read_once_in_that_time(stage: Stage) -> None:
 
 def test_a_missing_secret_is_looked_up_each_time(stage: Stage) -> None:
     assert stage.reader.active("ns", ["token"]) == {}
-    stage.admin.put(KEY, "one")
+    stage.admin.put(KEY, "one", who="me")
     assert stage.reader.active("ns", ["token"]) == {"token": ("one",)}
 
 
 def test_a_namespace_never_gets_the_cached_secret_of_another_one(stage: Stage) -> None:
-    stage.admin.put(KEY, "one")
+    stage.admin.put(KEY, "one", who="me")
     stage.reader.active("ns", ["token"])
     assert stage.reader.active("other", ["token"]) == {}
 
 
 def test_memory_is_bounded(stage: Stage) -> None:
     for number in range(REMEMBERED_MAX + 2):
-        stage.admin.put(SecretKey("ns", f"s{number}"), "one")
+        stage.admin.put(SecretKey("ns", f"s{number}"), "one", who="me")
         stage.reader.active("ns", [f"s{number}"])
     assert len(stage.reader._remembered) <= REMEMBERED_MAX

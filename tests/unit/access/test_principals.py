@@ -1,6 +1,7 @@
 """A role or user of IAM is the caller of the key that names it, whatever session or path its ARN has."""
 
 import pytest
+from tests.contract.builders import admin_change, principal_key
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
@@ -11,7 +12,6 @@ from sweephand.access.principals import (
     calling_principal,
     key_id_of,
     named_principal,
-    put_principal_key,
 )
 from sweephand.base.errors import ForbiddenError
 from sweephand.model.api_key import Caller
@@ -22,7 +22,7 @@ SESSION = "arn:aws:sts::123456789012:assumed-role/billing/i-0123"
 
 def with_key(principal: str = ROLE, *, expires_at: int | None = None) -> MemoryKeys:
     keys = MemoryKeys()
-    put_principal_key(keys, principal, namespace="ns", role="write", now=NOON, expires_at=expires_at)
+    keys.put(principal_key(principal, "ns", "write", expires_at), admin_change())
     return keys
 
 
@@ -116,7 +116,7 @@ def test_a_key_of_a_principal_ends_when_it_expires_or_is_revoked() -> None:
 
 def test_a_new_key_of_a_principal_replaces_the_former_one() -> None:
     keys = with_key()
-    put_principal_key(keys, ROLE, namespace="other", role="read", now=NOON)
+    keys.put(principal_key(ROLE, "other", "read"), admin_change())
     assert caller_of(SESSION, keys=keys, now=NOON) == Caller(key_id_of(ROLE), "other", "read")
     assert len(keys.page(None, "", 5).items) == 1
 

@@ -12,6 +12,7 @@ from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS
 from sweephand.base.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
+from sweephand.model.admin_change import AdminChange
 from sweephand.model.secret import public_key_of
 from sweephand.model.signing_secret import Scheme, SigningSecrets
 
@@ -32,11 +33,17 @@ class Counting(MemorySecrets):
         self.reads += 1
         return super().both(namespace)
 
-    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
+    def create(self, secrets: SigningSecrets) -> bool:
         if self.overtaking is not None:
             other, self.overtaking = self.overtaking, None
-            assert super().put(other, replacing)
-        return super().put(secrets, replacing)
+            assert super().create(other)
+        return super().create(secrets)
+
+    def put(self, secrets: SigningSecrets, replacing: str | None, change: AdminChange) -> bool:
+        if self.overtaking is not None:
+            other, self.overtaking = self.overtaking, None
+            assert super().put(other, replacing, change)
+        return super().put(secrets, replacing, change)
 
 
 @pytest.fixture
@@ -64,7 +71,7 @@ def test_a_namespace_gets_its_first_secret_when_it_is_first_needed(signing: Sign
 
 def test_the_secret_before_signs_for_a_day_after_a_rotation(signing: SigningKeys, clock: HandClock) -> None:
     (first,) = signing.active("ns")
-    signing.rotate("ns")
+    signing.rotate("ns", who="me")
     second, kept = signing.active("ns")
     assert kept == first != second
     clock.time += SECRET_OVERLAP_MS
@@ -75,14 +82,14 @@ def test_a_third_rotation_within_a_day_is_refused_until_a_secret_has_had_its_day
     signing: SigningKeys, clock: HandClock
 ) -> None:
     (first,) = signing.active("ns")
-    signing.rotate("ns")
+    signing.rotate("ns", who="me")
     clock.time += HOUR_MS
-    signing.rotate("ns")
+    signing.rotate("ns", who="me")
     with pytest.raises(ConflictError, match=r"possible from 2026-11-22T12:00:00\.000Z on"):
-        signing.rotate("ns")
+        signing.rotate("ns", who="me")
     assert first in signing.active("ns")
     clock.time += SECRET_OVERLAP_MS - HOUR_MS
-    signing.rotate("ns")
+    signing.rotate("ns", who="me")
     assert len(signing.active("ns")) == 3
 
 
@@ -101,7 +108,7 @@ def test_a_rotation_elsewhere_is_followed_within_a_minute(
     signing: SigningKeys, secrets: Counting, clock: HandClock
 ) -> None:
     (first,) = signing.active("ns")
-    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate("ns")
+    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate("ns", who="me")
     clock.time += SECRETS_AGE_MAX_MS
     assert first in signing.active("ns")
     assert len(signing.active("ns")) == 2
@@ -112,7 +119,7 @@ def test_the_loser_of_a_race_for_the_first_secret_uses_the_winners(
 ) -> None:
     winner = SigningKeys(secrets=MemorySecrets(), ids=CountingIds(), clock=clock)
     for _ in range(2):
-        winner.rotate("other")
+        winner.rotate("other", who="me")
     secrets.overtaking = winner.get_or_create("ns")
     assert signing.active("ns") == winner.active("ns")
 
@@ -126,7 +133,7 @@ def test_memory_is_bounded(signing: SigningKeys) -> None:
 def test_a_namespace_has_no_ed25519_key_until_an_admin_makes_one(signing: SigningKeys) -> None:
     assert signing.public_keys("ns") == ()
     assert len(signing.active("ns")) == 1
-    (made,) = signing.rotate_key("ns")
+    (made,) = signing.rotate_key("ns", who="me")
     secret, private = signing.active("ns")
     assert secret.startswith("whsec_")
     assert made.key == public_key_of(private)
@@ -135,8 +142,8 @@ def test_a_namespace_has_no_ed25519_key_until_an_admin_makes_one(signing: Signin
 
 
 def test_the_key_before_signs_for_a_day_after_a_rotation(signing: SigningKeys, clock: HandClock) -> None:
-    (first,) = signing.rotate_key("ns")
-    second, kept = signing.rotate_key("ns")
+    (first,) = signing.rotate_key("ns", who="me")
+    second, kept = signing.rotate_key("ns", who="me")
     assert kept == first._replace(expires_at=clock.time + SECRET_OVERLAP_MS)
     assert [public_key_of(each) for each in signing.active("ns")[1:]] == [second.key, first.key]
     clock.time += SECRET_OVERLAP_MS
@@ -145,41 +152,41 @@ def test_the_key_before_signs_for_a_day_after_a_rotation(signing: SigningKeys, c
 
 
 def test_keys_and_secrets_are_rotated_each_by_themselves(signing: SigningKeys) -> None:
-    signing.rotate_key("ns")
+    signing.rotate_key("ns", who="me")
     signing.active("ns")
     for _ in range(2):
-        signing.rotate("ns")
+        signing.rotate("ns", who="me")
     with pytest.raises(ConflictError):
-        signing.rotate("ns")
-    assert len(signing.rotate_key("ns")) == 2
+        signing.rotate("ns", who="me")
+    assert len(signing.rotate_key("ns", who="me")) == 2
     assert len(signing.active("ns")) == 5
 
 
 def test_no_key_signs_after_they_were_ended_and_a_new_one_can_be_made(signing: SigningKeys) -> None:
-    (first,) = signing.rotate_key("ns")
-    signing.end_keys("ns")
+    (first,) = signing.rotate_key("ns", who="me")
+    signing.end_keys("ns", who="me")
     assert signing.public_keys("ns") == ()
     assert len(signing.active("ns")) == 1
     with pytest.raises(NotFoundError):
-        signing.end_keys("ns")
-    (second,) = signing.rotate_key("ns")
+        signing.end_keys("ns", who="me")
+    (second,) = signing.rotate_key("ns", who="me")
     assert second.key != first.key
 
 
 def test_ending_keys_that_are_being_rotated_is_refused(signing: SigningKeys, secrets: Counting) -> None:
-    signing.rotate_key("ns")
+    signing.rotate_key("ns", who="me")
     stored = secrets.get("ns", "v1a")
     assert stored is not None
     secrets.overtaking = stored.rotated("whsk_x", "version of another", 0)
     with pytest.raises(UnavailableError):
-        signing.end_keys("ns")
+        signing.end_keys("ns", who="me")
 
 
 def test_an_ed25519_key_made_elsewhere_signs_within_a_minute(
     signing: SigningKeys, secrets: Counting, clock: HandClock
 ) -> None:
     signing.active("ns")
-    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate_key("ns")
+    SigningKeys(secrets=secrets, ids=CountingIds(), clock=clock).rotate_key("ns", who="me")
     assert len(signing.active("ns")) == 1
     clock.time += SECRETS_AGE_MAX_MS
     assert len(signing.active("ns")) == 2

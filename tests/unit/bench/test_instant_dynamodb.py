@@ -42,5 +42,5 @@ def test_a_whole_partition_is_read_as_deliveries_read_signing_secrets() -> None:
     table = Table(client(InstantDynamoDB(), has_boto3=True), "jobs", lambda _: None)
     store, written = DynamoSecrets(table), secrets()
     assert store.both(written.namespace) == {}
-    assert store.put(written, None)
+    assert store.create(written)
     assert store.both(written.namespace) == {"v1": written}

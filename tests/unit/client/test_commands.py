@@ -165,6 +165,21 @@ def test_policies_namespaces_keys_and_secrets_are_kept(sweephand: CommandLine) -
     assert sweephand.ok("secret", "signing", "--rotate").out.count("whsec_") == 2
 
 
+def test_changes_of_keys_secrets_and_settings_are_listed(sweephand: CommandLine) -> None:
+    made = sweephand.ok("key", "make", "--role", "read", "--json").json
+    sweephand.ok("secret", "put", "token", given="Bearer x\n")
+    shown = sweephand.ok("changes").out
+    assert made["id"] in shown
+    assert "token" in shown
+    assert "Bearer" not in shown
+    newest = sweephand.ok("changes", "--limit", "1", "--json").json
+    assert [(each["what"], each["subject"], each["name"]) for each in newest] == [
+        ("created", "secret", "token")
+    ]
+    assert sweephand.ok("changes", "--until", "2020-01-01T00:00:00Z", "--json").json == []
+    assert sweephand.run("changes", "--since", "yesterday").code == 2
+
+
 def test_a_policy_is_written_only_at_a_revision_or_only_if_it_is_absent(sweephand: CommandLine) -> None:
     put = ("policy", "put", "mail", "--max-concurrent")
     first = sweephand.ok(*put, "5", "--if-absent", "--json").json["rev"]

@@ -26,6 +26,7 @@ LEFT_OUT: Final = {
 SCHEMAS: Final = {
     "Failure": "FailureResponse",
     "Run": "RunResponse",
+    "AdminChange": "AdminChangeResponse",
     "NamespaceRun": "NamespaceRunResponse",
     "Job": "JobResponse",
     "WholeJob": "WholeJobResponse",

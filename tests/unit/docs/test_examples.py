@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.contract.builders import admin_change
 from tests.fakes.curl import Curl, read_curl
 from tests.fakes.http_events import JOB, Answered, Client
 from tests.fakes.world import World
@@ -44,7 +45,7 @@ def requests(page: Path) -> list[Curl]:
 
 def ask(client: Client, asked: Curl) -> Answered:
     """The answer to a request; the job or the key that it is about exists."""
-    client.keys.put(Key(VARIABLES["KEY_ID"], "0" * 64, "demo", "write", 0))
+    client.keys.put(Key(VARIABLES["KEY_ID"], "0" * 64, "demo", "write", 0), admin_change())
     job = re.match(r"/v1/namespaces/[^/]+/jobs/[^/?]+", asked.url)
     if job and asked.method != "PUT" and client.send("GET", job[0]).status == 404:
         client.send("PUT", job[0], JOB)

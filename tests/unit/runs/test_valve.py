@@ -1,15 +1,23 @@
 """The valve: triggers beyond the limit of their namespace or of the stack wait for their slots."""
 
+from collections.abc import Sequence
+from typing import NoReturn
+
 import pytest
+from tests.contract.builders import trigger_message
 from tests.fakes.deliveries import FAILED, due, handle, waiting
+from tests.fakes.doubles import HandClock
 from tests.fakes.faults import calls_of, failing
+from tests.fakes.flow_memory import MemoryAllowances
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
-from sweephand.model.trigger import Passage
+from sweephand.model.job import JobKey
+from sweephand.model.trigger import Passage, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
+from sweephand.runs.valve import Limited, Valve
 
 OK = Answer(succeeded=True, code=204)
 
@@ -155,3 +163,62 @@ def test_the_passage_travels_in_the_message() -> None:
     for passage in (None, Passage("passed"), Passage("namespace", NOON, 7), Passage("stack", NOON, 1)):
         assert decode(encode(message._replace(passage=passage))) == message._replace(passage=passage)
     assert "valve" not in encode(message)
+
+
+class NoAllowances(MemoryAllowances):
+    """Allowances of which nobody may take a slot."""
+
+    def take(self, *_: object, **__: object) -> NoReturn:
+        raise StoreError("the test allows no write")
+
+
+def valve(store: MemoryAllowances, clock: HandClock, limit: int = 0, default: int = 6_000) -> Valve:
+    return Valve(
+        allowances=store,
+        clock=clock,
+        stack_limit=0,
+        namespace_limit=lambda _: limit,
+        namespace_default=default,
+    )
+
+
+def admitted(processes: Sequence[Valve], count: int, namespace: str = "ns") -> list[TriggerMessage]:
+    """What becomes of so many new triggers that the processes meet in turn."""
+    found = []
+    for number in range(count):
+        message = trigger_message(key=JobKey(namespace, f"job-{number}"))
+        admission = processes[number % len(processes)].admit(message)
+        if not isinstance(admission, Limited):
+            found.append(admission)
+    return found
+
+
+def test_a_namespace_without_a_limit_costs_nothing_while_a_process_delivers_little_of_it() -> None:
+    clock = HandClock()
+    process = valve(NoAllowances(), clock)
+    for _ in range(3):
+        assert len(admitted([process], 10)) == 10
+        assert len(admitted([process], 10, "other")) == 10
+        clock.time += MINUTE_MS
+    with pytest.raises(StoreError):
+        admitted([process], 11)
+
+
+def test_a_namespace_without_a_limit_is_held_to_the_default_and_one_with_a_limit_to_its_own() -> None:
+    clock, store = HandClock(), MemoryAllowances()
+    processes = [valve(store, clock) for _ in range(4)]
+    for _ in range(3):
+        assert len(admitted(processes, 9_000)) == 6_000 + 4 * 10
+        clock.time += 2 * MINUTE_MS
+    higher = valve(MemoryAllowances(), clock, limit=8_000)
+    assert len(admitted([higher], 9_000)) == 8_000
+
+
+def test_a_trigger_that_waits_for_the_default_keeps_its_slot() -> None:
+    clock, store = HandClock(), MemoryAllowances()
+    process = valve(store, clock, default=1)
+    assert len(admitted([process], 2)) == 2
+    waiting = process.admit(trigger_message(key=JobKey("ns", "late")))
+    assert isinstance(waiting, Limited)
+    clock.time = waiting.slot_at
+    assert not isinstance(valve(store, clock, default=1).admit(waiting.message), Limited)

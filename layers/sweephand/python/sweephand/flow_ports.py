@@ -18,6 +18,7 @@ from sweephand.model.work_message import WorkMessage
 
 if TYPE_CHECKING:
     # Only a stack with limits counts slots.
+    from sweephand.model.admin_change import AdminChange
     from sweephand.model.allowance import Allowance
 
 
@@ -210,8 +211,11 @@ class NamespaceStore(Protocol):
         """The settings of that namespace; None if none were written."""
         ...
 
-    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
-        """Write them if the stored version is `replacing` (None: if there is none); return whether it did."""
+    def put(self, settings: NamespaceSettings, replacing: str | None, change: "AdminChange") -> bool:
+        """Write them if the stored version is `replacing` (None: if there is none); return whether it did.
+
+        The change is recorded in the trail of admins, together with the settings.
+        """
         ...
 
     def job_count(self, namespace: str) -> JobCount | None:

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from tests.contract.builders import admin_change, principal_key
 from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import NOON, World
 
 from sweephand.access.auth_mode import Auth
-from sweephand.access.principals import key_id_of, put_principal_key
+from sweephand.access.principals import key_id_of
 from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Key, Role
 from sweephand.model.job import JobKey
@@ -41,7 +42,7 @@ JOB_URL = "/v1/namespaces/ns/jobs/job"
 def with_role(role: Role = "write", namespace: str = "ns") -> Client:
     """A client of a stack in the mode iam, where the role `billing` of IAM has a key."""
     client = Client(auth=IAM)
-    put_principal_key(client.keys, ROLE, namespace=namespace, role=role, now=NOON)
+    client.keys.put(principal_key(ROLE, namespace, role), admin_change())
     return client
 
 
@@ -110,7 +111,7 @@ def test_a_token_without_the_claim_is_refused_and_the_answer_names_the_claim() -
 def test_what_another_mode_says_of_a_caller_counts_for_nothing(auth: Auth) -> None:
     said: dict[str, dict[str, Any]] = {"keys": BY_KEY, "iam": SIGNED, "jwt": TOKEN}
     client = Client(auth=auth)
-    put_principal_key(client.keys, ROLE, namespace="*", role="admin", now=NOON)
+    client.keys.put(principal_key(ROLE, "*", "admin"), admin_change())
     others: dict[str, Any] = {}
     for mode, each in said.items():
         others |= {} if mode == auth.mode else each

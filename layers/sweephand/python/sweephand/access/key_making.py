@@ -4,14 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.access.principals import PRINCIPAL_RULE, named_principal
+from sweephand.access import key_records
+from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of, rate_of
+from sweephand.access.principals import PRINCIPAL_RULE, key_id_of, named_principal
 from sweephand.access_ports import KeyStore
-from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.errors import InvalidError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
 from sweephand.model.api_key import (
     ADMIN_KEY_ID,
     EVERY_NAMESPACE,
+    Caller,
     Key,
     Role,
     digest_of,
@@ -23,7 +26,10 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
 class NewKey(NamedTuple):
-    """A key that was just stored, and the text that its holder sends. The text is stored nowhere."""
+    """A key that was just stored, and the text that its holder sends. The text is stored nowhere.
+
+    It is empty for the key of a principal.
+    """
 
     key: Key
     text: str
@@ -70,34 +76,86 @@ class AdminKeyRequest(NamedTuple):
         return cls(description, digest, known)
 
 
-def make_key(
-    keys: KeyStore,
-    ids: Ids,
-    *,
-    namespace: str,
-    role: Role,
-    now: Instant,
-    expires_at: Instant | None = None,
-    description: str | None = None,
-) -> NewKey:
-    """Store a key with a new id and a new secret. Raises StoreError, after which the key may be stored."""
-    secret = ids.secret()
-    key = Key(ids.token(), digest_of(secret), namespace, role, now, expires_at, description)
-    keys.put(key)
-    return NewKey(key, format_key(key.id, secret))
+class WantedKey(NamedTuple):
+    """A key that a caller asks for, for a role or user of IAM (`named_principal`) or with a secret."""
+
+    namespace: str
+    role: Role
+    lives_ms: int | None = None
+    description: str | None = None
+    principal: str | None = None
+    requests_per_minute: int | None = None
+
+
+def make_key(keys: KeyStore, ids: Ids, wanted: WantedKey, caller: Caller, now: Instant) -> NewKey:
+    """Store a new key that ends with the caller's at the latest: one with a secret, or a principal's.
+
+    The key of a principal takes the place of the one that it has. Raises ForbiddenError for a caller whose
+    key has ended, and InvalidError for a key that would outlive it or have a higher rate. Raises
+    UnavailableError if other writes of the caller's key keep coming first; then nothing was written. Raises
+    StoreError, after which the key may be stored.
+    """
+    secret = None if wanted.principal is not None else ids.secret()
+    key_id = ids.token() if wanted.principal is None else key_id_of(wanted.principal)
+    for _ in range(TRIES_MAX):
+        maker = maker_of(keys, caller, now)
+        key = Key(
+            key_id,
+            "" if secret is None else digest_of(secret),
+            wanted.namespace,
+            wanted.role,
+            now,
+            end_of(now, wanted.lives_ms, maker, otherwise=None),
+            wanted.description,
+            principal=wanted.principal,
+            created_by=caller.key_id,
+            requests_per_minute=rate_of(wanted.requests_per_minute, maker),
+        )
+        change = key_records.created(key, ids.token())
+        if keys.put(key, change) if maker is None else keys.make(key, maker, change):
+            return NewKey(key, "" if secret is None else format_key(key.id, secret))
+    raise UnavailableError(BUSY)
 
 
 def make_admin_key(keys: KeyStore, ids: Ids, description: str | None, now: Instant) -> NewKey:
-    """Store a new admin key for every namespace. Raises StoreError, after which the key may be stored."""
-    return make_key(keys, ids, namespace=EVERY_NAMESPACE, role="admin", now=now, description=description)
+    """Store a new admin key for every namespace, for an operator with rights of IAM.
+
+    Raises StoreError, after which the key may be stored, as do the other functions for operators. They raise
+    UnavailableError if another request writes the key at the same time.
+    """
+    secret = ids.secret()
+    key = _of_operator(ids.token(), digest_of(secret), description, now)
+    _keep(keys, ids, key)
+    return NewKey(key, format_key(key.id, secret))
 
 
-def keep_admin_key(keys: KeyStore, digest: str, description: str | None, now: Instant) -> Key:
+def make_principal_admin_key(
+    keys: KeyStore, ids: Ids, principal: str, description: str | None, now: Instant
+) -> Key:
+    """Store the admin key of an IAM role or user, in place of the one that it has.
+
+    Raises StoreError, after which the key may be stored. The operator may safely ask again.
+    """
+    key = _of_operator(key_id_of(principal), "", description, now)._replace(principal=principal)
+    _keep(keys, ids, key)
+    return key
+
+
+def keep_admin_key(keys: KeyStore, ids: Ids, digest: str, description: str | None, now: Instant) -> Key:
     """Store the key `sh_admin_…` whose secret has this SHA-256. It replaces the key of that id.
 
     Raises StoreError, after which the key may be stored. A second call with the same digest changes nothing
     that a caller could notice.
     """
-    key = Key(ADMIN_KEY_ID, digest, EVERY_NAMESPACE, "admin", now, description=description)
-    keys.put(key)
+    key = _of_operator(ADMIN_KEY_ID, digest, description, now)
+    _keep(keys, ids, key)
     return key
+
+
+def _of_operator(key_id: str, digest: str, description: str | None, now: Instant) -> Key:
+    return Key(key_id, digest, EVERY_NAMESPACE, "admin", now, description=description)
+
+
+def _keep(keys: KeyStore, ids: Ids, key: Key) -> None:
+    if not keys.put(key, key_records.created(key, ids.token())):
+        raise UnavailableError(BUSY)

@@ -1,7 +1,7 @@
 """The secrets that jobs name: how they are written, listed and deleted, and what a delivery knows of them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from sweephand.access_ports import NamedSecretStore
 from sweephand.base.errors import NotFoundError, UnavailableError
@@ -11,6 +11,9 @@ from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
 from sweephand.model.signing_secret import SigningSecret
 from sweephand.ports import Clock, Ids
+
+if TYPE_CHECKING:
+    from sweephand.model.admin_change import AdminChange, AdminVerb
 
 #: Secrets that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
@@ -34,8 +37,10 @@ class SecretAdmin:
         self._clock = clock
         self._ids = ids
 
-    def put(self, key: SecretKey, value: str) -> SecretWritten:
+    def put(self, key: SecretKey, value: str, *, who: str) -> SecretWritten:
         """Create a secret or give it another value. The value that it has already changes nothing.
+
+        The trail says that `who` did it, and not which value.
 
         Every function uses the new value within NAMED_SECRETS_AGE_MAX_MS. Raises UnavailableError if other
         writes keep coming first; then nothing was written. Raises StoreError, after which the value may be
@@ -50,19 +55,26 @@ class SecretAdmin:
                 secret = Secret(key, version, now, now, (SigningSecret(value, now),))
             else:
                 secret = stored.replaced(value, version, now)
-            if self._secrets.put(secret, stored.version if stored else None):
+            change = _change(now, who, "replaced" if stored else "created", key, version)
+            if self._secrets.put(secret, stored.version if stored else None, change):
                 return SecretWritten(secret.brief, "replaced" if stored else "created")
         raise UnavailableError("The secret keeps changing. Nothing was written. Try again.")
 
-    def delete(self, key: SecretKey) -> None:
+    def delete(self, key: SecretKey, *, who: str) -> None:
         """Delete a secret, also while jobs name it: their runs fail. Raises NotFoundError."""
         if key.name not in self._secrets.get_many(key.namespace, [key.name]):
             raise NotFoundError(f"There is no secret {key.name} in namespace {key.namespace}.")
-        self._secrets.delete(key)
+        self._secrets.delete(key, _change(self._clock.now(), who, "deleted", key, self._ids.token()))
 
     def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
         """Secrets of a namespace by name, without their values."""
         return self._secrets.page(namespace, after, limit)
+
+
+def _change(at: Instant, who: str, what: "AdminVerb", key: SecretKey, version: str) -> "AdminChange":
+    from sweephand.model.admin_change import AdminChange  # noqa: PLC0415 - deliveries change nothing
+
+    return AdminChange(at, who, what, "secret", key.namespace, key.name, version)
 
 
 class _Remembered(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Final
 from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError
 from sweephand.base.instants import Instant
-from sweephand.model.api_key import Caller, Key, Role
+from sweephand.model.api_key import Caller
 
 _NAME: Final = "[A-Za-z0-9+=,.@_-]{1,64}"
 
@@ -58,25 +58,6 @@ def calling_principal(arn: str) -> str | None:
 def key_id_of(principal: str) -> str:
     """The id of a principal's key. It is made of the principal, so that one read finds the key."""
     return f"iam{sha256(principal.encode()).hexdigest()[:40]}"
-
-
-def put_principal_key(
-    keys: KeyStore,
-    principal: str,
-    *,
-    namespace: str,
-    role: Role,
-    now: Instant,
-    expires_at: Instant | None = None,
-    description: str | None = None,
-) -> Key:
-    """Store the key of a principal (`named_principal`), in place of the one that it has.
-
-    Raises StoreError, after which the key may be stored. The caller may safely ask again.
-    """
-    key = Key(key_id_of(principal), "", namespace, role, now, expires_at, description, principal=principal)
-    keys.put(key)
-    return key
 
 
 def caller_of(arn: str, *, keys: KeyStore, now: Instant) -> Caller:

@@ -1,7 +1,7 @@
 """The signing secrets and keys of namespaces: how they are created, rotated, and cached for a minute."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -15,9 +15,14 @@ from sweephand.ports import Clock, Ids
 if TYPE_CHECKING:
     # Every delivery is signed. It starts without the values of the other ports of access.
     from sweephand.access_ports import SecretStore
+    from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
+
+
+#: What the trail calls the secrets of each scheme.
+_SUBJECTS: Final[Mapping[Scheme, "AdminSubject"]] = {"v1": "signing-secret", "v1a": "signing-key"}
 
 
 class PublicKey(NamedTuple):
@@ -57,7 +62,7 @@ class SigningKeys:
         known = self._remembered.get(namespace)
         if known is None or not 0 <= now - known.read_at < SECRETS_AGE_MAX_MS:
             found = self._secrets.both(namespace)
-            first = found.get("v1") or self._write(namespace, None)
+            first = found.get("v1") or self._first(namespace)
             known = _Remembered([first, *(each for each in found.values() if each.scheme != "v1")], now)
             if len(self._remembered) >= REMEMBERED_MAX:
                 self._remembered.clear()
@@ -67,32 +72,35 @@ class SigningKeys:
     def get_or_create(self, namespace: str) -> SigningSecrets:
         """The stored secrets; a namespace without secrets gets its first one."""
         found = self._secrets.get(namespace)
-        return self._write(namespace, None) if found is None else found
+        return self._first(namespace) if found is None else found
 
-    def rotate(self, namespace: str) -> SigningSecrets:
+    def rotate(self, namespace: str, *, who: str) -> SigningSecrets:
         """Add a new first secret and return all; the secret before it goes on signing for a day.
+
+        The trail says that `who` did it.
 
         Raises ConflictError if SIGNING_SECRETS_MAX secrets sign now. A delivery carries one signature for
         each secret that signs, and each rotated secret signs for its day.
         """
-        return self._rotate(namespace, "v1")
+        return self._rotate(namespace, "v1", who)
 
     def public_keys(self, namespace: str) -> tuple[PublicKey, ...]:
         """The public keys of the private keys that sign now, newest first; none before rotate_key()."""
         found = self._secrets.get(namespace, "v1a")
         return () if found is None else self._public(found)
 
-    def rotate_key(self, namespace: str) -> tuple[PublicKey, ...]:
+    def rotate_key(self, namespace: str, *, who: str) -> tuple[PublicKey, ...]:
         """Add a new first ed25519 key and return all public keys. The rest is as by rotate()."""
-        return self._public(self._rotate(namespace, "v1a"))
+        return self._public(self._rotate(namespace, "v1a", who))
 
-    def end_keys(self, namespace: str) -> None:
+    def end_keys(self, namespace: str, *, who: str) -> None:
         """Let no ed25519 key sign any more, from a minute on. Raises NotFoundError if none signs now."""
         before = self._secrets.get(namespace, "v1a")
-        if before is None or not before.active(self._clock.now()):
+        now = self._clock.now()
+        if before is None or not before.active(now):
             raise NotFoundError(f"The namespace {namespace} has no ed25519 key.")
         ended = before._replace(version=self._ids.token(), secrets=())
-        if not self._secrets.put(ended, before.version):
+        if not self._secrets.put(ended, before.version, _change(ended, who, "deleted", now)):
             raise UnavailableError("The keys were rotated by another request. Try again.")
         self._remembered.pop(namespace, None)
 
@@ -104,13 +112,15 @@ class SigningKeys:
             for each in secrets.active(self._clock.now())
         )
 
-    def _rotate(self, namespace: str, scheme: Scheme) -> SigningSecrets:
+    def _rotate(self, namespace: str, scheme: Scheme, who: str) -> SigningSecrets:
         before = self._secrets.get(namespace, scheme)
         if before is not None:
             self._check_room(before)
-        secrets = self._write(namespace, before, scheme)
+        made = self._made(namespace, before, scheme)
+        change = _change(made, who, "rotated", made.secrets[0].created_at)
+        is_made = self._secrets.put(made, before.version if before else None, change)
         self._remembered.pop(namespace, None)
-        return secrets
+        return made if is_made else self._theirs(namespace, scheme)
 
     def _check_room(self, before: SigningSecrets) -> None:
         active = before.active(self._clock.now())
@@ -122,14 +132,17 @@ class SigningKeys:
                 f"The next rotation is possible from {rfc3339(free_at)} on."
             )
 
-    def _write(self, namespace: str, before: SigningSecrets | None, scheme: Scheme = "v1") -> SigningSecrets:
+    def _first(self, namespace: str) -> SigningSecrets:
+        made = self._made(namespace, None, "v1")
+        return made if self._secrets.create(made) else self._theirs(namespace, "v1")
+
+    def _made(self, namespace: str, before: SigningSecrets | None, scheme: Scheme) -> SigningSecrets:
         now, version, secret = self._clock.now(), self._ids.token(), self._secret(scheme)
         if before is None:
-            made = SigningSecrets(namespace, version, (SigningSecret(secret, now),), scheme)
-        else:
-            made = before.rotated(secret, version, now)
-        if self._secrets.put(made, before.version if before else None):
-            return made
+            return SigningSecrets(namespace, version, (SigningSecret(secret, now),), scheme)
+        return before.rotated(secret, version, now)
+
+    def _theirs(self, namespace: str, scheme: Scheme) -> SigningSecrets:
         theirs = self._secrets.get(namespace, scheme)
         assert theirs is not None, "secrets are replaced, never removed"
         return theirs
@@ -143,3 +156,9 @@ class SigningKeys:
         from sweephand.access.ed25519 import private_key  # noqa: PLC0415 - a library that few calls need
 
         return private_key(digest)
+
+
+def _change(secrets: SigningSecrets, who: str, what: "AdminVerb", at: Instant) -> "AdminChange":
+    from sweephand.model.admin_change import AdminChange  # noqa: PLC0415 - deliveries change nothing
+
+    return AdminChange(at, who, what, _SUBJECTS[secrets.scheme], secrets.namespace, "", secrets.version)

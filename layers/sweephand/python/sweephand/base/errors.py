@@ -93,6 +93,14 @@ class QuotaError(BadRequestError):
     """A limit of the namespace is reached; the message names the limit. It may be free again later."""
 
 
+class RateError(BadRequestError):
+    """The caller's key may send no more requests in this minute. It may again after `retry_after_s`."""
+
+    def __init__(self, message: str, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
 class UnavailableError(SweephandError):
     """Sweephand gave up within its time limit and committed nothing; the caller may safely ask again."""
 

@@ -59,6 +59,8 @@ POLICY_RATE_PER_DAYS_MAX: Final = 1
 POLICY_RATE_PER_S_MIN: Final = 1
 #: Limits of a namespace that an admin may set.
 NAMESPACE_TRIGGERS_PER_MINUTE_MAX: Final = 1_000_000
+#: For a namespace without a limit of its own. No stack was measured to deliver more.
+NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT: Final = 600_000
 #: Stored jobs are counted one by one when the limit is nearly reached. This many take some seconds.
 NAMESPACE_JOBS_MAX: Final = 100_000
 #: Hosts and networks that an admin may allow the targets of a namespace. Every function reads the list once a
@@ -84,6 +86,8 @@ KEY_DAYS_MAX: Final = 3_650
 #: How long a rotated key works beside its successor. As long as a rotated signing secret signs.
 KEY_OVERLAP_HOURS_DEFAULT: Final = 24
 KEY_OVERLAP_DAYS_MAX: Final = 30
+#: The rate of a key, if it has one. The gateway lets far fewer requests through by default.
+KEY_REQUESTS_PER_MINUTE_MAX: Final = 100_000
 PAGE_ITEMS_DEFAULT: Final = 50
 PAGE_ITEMS_MAX: Final = 200
 OCCURRENCES_MAX: Final = 200
@@ -152,6 +156,7 @@ def table() -> dict[str, int]:
         "policyRateMax": POLICY_RATE_MAX,
         "policyRatePerSecondsMin": POLICY_RATE_PER_S_MIN,
         "policyRatePerDaysMax": POLICY_RATE_PER_DAYS_MAX,
+        "namespaceTriggersPerMinuteDefault": NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
         "namespaceTriggersPerMinuteMax": NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
         "namespaceJobsMax": NAMESPACE_JOBS_MAX,
         "namespaceHostsMax": NAMESPACE_HOSTS_MAX,
@@ -165,6 +170,7 @@ def table() -> dict[str, int]:
         "retentionDaysMax": RETENTION_DAYS_MAX,
         "runDaysMax": RUN_DAYS_MAX,
         "keyDaysMax": KEY_DAYS_MAX,
+        "keyRequestsPerMinuteMax": KEY_REQUESTS_PER_MINUTE_MAX,
         "keyOverlapHoursDefault": KEY_OVERLAP_HOURS_DEFAULT,
         "keyOverlapDaysMax": KEY_OVERLAP_DAYS_MAX,
         "pageItemsDefault": PAGE_ITEMS_DEFAULT,

@@ -9,6 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
     NAMESPACE_JOBS_MAX,
+    NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
 from sweephand.flow_ports import NamespaceStore
@@ -17,6 +18,8 @@ from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.time_limit import check_time_limit
 from sweephand.jobs.validation import retry_violations
+from sweephand.model.admin_change import AdminChange, AdminVerb
+from sweephand.model.change import changes_between
 from sweephand.model.namespace import (
     EVERYWHERE,
     AllowedTargets,
@@ -33,7 +36,7 @@ TRIGGERS_PER_MINUTE: Final = NumberBounds(
     1,
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
     "How many triggers of the namespace are delivered a minute. Triggers beyond it wait. A whole number from "
-    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}.",
+    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}; without it, about {NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT}.",
 )
 JOBS: Final = NumberBounds(
     1,
@@ -158,7 +161,7 @@ class NamespaceAdmin:
         version, now = self._ids.token(), self._clock.now()
         settings = NamespaceSettings(namespace, version, limits, now, who, defaults, allowed)
         check_time_limit(self._clock, requested_at)
-        if not self._namespaces.put(settings, stored.version if stored else None):
+        if not self._namespaces.put(settings, stored.version if stored else None, _change(stored, settings)):
             raise UnavailableError("The settings were written by another request. Try again.")
         self._settings.enlist(namespace)
         return settings
@@ -170,3 +173,29 @@ class NamespaceAdmin:
     def enlist(self, namespace: str) -> None:
         """List a namespace among those that were used."""
         self._settings.enlist(namespace)
+
+
+def _change(before: NamespaceSettings | None, after: NamespaceSettings) -> AdminChange:
+    """What the trail says of a write. A default target may hold secrets, so only its name is there."""
+    fields = changes_between(_shown(before), _shown(after), ("defaultTarget",))
+    what: AdminVerb = "created" if before is None else "replaced"
+    return AdminChange(
+        after.updated_at, after.owner, what, "settings", after.namespace, "", after.version, tuple(fields)
+    )
+
+
+def _shown(settings: NamespaceSettings | None) -> dict[str, Any]:
+    """The fields of settings that are set, by their names in the API."""
+    if settings is None:
+        return {}
+    limits, defaults, allowed = settings.limits, settings.defaults, settings.allowed
+    shown = {
+        "limits.jobs": limits.jobs_max,
+        "limits.payload": limits.payload_bytes_max,
+        "limits.triggersPerMinute": limits.triggers_per_minute,
+        "defaultTarget": defaults.target,
+        "defaultRetry": defaults.retry,
+        "allowedTargets.hosts": list(allowed.hosts) or None,
+        "allowedTargets.networks": list(allowed.networks) or None,
+    }
+    return {name: value for name, value in shown.items() if value is not None}

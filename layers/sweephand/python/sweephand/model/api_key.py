@@ -15,17 +15,27 @@ ADMIN_KEY_ID: Final = "admin"
 
 EVERY_NAMESPACE: Final = "*"
 
+#: The maker of a key by the function for operators. IAM says who may call that function, and not who did.
+OPERATOR: Final = "operator"
+
 
 class Caller(NamedTuple):
     """The caller of a request. The API grants access by it.
 
     `expires_at` is the end of a caller's token. The end of a caller with a key is stored with the key.
+    `requests_per_minute` is the rate of its key, if that has one.
     """
 
     key_id: str
     namespace: str
     role: Role
     expires_at: Instant | None = None
+    requests_per_minute: int | None = None
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a stored key says what the caller may do. Of a token, the issuer says it."""
+        return self.expires_at is None
 
     def may(self, role: Role) -> bool:
         """Whether the caller's role suffices. Each role may do all that the roles before it in ROLES may."""
@@ -54,6 +64,17 @@ class Key(NamedTuple):
     replaced_by: str | None = None
     #: The IAM role or user that holds this key: its ARN without a path.
     principal: str | None = None
+    #: The caller that made it: the id of a key, `jwt:` and a subject, or OPERATOR.
+    created_by: str = OPERATOR
+    #: The id of the first key in a chain of rotations; None for the first key itself.
+    first_id: str | None = None
+    #: How many requests it may send in a minute; None: as many as the gateway lets through.
+    requests_per_minute: int | None = None
+
+    @property
+    def family(self) -> str:
+        """The name of the chain of rotations of the key. What one key of it made, all of them made."""
+        return self.first_id or self.id
 
     def accepts(self, secret: str, now: Instant) -> bool:
         """Whether the secret is this key's and the key has not expired; compared in constant time."""
@@ -67,7 +88,18 @@ class Key(NamedTuple):
     @property
     def caller(self) -> Caller:
         """The caller that holds this key."""
-        return Caller(self.id, self.namespace, self.role)
+        return Caller(self.id, self.namespace, self.role, requests_per_minute=self.requests_per_minute)
+
+
+class MadeKey(NamedTuple):
+    """That a key was made or rotated by a key of some family. `family` is that of the key that was made.
+
+    `expires_at` is the end of that key.
+    """
+
+    key_id: str
+    family: str
+    expires_at: Instant | None
 
 
 def digest_of(secret: str) -> str:

@@ -5,7 +5,7 @@ was committed, wherever a writer crashes. The cost of filing a change thus falls
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
@@ -41,13 +41,7 @@ class FieldChange(NamedTuple):
 
 def changed_fields(before: Definition, after: Definition) -> tuple[FieldChange, ...]:
     """The fields that differ between two definitions of a job, sorted by name."""
-    names = before.written.keys() | after.written.keys()
-    pairs = {name: (before.written.get(name), after.written.get(name)) for name in names}
-    found = [
-        FieldChange(name, pair if _may_be_shown(name, pair) else None)
-        for name, pair in pairs.items()
-        if pair[0] != pair[1]
-    ]
+    found = changes_between(before.written, after.written, _NAMED_ONLY)
     if (before.payload and before.payload.digest) != (after.payload and after.payload.digest):
         found.append(FieldChange("data"))
     found.sort(key=lambda each: each.name)
@@ -57,8 +51,20 @@ def changed_fields(before: Definition, after: Definition) -> tuple[FieldChange, 
     return tuple(found)
 
 
-def _may_be_shown(name: str, values: tuple[Any, Any]) -> bool:
-    return name not in _NAMED_ONLY and all(len(json.dumps(each)) <= _SHOWN_MAX for each in values)
+def changes_between(
+    before: Mapping[str, Any], after: Mapping[str, Any], named_only: Collection[str] = ()
+) -> list[FieldChange]:
+    """The fields that differ, sorted by name. Those that are `named_only` or long are without values."""
+    pairs = {name: (before.get(name), after.get(name)) for name in sorted(before.keys() | after.keys())}
+    return [
+        FieldChange(name, pair if name not in named_only and _is_short(pair) else None)
+        for name, pair in pairs.items()
+        if pair[0] != pair[1]
+    ]
+
+
+def _is_short(values: tuple[Any, Any]) -> bool:
+    return all(len(json.dumps(each)) <= _SHOWN_MAX for each in values)
 
 
 class Former(NamedTuple):

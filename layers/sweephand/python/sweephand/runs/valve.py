@@ -22,6 +22,9 @@ OUTCOMES: Final[dict[PassageLevel, OutcomeName]] = {
     "stack": "stack_limited",
 }
 
+#: Namespaces whose uncounted triggers one process remembers. When there are more, it forgets all of them.
+REMEMBERED_MAX: Final = 1_000
+
 #: The allowance of the stack has this name. No namespace has an empty name.
 _STACK: Final = ""
 
@@ -48,12 +51,20 @@ class Valve:
         clock: Clock,
         stack_limit: int,
         namespace_limit: Callable[[str], int],
+        namespace_default: int = 0,
     ) -> None:
-        """The limits are triggers a minute; 0 stands for none. Without a limit nothing is read or written."""
+        """The limits are triggers a minute; 0 stands for none. Without a limit nothing is read or written.
+
+        `namespace_default` is for namespaces without a limit. A process asks the store about it only beyond
+        the first slice of its minute, so it costs nothing where little is delivered. A minute may thus have
+        as many triggers more as the running functions have in their first slices.
+        """
         self._allowances = allowances
         self._clock = clock
         self._stack_limit = stack_limit
         self._namespace_limit = namespace_limit
+        self._namespace_default = namespace_default
+        self._uncounted: dict[str, tuple[Instant, int]] = {}
         self._slots: dict[tuple[str, int], deque[int]] = {}
 
     def admit(self, message: TriggerMessage) -> TriggerMessage | Limited:
@@ -69,7 +80,7 @@ class Valve:
             return message
         namespace = message.trigger.key.namespace
         if message.passage is None or message.passage.level == "namespace":
-            limited = self._wait(message, "namespace", namespace, self._namespace_limit(namespace))
+            limited = self._wait(message, "namespace", namespace, self._limit_of(message))
             if limited is not None:
                 return limited
         if message.passage is None or message.passage.level != "passed":
@@ -79,6 +90,22 @@ class Valve:
         if not self._stack_limit and message.passage is None and not self._namespace_limit(namespace):
             return message
         return message._replace(passage=Passage("passed"))
+
+    def _limit_of(self, message: TriggerMessage) -> int:
+        """The limit of the trigger's namespace; 0 if it has none, or while the default is not asked about."""
+        namespace = message.trigger.key.namespace
+        limit = self._namespace_limit(namespace)
+        if limit or not self._namespace_default:
+            return limit
+        now = self._clock.now()
+        minute, count = self._uncounted.get(namespace, (0, 0))
+        count = count if minute == now - now % MINUTE_MS else 0
+        if message.passage is None and count < slice_of(self._namespace_default):
+            if len(self._uncounted) >= REMEMBERED_MAX:
+                self._uncounted.clear()
+            self._uncounted[namespace] = now - now % MINUTE_MS, count + 1
+            return 0
+        return self._namespace_default
 
     def _wait(
         self, message: TriggerMessage, level: PassageLevel, bucket: str, per_minute: int

@@ -3,10 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sweephand.access.key_making import AdminKeyRequest, keep_admin_key, make_admin_key
-from sweephand.access.principals import put_principal_key
+from sweephand.access.key_making import (
+    AdminKeyRequest,
+    keep_admin_key,
+    make_admin_key,
+    make_principal_admin_key,
+)
 from sweephand.delivery.stack_answer import answer
-from sweephand.model.api_key import ADMIN_KEY_ID, EVERY_NAMESPACE, Key, digest_of
+from sweephand.model.api_key import ADMIN_KEY_ID, Key, digest_of
 from sweephand.runtime import tables
 from sweephand.runtime.ids import SystemIds
 from sweephand.storage.api_keys import DynamoKeys
@@ -22,15 +26,12 @@ def make(event: Mapping[str, Any]) -> tuple[Key, str | None]:
     secret. Raises InvalidError and StoreError.
     """
     asked, keys, now = AdminKeyRequest.read(event), DynamoKeys(tables.jobs_table()), tables.clock().now()
+    ids = SystemIds()
     if asked.principal is not None:
-        namespace, description = EVERY_NAMESPACE, asked.description
-        made = put_principal_key(
-            keys, asked.principal, namespace=namespace, role="admin", now=now, description=description
-        )
-        return made, None
+        return make_principal_admin_key(keys, ids, asked.principal, asked.description, now), None
     if asked.digest is not None:
-        return keep_admin_key(keys, asked.digest, asked.description, now), None
-    return make_admin_key(keys, SystemIds(), asked.description, now)
+        return keep_admin_key(keys, ids, asked.digest, asked.description, now), None
+    return make_admin_key(keys, ids, asked.description, now)
 
 
 def keep_former(event: Mapping[str, Any]) -> bool:
@@ -56,5 +57,5 @@ def _keep(stack_id: str) -> bool:
     keys = DynamoKeys(tables.jobs_table())
     if secret is None or keys.get(ADMIN_KEY_ID) is not None:
         return False
-    keep_admin_key(keys, digest_of(secret), _KEPT, tables.clock().now())
+    keep_admin_key(keys, SystemIds(), digest_of(secret), _KEPT, tables.clock().now())
     return True

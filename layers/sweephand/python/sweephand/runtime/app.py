@@ -38,11 +38,9 @@ if TYPE_CHECKING:
 
 
 class App:
-    """The use cases over one set of ports. Each is made when it is first asked for, and then kept.
+    """The use cases over one set of ports. Each is imported and made when it is first asked for, and kept.
 
-    Each is imported when it is made. `namespace_limit` returns how many triggers a minute a namespace may
-    deliver (0: any number). `signing`, `shard_count`, `decode` and the three ways to run tasks stand in for
-    production's own: a test may need fixed secrets, a number of shards that changes, or tasks one by one.
+    Tests set what follows `options`. `namespace_limit` returns triggers a minute (0: any number).
     """
 
     def __init__(
@@ -102,6 +100,8 @@ class App:
             namespaces=self.namespaces.admin,
             defaults=self.namespaces.defaults,
             keys=ports.keys,
+            admin_changes=ports.admin_changes,
+            rates=self.secrets.request_rates,
             signing=self.secrets.signing_keys,
             secrets=self.secrets.admin,
             leases=ports.leases,
@@ -308,13 +308,13 @@ class App:
         """Puts triggers into the lines of flow policies, and walks the lines."""
         from sweephand.runtime.app_flow import FlowUseCases, valve_of
 
-        stack_limit = self.options.triggers_per_minute_max
+        of_namespace = self._namespace_limit or self.namespaces.trigger_limit
         return FlowUseCases(
             self.ports,
             lambda: self.intake,
             self._deliver_concurrently,
             self._sweep_concurrently,
-            lambda: valve_of(self.ports, stack_limit, self._namespace_limit or self.namespaces.trigger_limit),
+            lambda: valve_of(self.ports, self.options, of_namespace),
             functions_max=self.options.flow_functions_max,
         )
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sweephand.runs.intake import Intake
     from sweephand.runs.valve import Valve
     from sweephand.runtime.app_ports import Ports
+    from sweephand.runtime.options import Options
     from sweephand.wheel.line_up import LineUp
 
 
@@ -120,16 +121,18 @@ class FlowUseCases:
 
 
 def valve_of(
-    ports: "Ports", stack_limit: int, namespace_limit: Callable[[str], int] | None
+    ports: "Ports", options: "Options", namespace_limit: Callable[[str], int] | None
 ) -> "Valve | None":
     """The valve of a stack; None if neither the stack nor its namespaces have a limit."""
     from sweephand.runs.valve import Valve
 
-    if not stack_limit and namespace_limit is None:
+    stack_limit, namespace_default = options.triggers_per_minute_max, options.namespace_triggers_default
+    if not stack_limit and not namespace_default and namespace_limit is None:
         return None
     return Valve(
         allowances=ports.allowances,
         clock=ports.clock,
         stack_limit=stack_limit,
         namespace_limit=namespace_limit or (lambda _: 0),
+        namespace_default=namespace_default,
     )

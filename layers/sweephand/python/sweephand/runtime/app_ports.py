@@ -24,7 +24,7 @@ from sweephand.ports import (
 if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
-    from sweephand.access_ports import KeyStore, NamedSecretStore, SecretStore
+    from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
     from sweephand.batch_ports import BatchStore
     from sweephand.flow_ports import (
         AllowanceStore,
@@ -100,6 +100,9 @@ class Ports(Protocol):
 
     @property
     def keys(self) -> "KeyStore": ...  # noqa: D102 - same
+
+    @property
+    def admin_changes(self) -> "AdminChangeStore": ...  # noqa: D102 - same
 
     @property
     def queue(self) -> Queue: ...  # noqa: D102 - same

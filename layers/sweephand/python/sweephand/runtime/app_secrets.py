@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from sweephand.access.named_secrets import SecretAdmin
+    from sweephand.access.request_rate import RequestRates
     from sweephand.access.signing_keys import SigningKeys
     from sweephand.jobs.secret_check import SecretCheck
     from sweephand.model.secret import Secret
@@ -26,6 +27,13 @@ class SecretUseCases:
 
         ports = self._ports
         return SigningKeys(secrets=ports.secrets, ids=ports.ids, clock=ports.clock)
+
+    @cached_property
+    def request_rates(self) -> "RequestRates":
+        """The rates of keys that have one."""
+        from sweephand.access.request_rate import RequestRates
+
+        return RequestRates(lambda: self._ports.allowances)
 
     @cached_property
     def admin(self) -> "SecretAdmin":

@@ -5,6 +5,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.runtime import tables
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.ids import SystemIds
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from sweephand.keep_ports import KeptPayloads
     from sweephand.ports import PayloadPlace, PayloadStore
     from sweephand.runtime.clock import SystemClock
+    from sweephand.storage.admin_changes import DynamoAdminChanges
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
     from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
@@ -188,6 +190,13 @@ class AwsPorts:
         from sweephand.storage.api_keys import DynamoKeys
 
         return DynamoKeys(tables.jobs_table())
+
+    @cached_property
+    def admin_changes(self) -> "DynamoAdminChanges":
+        """access_ports.AdminChangeStore."""
+        from sweephand.storage.admin_changes import DynamoAdminChanges
+
+        return DynamoAdminChanges(tables.jobs_table())
 
     @cached_property
     def queue(self) -> "SqsQueue":
@@ -363,6 +372,7 @@ def app() -> App:
         packs_timers=settings.packs_timers,
         is_enabled=settings.is_enabled,
         triggers_per_minute_max=settings.triggers_per_minute_max,
+        namespace_triggers_default=NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
         reach=settings.reach,
         flow_functions_max=settings.flow_functions_max if settings.has_flow_policies else 0,
         limits_namespaces=True,

@@ -18,8 +18,9 @@ class Options(NamedTuple):
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
     without flow policies. If it `limits_namespaces`, the limits in the settings of namespaces are obeyed.
-    `triggers_per_minute_max` is the stack's valve; 0 stands for none. `auth` is how callers prove who they
-    are; None stands for keys. If the stack `counts_deliveries`, functions count what they delivered.
+    `triggers_per_minute_max` is the stack's valve; 0 stands for none. `namespace_triggers_default` is the
+    limit of namespaces whose settings have none; 0 stands for no such limit. `auth` is how callers prove who
+    they are; None stands for keys. If the stack `counts_deliveries`, functions count what they delivered.
     """
 
     shards: int = 1
@@ -32,5 +33,6 @@ class Options(NamedTuple):
     flow_functions_max: int = 0
     limits_namespaces: bool = False
     triggers_per_minute_max: int = 0
+    namespace_triggers_default: int = 0
     auth: "Auth | None" = None
     counts_deliveries: bool = False

@@ -4,6 +4,7 @@ DynamoDB encrypts every item (decision 053).
 """
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
@@ -11,6 +12,9 @@ from sweephand.model.signing_secret import SigningSecret
 from sweephand.storage.item import IntegerAttribute, JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.storage.versions import VersionedItem, put_version
+
+if TYPE_CHECKING:
+    from sweephand.model.admin_change import AdminChange
 
 
 class NamedSecretItem(VersionedItem):
@@ -33,8 +37,11 @@ class DynamoNamedSecrets:
         found = map(_secret, raws)
         return {each.key.name: each for each in found}
 
-    def put(self, secret: Secret, replacing: str | None) -> bool:
-        """Write the secret if the stored version is `replacing`, or if this very write is stored already."""
+    def put(self, secret: Secret, replacing: str | None, change: "AdminChange") -> bool:
+        """Write the secret if the stored version is `replacing`, or if this very write is stored already.
+
+        One transaction writes the secret and the records of the change: 2 WRU for each KB of each.
+        """
         item = NamedSecretItem(
             *_key(secret.key),
             version=secret.version,
@@ -42,10 +49,15 @@ class DynamoNamedSecrets:
             created_at=secret.created_at,
             updated_at=secret.updated_at,
         )
-        return put_version(self._table, item, secret.version, replacing)
+        from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
 
-    def delete(self, key: SecretKey) -> None:
-        """Remove a secret with all of its values."""
+        return put_version(self._table, item, secret.version, replacing, records(change))
+
+    def delete(self, key: SecretKey, change: "AdminChange") -> None:
+        """Record the removal of a secret, and remove it with all of its values."""
+        from sweephand.storage.admin_changes import file  # noqa: PLC0415 - deliveries write none
+
+        file(self._table, change)
         self._table.delete(_key(key))
 
     def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:

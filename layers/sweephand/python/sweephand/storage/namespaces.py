@@ -1,6 +1,6 @@
 """How the settings of namespaces are stored in the Jobs table, with the counts of their jobs."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
@@ -17,6 +17,9 @@ from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
 from sweephand.storage.jobs import count_jobs
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 from sweephand.storage.versions import VersionedItem, put_version
+
+if TYPE_CHECKING:
+    from sweephand.model.admin_change import AdminChange
 
 
 class SettingsItem(VersionedItem):
@@ -56,8 +59,11 @@ class DynamoNamespaces:
         raw = self._table.get(_settings_key(namespace))
         return None if raw is None else _settings(raw)
 
-    def put(self, settings: NamespaceSettings, replacing: str | None) -> bool:
-        """Write the settings if the stored version is `replacing`, or if this very write is stored."""
+    def put(self, settings: NamespaceSettings, replacing: str | None, change: "AdminChange") -> bool:
+        """Write the settings if the stored version is `replacing`, or if this very write is stored.
+
+        One transaction writes the settings and the records of the change: 2 WRU for each KB of each.
+        """
         limits = settings.limits._asdict()
         item = SettingsItem(
             *_settings_key(settings.namespace),
@@ -70,7 +76,9 @@ class DynamoNamespaces:
             updated_at=settings.updated_at,
             owner=settings.owner,
         )
-        return put_version(self._table, item, settings.version, replacing)
+        from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
+
+        return put_version(self._table, item, settings.version, replacing, records(change))
 
     def job_count(self, namespace: str) -> JobCount | None:
         """The count. One strong read: 1 RRU."""

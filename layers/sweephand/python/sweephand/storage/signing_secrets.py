@@ -1,12 +1,15 @@
 """How namespaces' signing secrets are stored in the Jobs table: one item for each namespace and scheme."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
 from sweephand.storage.item import JsonAttribute
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.storage.versions import VersionedItem, put_version
+
+if TYPE_CHECKING:
+    from sweephand.model.admin_change import AdminChange
 
 #: The version before ed25519 knows the first item alone, and replaces it whole.
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
@@ -40,14 +43,26 @@ class DynamoSecrets:
         secrets = [_secrets(namespace, raw) for raw in found if raw["sk"]["S"] in _SCHEMES]
         return {each.scheme: each for each in secrets}
 
-    def put(self, secrets: SigningSecrets, replacing: str | None) -> bool:
-        """Write the secrets if the stored version is `replacing`, or if this very write is stored already."""
-        item = SecretsItem(
-            *_key(secrets.namespace, secrets.scheme),
-            version=secrets.version,
-            secrets=[[each.secret, each.created_at, each.expires_at] for each in secrets.secrets],
-        )
-        return put_version(self._table, item, secrets.version, replacing)
+    def create(self, secrets: SigningSecrets) -> bool:
+        """Write the first secrets if none are stored, or if this very write is stored already."""
+        return put_version(self._table, _item(secrets), secrets.version, None)
+
+    def put(self, secrets: SigningSecrets, replacing: str | None, change: "AdminChange") -> bool:
+        """Write the secrets if the stored version is `replacing`, or if this very write is stored already.
+
+        One transaction writes the secrets and the records of the change.
+        """
+        from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
+
+        return put_version(self._table, _item(secrets), secrets.version, replacing, records(change))
+
+
+def _item(secrets: SigningSecrets) -> SecretsItem:
+    return SecretsItem(
+        *_key(secrets.namespace, secrets.scheme),
+        version=secrets.version,
+        secrets=[[each.secret, each.created_at, each.expires_at] for each in secrets.secrets],
+    )
 
 
 def _partition(namespace: str) -> str:

@@ -15,6 +15,7 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.routes import (
+    admin_changes,
     audit,
     batches,
     bulk_verbs,
@@ -83,6 +84,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *signing_secrets.OPERATIONS,
     *secrets.OPERATIONS,
     *keys.OPERATIONS,
+    *admin_changes.OPERATIONS,
     *rebuild.OPERATIONS,
     *audit.OPERATIONS,
     *service.OPERATIONS,

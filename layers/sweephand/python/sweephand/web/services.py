@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
+from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.access_ports import KeyStore
+from sweephand.access_ports import AdminChangeStore, KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
@@ -69,6 +70,8 @@ class Services:
     namespaces: NamespaceAdmin
     defaults: NamespaceDefaults
     keys: KeyStore
+    admin_changes: AdminChangeStore
+    rates: RequestRates
     signing: SigningKeys
     secrets: SecretAdmin
     leases: LeaseStore

@@ -152,6 +152,8 @@ class _Dispatcher:
         caller = None
         try:
             caller = caller_of(event.raw_event, services.auth, services.keys, began_at)
+            if caller is not None:
+                services.rates.check(caller, began_at)
             reply = run(caller)
         except Exception as error:  # noqa: BLE001 - errors become statuses only here
             reply = _problem_reply(error, reads=event.http_method == "GET")

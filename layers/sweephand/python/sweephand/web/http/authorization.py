@@ -50,7 +50,8 @@ def _caller_of_authorizer(found: Mapping[str, Any]) -> Caller | None:
     key_id, namespace, role = (found.get(name) for name in ("keyId", "namespace", "role"))
     if not (isinstance(key_id, str) and isinstance(namespace, str) and role in ROLES):
         return None
-    return Caller(key_id, namespace, role)
+    rate = found.get("requestsPerMinute")
+    return Caller(key_id, namespace, role, requests_per_minute=None if rate is None else int(rate))
 
 
 def authorize(

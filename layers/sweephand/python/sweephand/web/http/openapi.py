@@ -192,6 +192,8 @@ def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
     found = set(operation.problems) | {500}
     if operation.access != "open":
         found |= {401, 503}
+        # A token has no rate. What has a key, may have one.
+        found |= {429} if proof.scheme != "token" else set()
     # What is not of Sweephand's own can lack a namespace or a role. An authorizer lets no such caller in.
     if operation.access not in ("any", "open") or (operation.access == "any" and proof.scheme != "key"):
         found.add(403)

@@ -16,6 +16,7 @@ from sweephand.base.errors import (
     ParameterError,
     PreconditionError,
     QuotaError,
+    RateError,
     StoreError,
     SweephandError,
     TooLargeError,
@@ -74,7 +75,7 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     413: ("too-large", "Larger than a limit"),
     415: ("unsupported", "Not JSON"),
     422: ("invalid", "Fields that cannot be accepted"),
-    429: ("quota", "A limit of the namespace is reached"),
+    429: ("quota", "A limit of the namespace or of the key is reached"),
     500: ("internal", "A fault of Sweephand"),
     503: ("unavailable", "Not available at present"),
 }
@@ -90,6 +91,7 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     MethodError: 405,
     PreconditionError: 412,
     QuotaError: 429,
+    RateError: 429,
     TooLargeError: 413,
     UnsupportedError: 415,
     InvalidError: 422,
@@ -180,6 +182,8 @@ def headers(error: Exception) -> dict[str, str]:
         return {"www-authenticate": "Bearer"}
     if isinstance(error, QuotaError):
         return {"retry-after": str(RECOUNT_AFTER_MS // SECOND_MS)}
+    if isinstance(error, RateError):
+        return {"retry-after": str(error.retry_after_s)}
     if status_of(error) == HTTPStatus.SERVICE_UNAVAILABLE:
         return {"retry-after": "5"}
     return {}

@@ -1,10 +1,9 @@
 """The operations by which admins make, list, rotate and revoke API keys."""
 
 from collections.abc import Mapping
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
-from sweephand.access import key_rotation, principals
-from sweephand.access.key_making import make_key
+from sweephand.access import key_making, key_revocation, key_rotation, principals
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
     ForbiddenError,
@@ -15,8 +14,9 @@ from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.field_bounds import DESCRIPTION
+from sweephand.jobs.time_limit import within_time_limit
 from sweephand.jobs.validation import duration_violations
-from sweephand.model.api_key import EVERY_NAMESPACE, Caller, Role
+from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
@@ -28,7 +28,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
+from sweephand.web.schemas.key_requests import REQUESTS_PER_MINUTE, KeyRequest, KeyRotation
 from sweephand.web.schemas.query import KeysQuery
 from sweephand.web.schemas.responses import (
     KeyPage,
@@ -42,50 +42,30 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
-class _Allows(TypedDict):
-    """What a new key allows, and until when."""
-
-    namespace: str
-    role: Role
-    now: Instant
-    expires_at: Instant | None
-    description: str | None
-
-
 def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
     """Make a key and show it. No later answer shows its secret again."""
-    asked = request.body
-    if not request.caller.sees(asked.namespace):
+    asked, caller = request.body, request.caller
+    if not caller.sees(asked.namespace):
         raise ForbiddenError(
-            f"This key is for namespace {request.caller.namespace}: it makes keys for that namespace only."
+            f"This key is for namespace {caller.namespace}: it makes keys for that namespace only."
         )
-    now = request.requested_at
-    lives_ms = None if asked.expires_in is None else parse_duration_ms(asked.expires_in)
-    allows = _Allows(
-        namespace=asked.namespace,
-        role=asked.role,
-        now=now,
-        expires_at=None if lives_ms is None else now + lives_ms,
-        description=asked.description,
-    )
-    response = _made(services, request.caller, asked.principal, allows)
-    if asked.namespace != EVERY_NAMESPACE:
-        services.namespaces.enlist(asked.namespace)
-    return Reply(201, response, {"cache-control": "no-store"})
-
-
-def _made(services: Services, caller: Caller, principal: str | None, allows: "_Allows") -> NewKeyResponse:
-    """The response that shows a new key: one with a secret, or the one of an IAM principal."""
-    if principal is None:
-        made = make_key(services.keys, services.ids, **allows)
-        return {**key_response(made.key), "key": made.text}
-    if caller.namespace != EVERY_NAMESPACE:
+    if asked.principal is not None and caller.namespace != EVERY_NAMESPACE:
         raise ForbiddenError(
             "A role or user of IAM has one key in the whole stack. An admin of every namespace makes it."
         )
-    known = principals.named_principal(principal)
-    assert known is not None, "the body was checked"
-    return {**key_response(principals.put_principal_key(services.keys, known, **allows)), "key": None}
+    wanted = key_making.WantedKey(
+        asked.namespace,
+        asked.role,
+        None if asked.expires_in is None else parse_duration_ms(asked.expires_in),
+        asked.description,
+        None if asked.principal is None else principals.named_principal(asked.principal),
+        asked.requests_per_minute,
+    )
+    made = key_making.make_key(services.keys, services.ids, wanted, caller, request.requested_at)
+    if asked.namespace != EVERY_NAMESPACE:
+        services.namespaces.enlist(asked.namespace)
+    response: NewKeyResponse = {**key_response(made.key), "key": made.text or None}
+    return Reply(201, response, {"cache-control": "no-store"})
 
 
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
@@ -123,8 +103,16 @@ def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Re
 
 
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Revoke a key."""
-    key_rotation.revoke_key(services.keys, request.path["id"], request.caller)
+    """Revoke a key, and what it has made."""
+    in_time = within_time_limit(services.clock, request.requested_at)
+    key_revocation.revoke_key(
+        services.keys,
+        services.ids,
+        request.path["id"],
+        request.caller,
+        now=request.requested_at,
+        in_time=in_time,
+    )
     return Reply(204)
 
 
@@ -177,6 +165,7 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     if isinstance(expires_in, str):
         violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
+    violations += REQUESTS_PER_MINUTE.violations("/requestsPerMinute", given.get("requestsPerMinute"))
     if isinstance(principal, str) and principals.named_principal(principal) is None:
         violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))
@@ -204,8 +193,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="admin",
         summary="Make an API key",
         description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
-        "that namespace only. A key with a secret opens stacks with `AuthMode=keys`, and the key of a "
-        "`principal` opens those with `AuthMode=iam`. Both can be made in every mode.",
+        "that namespace only. A key that another key makes expires no later than that one, and is revoked "
+        "with it. A key with a secret opens stacks with `AuthMode=keys`, and the key of a `principal` opens "
+        "those with `AuthMode=iam`. Both can be made in every mode.",
         run=create_key,
         accepts=Accepts(
             KeyRequest,
@@ -244,7 +234,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="Makes a key with the same namespace, role and description, and lets the old one expire "
         "after the overlap. One write does both. Only the answer to this call shows the new key. The gateway "
         "may accept the old key for up to a minute after its end. A key can be rotated once, so that it has "
-        "one successor: 409 names that successor.",
+        "one successor: 409 names that successor. The new key expires no later than the caller's, so no "
+        "key prolongs itself.",
         run=rotate_key,
         accepts=Accepts(
             KeyRotation,
@@ -262,10 +253,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         tag="Access",
         access="admin",
         summary="Revoke an API key",
-        description="The gateway may accept the key for up to a minute after the answer.",
+        description="Also revokes every key that the key made or rotated, those that these made, and the "
+        "keys that it replaced. A key that was rotated is revoked alone while the key in its place is valid. "
+        "The gateway may accept the keys for up to a minute after the answer. After 503, keys that it made "
+        "may still be valid: send the same request again.",
         run=revoke_key,
-        returns={204: Returns("The key is revoked")},
-        problems=(404,),
+        returns={204: Returns("The keys are revoked")},
+        problems=(404, 503),
     ),
     Operation(
         method="GET",

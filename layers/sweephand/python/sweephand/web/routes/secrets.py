@@ -29,13 +29,13 @@ from sweephand.web.services import Services
 
 def put_secret(services: Services, request: Request[NoQuery, SecretRequest]) -> Reply:
     """Create a secret, or give it another value."""
-    written = services.secrets.put(_key(request), request.body.value)
+    written = services.secrets.put(_key(request), request.body.value, who=request.caller.key_id)
     return Reply(201 if written.outcome == "created" else 200, named_secret_response(written.brief))
 
 
 def delete_secret(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a secret, also while jobs name it."""
-    services.secrets.delete(_key(request))
+    services.secrets.delete(_key(request), who=request.caller.key_id)
     return Reply(204)
 
 

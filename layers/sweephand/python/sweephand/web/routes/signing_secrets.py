@@ -22,7 +22,7 @@ def show_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def rotate_secrets(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Make a new secret. It becomes the first."""
-    return _reply(services.signing.rotate(request.namespace), request)
+    return _reply(services.signing.rotate(request.namespace, who=request.caller.key_id), request)
 
 
 def show_keys(services: Services, request: Request[NoQuery, None]) -> Reply:
@@ -33,13 +33,13 @@ def show_keys(services: Services, request: Request[NoQuery, None]) -> Reply:
 
 def rotate_keys(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Make a new ed25519 key. It becomes the first."""
-    response = public_keys_response(services.signing.rotate_key(request.namespace))
+    response = public_keys_response(services.signing.rotate_key(request.namespace, who=request.caller.key_id))
     return Reply(200, response, {"cache-control": "no-store"})
 
 
 def end_keys(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Let no ed25519 key sign any more."""
-    services.signing.end_keys(request.namespace)
+    services.signing.end_keys(request.namespace, who=request.caller.key_id)
     return Reply(204)
 
 

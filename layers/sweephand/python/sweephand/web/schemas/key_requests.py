@@ -1,12 +1,23 @@
 """The bodies of the calls that make and rotate API keys."""
 
+from typing import Annotated, Final
+
 from pydantic import Field
 
 from sweephand.base import limits
+from sweephand.base.field_bounds import NumberBounds
 from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText
+from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText, bounded
 from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
+
+REQUESTS_PER_MINUTE: Final = NumberBounds(
+    1,
+    limits.KEY_REQUESTS_PER_MINUTE_MAX,
+    "How many requests the key may send in a minute; more are refused with 429. By default as many as the "
+    "key that makes it, which may also have no rate. A whole number from 1 to "
+    f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
+)
 
 
 class KeyRequest(RequestBody):
@@ -19,10 +30,13 @@ class KeyRequest(RequestBody):
     role: Role = Field(description="What the key may do: read, write (also read) or admin (everything).")
     expires_in: DurationText | None = Field(
         None,
-        description=f"How long the key works; by default without end, at most {limits.KEY_DAYS_MAX}d. "
-        f"{DURATION_RULE}",
+        description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
+        f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
     )
     description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
+    requests_per_minute: Annotated[int, bounded("integer", REQUESTS_PER_MINUTE)] | None = Field(
+        None, description=REQUESTS_PER_MINUTE.meaning
+    )
     principal: PrincipalText | None = Field(
         None,
         description="The ARN of the IAM role or user that holds the key, for stacks with `AuthMode=iam`. "
@@ -42,5 +56,6 @@ class KeyRotation(RequestBody):
     expires_in: DurationText | None = Field(
         None,
         description="How long the new key works, at most "
-        f"{limits.KEY_DAYS_MAX}d. By default it expires when the old key was to expire. {DURATION_RULE}",
+        f"{limits.KEY_DAYS_MAX}d, and no longer than the key with which you call. By default it expires when "
+        f"the old key was to expire, or with that key if it expires earlier. {DURATION_RULE}",
     )

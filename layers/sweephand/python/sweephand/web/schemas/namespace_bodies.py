@@ -35,7 +35,7 @@ _ALLOWED_MEANING: Final = (
 
 
 class NamespaceLimitsRequest(RequestBody):
-    """The limits of a namespace. Without one of them, only the limits of the stack apply."""
+    """The limits of a namespace. Without one of them, the stack's own apply (`GET /v1/limits`)."""
 
     triggers_per_minute: Annotated[int, bounded("integer", TRIGGERS_PER_MINUTE)] | None = Field(
         None, description=TRIGGERS_PER_MINUTE.meaning

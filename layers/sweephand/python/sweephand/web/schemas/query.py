@@ -173,6 +173,19 @@ class KeysQuery(QueryParameters):
     cursor: CursorText = Field("", min_length=1, description=_CURSOR)
 
 
+class AdminChangesQuery(QueryParameters):
+    """Selects the changes of keys, secrets and settings to list."""
+
+    since: InstantText | None = Field(
+        None, description="Only changes at this instant or later (RFC 3339 with an offset)."
+    )
+    until: InstantText | None = Field(None, description="Only changes before this instant.")
+    limit: _Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[CursorText, AfterValidator(partial(decode, "adminChanges"))] = Field(
+        "", description=_CURSOR
+    )
+
+
 class ExplainQuery(QueryParameters):
     """Says which instant to explain."""
 

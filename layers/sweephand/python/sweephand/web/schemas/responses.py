@@ -41,6 +41,16 @@ class KeyResponse(TypedDict):
             description="The ARN of the IAM role or user that holds the key. Null if the key has a secret."
         ),
     ]
+    createdBy: Annotated[
+        str,
+        Field(
+            description="The id of the key that made or rotated it. For a JSON Web Token it is `jwt:` and "
+            "the subject; `operator` stands for the function that makes admin keys."
+        ),
+    ]
+    requestsPerMinute: Annotated[
+        int | None, Field(description="How many requests it may send in a minute. Null without such a rate.")
+    ]
 
 
 class MeResponse(TypedDict):
@@ -346,11 +356,12 @@ def change_response(change: Change) -> ChangeResponse:
         "reason": change.reason,
     }
     if change.fields is not None:
-        response["fields"] = [_field_response(each) for each in change.fields]
+        response["fields"] = [field_response(each) for each in change.fields]
     return response
 
 
-def _field_response(field: FieldChange) -> FieldChangeResponse:
+def field_response(field: FieldChange) -> FieldChangeResponse:
+    """A field of a change, as a response shows it."""
     if field.values is None:
         return {"name": field.name}
     before, after = field.values
@@ -368,6 +379,8 @@ def key_response(key: Key) -> KeyResponse:
         "description": key.description,
         "replacedBy": key.replaced_by,
         "principal": key.principal,
+        "createdBy": key.created_by,
+        "requestsPerMinute": key.requests_per_minute,
     }
 
 
