@@ -142,7 +142,13 @@ def _printable(text: str) -> str:
 
 def _yaml(value: Any) -> str:
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    # A character that does not print stands between double quotes (`_text`). YAML takes this escape for it.
+    return "".join(each if _prints(each) else f"\\U{ord(each):08x}" for each in text)
+
+
+def _prints(character: str) -> bool:
+    """Whether a character may stand in a file as it is. U+202E would show the file in another order."""
+    return character.isprintable() or character == "\n"
 
 
 class _Loader(yaml.SafeLoader):
@@ -168,22 +174,25 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
 
 
 def _unique(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
-    names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            mark = [key for key, _ in node.value if key.value == name][1].start_mark
-            raise yaml.constructor.ConstructorError(None, None, f"the name {name} stands twice", mark)
+    names: set[Any] = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.tag == "tag:yaml.org,2002:merge":
+            continue
+        if key.value in names:
+            message = f"the name {key.value} stands twice"
+            raise yaml.constructor.ConstructorError(None, None, message, key.start_mark)
+        names.add(key.value)
     return _mapping(loader, node)
 
 
-def _number(loader: _Loader, node: yaml.ScalarNode) -> int | Decimal:
+def _number(loader: _Loader, node: yaml.ScalarNode) -> int | Decimal | exact_json.Written:
     text = str(loader.construct_scalar(node))
-    return int(text) if re.fullmatch("-?[0-9]+", text) else Decimal(text)
+    return exact_json.integer(text) if text.removeprefix("-").isdecimal() else exact_json.fraction(text)
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
-    # These are line ends of YAML 1.1. Only between double quotes does PyYAML escape them.
-    style = '"' if re.search("[\x85\u2028\u2029]", value) else None
+    # Only between double quotes can a character be escaped. YAML 1.1 takes some of them for line ends.
+    style = None if all(map(_prints, value)) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
@@ -204,10 +213,11 @@ def _set_up() -> None:
     _Loader.add_constructor("tag:yaml.org,2002:float", _number)
     _Loader.add_constructor("tag:yaml.org,2002:map", _unique)
     _Dumper.add_representer(str, _text)
-    _Dumper.add_representer(
-        Decimal,
-        lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", exact_json.write(value)),
-    )
+    for number in (Decimal, exact_json.Written):
+        _Dumper.add_representer(
+            number,
+            lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", exact_json.write(value)),
+        )
     _Dumper.add_representer(
         int, lambda dumper, value: dumper.represent_scalar("tag:yaml.org,2002:float", str(value))
     )
