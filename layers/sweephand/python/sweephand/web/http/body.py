@@ -54,12 +54,9 @@ def body_violations(event: Mapping[str, Any]) -> list[Violation]:
     Raises TooLargeError for a body over the limit, and MalformedError for a body that is not UTF-8.
     """
     text = _decode(event, "callbackBodyBytesMax").strip()
-    is_object = text.startswith("{") and text.endswith("}")
-    return (
-        []
-        if not (text[1:-1].strip() if is_object else text)
-        else [Violation("", "This call takes no body; leave it out.")]
-    )
+    if text.startswith("{") and text.endswith("}"):
+        text = text[1:-1].strip()
+    return [Violation("", "This call takes no body; leave it out.")] if text else []
 
 
 def _check_type(written: str | None, types: Collection[str] | None) -> None:
