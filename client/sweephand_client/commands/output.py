@@ -1,7 +1,6 @@
 """Prints results: tables with local times for people, JSON for programs."""
 
 import datetime as dt
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -147,9 +146,7 @@ def _shown(text: str) -> str:
 
 
 def _json_text(value: Any, indent: int | None = None) -> str:
-    """JSON without control characters: it escapes those that JSON itself would let pass."""
-    text = exact_json.write(value, indent=indent)
-    return re.sub("[\x7f-\x9f\u2028-\u202e]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return exact_json.terminal_safe(exact_json.write(value, indent=indent))
 
 
 class _Bar:

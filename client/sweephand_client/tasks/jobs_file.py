@@ -154,7 +154,13 @@ def _printable(text: str) -> str:
 
 def _yaml(value: Any) -> str:
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
-    return text
+    # A character that does not print stands between double quotes (`_text`). YAML takes this escape for it.
+    return "".join(each if _prints(each) else f"\\U{ord(each):08x}" for each in text)
+
+
+def _prints(character: str) -> bool:
+    """Whether a character may stand in a file as it is. U+202E would show the file in another order."""
+    return character.isprintable() or character == "\n"
 
 
 class _Loader(yaml.SafeLoader):
@@ -182,11 +188,14 @@ def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
 def _unique(loader: _Loader, node: yaml.Node) -> dict[str, Any]:
     if not isinstance(node, yaml.MappingNode):
         raise yaml.constructor.ConstructorError(None, None, "expected a mapping node", node.start_mark)
-    names = [key.value for key, _ in node.value if key.tag != f"{_TAGS}merge"]
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            mark = [key for key, _ in node.value if key.value == name][1].start_mark
-            raise yaml.constructor.ConstructorError(None, None, f"the name {name} stands twice", mark)
+    names: set[Any] = set()
+    for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.tag == f"{_TAGS}merge":
+            continue
+        if key.value in names:
+            message = f"the name {key.value} stands twice"
+            raise yaml.constructor.ConstructorError(None, None, message, key.start_mark)
+        names.add(key.value)
     return _mapping(loader, node)
 
 
@@ -201,7 +210,7 @@ def _scalar(loader: _Loader, node: yaml.ScalarNode) -> Any:
         return text == "true"
     if node.tag == f"{_TAGS}null":
         return None
-    return int(text) if re.fullmatch("-?[0-9]+", text) else Decimal(text)
+    return exact_json.integer(text) if text.removeprefix("-").isdecimal() else exact_json.fraction(text)
 
 
 def _unknown(_: _Loader, node: yaml.Node) -> Any:
@@ -211,8 +220,8 @@ def _unknown(_: _Loader, node: yaml.Node) -> Any:
 
 
 def _text(dumper: _Dumper, value: str) -> yaml.ScalarNode:
-    # These are line ends of YAML 1.1. Only between double quotes does PyYAML escape them.
-    style = '"' if re.search("[\x85\u2028\u2029]", value) else None
+    # Only between double quotes can a character be escaped. YAML 1.1 takes some of them for line ends.
+    style = None if all(map(_prints, value)) else '"'
     return dumper.represent_scalar(f"{_TAGS}str", value, style=style)
 
 
@@ -228,10 +237,10 @@ def _set_up() -> None:
     for name in ("int", "float", "bool", "null"):
         _Loader.add_constructor(f"{_TAGS}{name}", _scalar)
     _Dumper.add_representer(str, _text)
-    _Dumper.add_representer(
-        Decimal,
-        lambda dumper, value: dumper.represent_scalar(_FLOAT, exact_json.write(value)),
-    )
+    for number in (Decimal, exact_json.Written):
+        _Dumper.add_representer(
+            number, lambda dumper, value: dumper.represent_scalar(_FLOAT, exact_json.write(value))
+        )
     _Dumper.add_representer(int, lambda dumper, value: dumper.represent_scalar(_FLOAT, str(value)))
 
 

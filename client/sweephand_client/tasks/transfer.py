@@ -101,14 +101,14 @@ def export(client: Client, namespace: str, *, now: dt.datetime, seen: Callable[[
 def _lines(
     client: Client, namespace: str, now: dt.datetime, seen: Callable[[], None], left_out: list[LeftOut]
 ) -> Iterator[str]:
-    yield exact_json.write({"sweephand": FORM, "namespace": namespace, "exportedAt": rfc3339(now)})
+    yield _line({"sweephand": FORM, "namespace": namespace, "exportedAt": rfc3339(now)})
     settings = client.namespaces.get(namespace)
     if "rev" in settings:
-        yield exact_json.write({"settings": _chosen(settings, _SETTINGS)})
+        yield _line({"settings": _chosen(settings, _SETTINGS)})
     policies = 0
     for policy in client.policies.list(namespace):
         policies += 1
-        yield exact_json.write({"policy": policy["name"], "definition": _chosen(policy, _POLICY)})
+        yield _line({"policy": policy["name"], "definition": _chosen(policy, _POLICY)})
     jobs = 0
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         for listed in _in_chunks(client.jobs.list(namespace)):
@@ -118,8 +118,8 @@ def _lines(
                     left_out.append(LeftOut(reason[0], reason[1]))
                 else:
                     jobs += 1
-                    yield exact_json.write(line)
-    yield exact_json.write({"end": {"policies": policies, "jobs": jobs}})
+                    yield _line(line)
+    yield _line({"end": {"policies": policies, "jobs": jobs}})
 
 
 def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, Any] | None, tuple[str, str]]:
@@ -163,6 +163,11 @@ def _usual_before(client: Client, namespace: str, name: str, coming: Sequence[Oc
 
 def _time_of_day(occurrence: Occurrence) -> str:
     return occurrence["local"][11:23]
+
+
+def _line(value: Mapping[str, Any]) -> str:
+    """A value as JSON on one line. An operator may look at the export in a terminal."""
+    return exact_json.terminal_safe(exact_json.write(value))
 
 
 def read_archive(lines: Iterable[str]) -> Archive:

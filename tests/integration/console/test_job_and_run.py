@@ -111,7 +111,7 @@ def test_a_failed_run_shows_its_answer_as_text_and_is_redriven(open_console: Ope
 
 
 def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town) -> None:
-    sent_to = {"type": "http", "url": "https://consumer.example/{{due}}", "method": "PUT"}
+    sent_to = {"type": "http", "url": "https://consumer.example/{{due}}/../[1-99]", "method": "PUT"}
     target = {**sent_to, "headers": {"x-team": "ops"}}
     town.put("quoted", dueTime="1s", data={"text": "it's `x`"}, target=target)
     town.world.run_until(town.world.clock.time + 2_000)
@@ -122,6 +122,7 @@ def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town
     assert (sent.method, sent.headers["x-team"]) == ("PUT", "ops")
     assert json.loads(sent.body or "") == {"text": "it's `x`"}
     assert sent.url.startswith("/2026-11-21T15:00:0")
+    assert sent.url.endswith("/../[1-99]")
     assert sent.headers["webhook-id"] == attempt.trigger.id
 
 

@@ -53,6 +53,13 @@ def test_a_second_apply_changes_nothing(sweephand: CommandLine) -> None:
     assert sweephand.ok("job", "list", "--json").json == before
 
 
+def test_data_of_any_length_is_applied_and_found_unchanged(sweephand: CommandLine) -> None:
+    numbers = ", ".join(["9" * 5_000, "1e" + "9" * 20])
+    path = sweephand.file("jobs.yaml", f"jobs: [{{name: a, target: {TARGET}, data: [{numbers}]}}]")
+    assert sweephand.ok("apply", "-f", path).out == "a created\n1 created, 0 unchanged\n"
+    assert sweephand.ok("apply", "-f", path).out == "1 unchanged\n"
+
+
 def test_a_second_apply_changes_nothing_where_the_namespace_has_defaults(sweephand: CommandLine) -> None:
     defaults = (
         '{"limits": {}, "defaultTarget": {"type": "http", "url": "https://x.example"}, '

@@ -26,6 +26,9 @@ jobs:
     paused: The database moves.
 """
 
+#: More digits than Python reads as an int, and more digits of an exponent than a Decimal takes.
+LONG = ("9" * 5_000, "-" + "1" * 4_301, "1e" + "9" * 20, "-0.5E-99999999999999999999")
+
 _VALUES = st.recursive(
     st.none()
     | st.booleans()
@@ -80,6 +83,7 @@ def test_a_file_declares_jobs_with_its_labels_and_defaults() -> None:
         ("12345678901234567890123", 12345678901234567890123),
         ("1.10", Decimal("1.10")),
         ("1e400", Decimal("1e400")),
+        *((each, Decimal(each)) for each in LONG[:2]),
     ],
 )
 def test_a_value_means_what_is_written(text: str, value: object) -> None:
@@ -121,6 +125,24 @@ def test_a_body_of_the_bulk_call_is_a_file_too() -> None:
 def test_what_is_wrong_in_a_file_is_named(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_jobs_file(text)
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda each: each[:8])
+def test_a_number_of_any_length_keeps_its_digits(text: str) -> None:
+    value = exact_json.read(text)
+    assert exact_json.write(value) == text
+    assert value == exact_json.read(text)
+    (job,) = read_jobs_file(f"jobs: [{{name: a, data: {text}}}]").jobs
+    assert job.definition["data"] == value
+    assert f"data: {text}" in write_jobs_file(JobsFile((job,)), {}).replace("data:\n      ", "data: ")
+
+
+def test_a_file_shows_no_character_that_could_control_a_terminal() -> None:
+    hostile = "a\x9b\u202e\u2066\u061c\U000e0001é"
+    file = JobsFile((DeclaredJob("a", {"data": {hostile: hostile}}),))
+    written = write_jobs_file(file, {"": [hostile]})
+    assert [each for each in written if not each.isprintable() and each != "\n"] == []
+    assert read_jobs_file(written) == file
 
 
 @given(_VALUES)

@@ -9,7 +9,7 @@ from sweephand_client.commands.output import Output
 
 TOKYO = dt.timezone(dt.timedelta(hours=9))
 AT = "2026-11-21T18:00:00.999Z"
-ESCAPES = "\x1b[2J\x9bA\x07\u202e[bold]x[/bold]"
+ESCAPES = "\x1b[2J\x9bA\x07\u202e\u2066\u061c\u200f\U000e0001[bold]x[/bold]"
 
 
 def test_times_are_shown_in_the_zone_to_the_second(capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,12 +86,13 @@ def test_too_many_labels_are_refused_with_one_violation() -> None:
     assert bounds_violations({"labels": {**many, "": ""}}) == too_many
 
 
-def test_only_labels_that_are_right_are_counted() -> None:
+def test_of_too_many_labels_none_is_judged_by_itself() -> None:
     labels: dict[str, Any] = {f"label-{number}": "" for number in range(LABELS_MAX)}
+    long = "x" * (LABEL_LENGTH_MAX + 1)
 
-    assert [each.pointer for each in bounds_violations({"labels": {**labels, "": ""}})] == ["/labels/"]
-    refused = [Violation("/labels/count", "Must be text.")]
-    assert bounds_violations({"labels": {**labels, "count": 5}}, refused) == []
+    assert [each.pointer for each in bounds_violations({"labels": {**labels, "": long}})] == ["/labels"]
+    assert [each.pointer for each in bounds_violations({"labels": {long: ""}})] == [f"/labels/{long}"]
+    assert bounds_violations({"labels": labels}) == []
 
 
 @pytest.mark.parametrize(

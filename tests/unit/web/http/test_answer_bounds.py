@@ -154,7 +154,7 @@ def test_the_answer_to_bad_input_has_a_bounded_size(bad: Bad) -> None:
 def test_a_problem_that_cannot_name_every_field_says_how_many_it_names() -> None:
     refused = Client().put(job={**JOB, **many(PROBLEM_ERRORS_MAX + 1)})
     assert len(refused.json["errors"]) == PROBLEM_ERRORS_MAX
-    assert refused.json["detail"] == "51 fields cannot be accepted. The first 50 are named."
+    assert refused.json["detail"] == "More than 50 fields cannot be accepted. The first 50 are named."
     few = Client().put(job={**JOB, **{("x" * 5_000) + str(number): 0 for number in range(40)}})
     named = len(few.json["errors"])
     assert 0 < named < 40

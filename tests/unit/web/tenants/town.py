@@ -110,7 +110,7 @@ class Town:
             body,
             text=text,
             headers={**authorization, **(headers or {})},
-            caller=self._caller(authorization.get("Authorization")),
+            caller=self.caller(authorization.get("Authorization")),
         )
 
     def call(self, credential: str | None, call: Call, names: Names) -> Answered:
@@ -126,7 +126,7 @@ class Town:
         """The part of the state that is of one namespace."""
         return [each for each in self.state() if f"'{namespace}'" in each or mark_of(namespace) in each]
 
-    def _caller(self, authorization: str | None) -> Caller | None:
+    def caller(self, authorization: str | None) -> Caller | None:
         """The caller that the authorizer function finds. It passes a run's token on unchecked."""
         if sent_run_token(authorization) is not None:
             return None

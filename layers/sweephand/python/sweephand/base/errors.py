@@ -24,8 +24,11 @@ UnauthenticatedError (401) and MethodError (405). Below TooLargeError, web has D
 Directly below SweephandError, runtime has SettingsError, and delivery has EgressError.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import NamedTuple
+
+from sweephand.base.limits import PROBLEM_ERRORS_MAX
 
 
 class SweephandError(Exception):
@@ -48,8 +51,20 @@ def pointer(*path: str | int) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
+def first_violations(violations: Iterable[Violation]) -> list[Violation]:
+    """The first violations: one more than a problem names, so that the problem can say that there are more.
+
+    A body has room for a hundred thousand wrong names. A rule that judges the names of a caller makes its
+    violations lazily and ends them here, because nobody is shown the rest.
+    """
+    return list(islice(violations, PROBLEM_ERRORS_MAX + 1))
+
+
 class InvalidError(BadRequestError):
-    """Fields that Sweephand cannot accept; `violations` has one entry for each, in the document's order."""
+    """Fields that Sweephand cannot accept; `violations` has one entry for each, in the document's order.
+
+    There can be more wrong fields than entries: see `first_violations`.
+    """
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         assert violations, "an invalid request names at least one field"

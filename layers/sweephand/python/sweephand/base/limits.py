@@ -5,6 +5,12 @@ from typing import Final
 NAME_LENGTH_MAX: Final = 128
 JOBS_PER_BULK_MAX: Final = 100
 BODY_BYTES_MAX: Final = 1_048_576
+#: A body that has neither jobs nor `data`. The largest are the settings of a namespace, which have two lists
+#: of 50 entries and a target with 8 KB of headers.
+SMALL_BODY_BYTES_MAX: Final = 65_536
+#: The body of a callback, or of a call that takes none. Anybody can send a callback, because the API checks
+#: the run token after the body. The result in it has 2 KB as compact JSON.
+CALLBACK_BODY_BYTES_MAX: Final = 16_384
 DATA_BYTES_MAX: Final = 262_144
 #: A queue of SQS takes messages of 256 KiB by default. Since August 2025 a queue can be set to take 1 MiB,
 #: but older queues keep their setting. SQS counts the body, and the name, type and value of each attribute.
@@ -20,6 +26,8 @@ DATA_INLINE_BYTES_MAX: Final = 2_048
 #: stay below 6 MB, Lambda's limit for a response, in which a byte of a job may take two bytes.
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
+#: The values of a job without its `data`, at any depth, or of another body. The largest job has about 400.
+FIELD_VALUES_MAX: Final = 1_000
 #: The fields that one problem names. A body has room for 100,000 unknown fields.
 PROBLEM_ERRORS_MAX: Final = 50
 #: A problem as compact JSON. One bulk write can lead to a hundred problems, and Lambda limits the answer of a
@@ -125,12 +133,15 @@ def table() -> dict[str, int]:
         "nameLengthMax": NAME_LENGTH_MAX,
         "jobsPerBulkMax": JOBS_PER_BULK_MAX,
         "bodyBytesMax": BODY_BYTES_MAX,
+        "smallBodyBytesMax": SMALL_BODY_BYTES_MAX,
+        "callbackBodyBytesMax": CALLBACK_BODY_BYTES_MAX,
         "dataBytesMax": DATA_BYTES_MAX,
         "sqsDataBytesMax": SQS_DATA_BYTES_MAX,
         "snsDataBytesMax": SNS_DATA_BYTES_MAX,
         "envelopeDataBytesMax": ENVELOPE_DATA_BYTES_MAX,
         "definitionBytesMax": DEFINITION_BYTES_MAX,
         "jsonDepthMax": JSON_DEPTH_MAX,
+        "fieldValuesMax": FIELD_VALUES_MAX,
         "problemErrorsMax": PROBLEM_ERRORS_MAX,
         "problemBytesMax": PROBLEM_BYTES_MAX,
         "scheduleLengthMax": SCHEDULE_LENGTH_MAX,

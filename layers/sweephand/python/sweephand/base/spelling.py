@@ -5,6 +5,9 @@ from typing import Final
 
 #: No known name is longer, so a longer text resembles none.
 _LENGTH_MAX: Final = 64
+#: How many misspelt names of one object get a suggestion. A search for a similar name takes up to 0.1 ms, and
+#: a bulk write has room for thousands of misspelt names.
+SUGGESTIONS_MAX: Final = 10
 #: With this similarity, a name of three letters may have two letters swapped.
 _SIMILARITY_MIN: Final = 0.65
 

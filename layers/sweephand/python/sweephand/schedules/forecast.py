@@ -43,12 +43,13 @@ def due_counts(series: Series, span: Span) -> Iterator[tuple[int, int]]:
     first = _first_trigger(series, span.since)
     coming = iter(()) if first is None else triggers_from(series, first)
     first = next(coming, None)
+    walked_max = _WALKED_MAX
     while first is not None and first.at < span.until:
         bucket = (first.at - span.since) // span.bucket_ms
         end = min(span.begin_of(bucket + 1), span.until)
         last, count = first, 1
         following = next(coming, None)
-        while following is not None and following.at < end and count < _WALKED_MAX:
+        while following is not None and following.at < end and count < walked_max:
             last, count = following, count + 1
             following = next(coming, None)
         if following is not None and following.at < end:
@@ -57,6 +58,8 @@ def due_counts(series: Series, span: Span) -> Iterator[tuple[int, int]]:
             following = trigger_following(series, last)
             coming = iter(()) if following is None else triggers_from(series, following)
             following = next(coming, None)
+        # The bucket after a dense one is probably dense too.
+        walked_max = 1 if count > _WALKED_MAX else _WALKED_MAX
         yield bucket, count
         first = following
 

@@ -7,6 +7,7 @@ every job of the namespace (decision 056).
 import re
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote
 
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
@@ -25,7 +26,16 @@ DEFAULT_TARGET: Final[dict[str, Any]] = {"type": NAME}
 _ANY_BASE: Final = "https://example.com"
 
 #: A server may read these segments as a way out of the base URL's path (WHATWG URL, "double-dot segment").
-_DOT_SEGMENT: Final = r"(?i)(?:\.|%2e){1,2}"
+_DOT_SEGMENTS: Final = (".", "..")
+
+#: Where a server may end a segment (WHATWG URL reads a backslash as a slash).
+_SEGMENT_ENDS: Final = r"[/\\]"
+
+#: Where a server may end the name of a segment: at its parameters (RFC 3986, 3.3), at the end of the path, at
+#: a blank or at a control character.
+_NAME_ENDS: Final = r"[;?#\x00-\x20]"
+
+_NO_DOT_SEGMENTS: Final = "Leave out the segments . and .., also percent-encoded and before a semicolon."
 
 
 def resolved(default: Mapping[str, Any], spec: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -80,9 +90,17 @@ def _path_violations(path: object) -> list[Violation]:
         return [Violation("/path", 'Give a path that begins with a slash, as in "/reminders/7".')]
     if len(path) > URL_LENGTH_MAX:
         return [Violation("/path", f"Give at most {URL_LENGTH_MAX} characters (urlLengthMax).")]
-    if any(re.fullmatch(_DOT_SEGMENT, each) for each in path.partition("?")[0].split("/")):
-        return [Violation("/path", "Leave out the segments . and .., also in their encoded form.")]
+    segments = re.split(_SEGMENT_ENDS, _decoded(path.partition("?")[0]))
+    if any(re.split(_NAME_ENDS, each, maxsplit=1)[0] in _DOT_SEGMENTS for each in segments):
+        return [Violation("/path", _NO_DOT_SEGMENTS)]
     return []
+
+
+def _decoded(path: str) -> str:
+    """The path without percent-encodings. A proxy may decode a path before the server decodes it again."""
+    while (decoded := unquote(path)) != path:
+        path = decoded
+    return path
 
 
 TYPE: Final = TargetType(

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
-from sweephand.base.errors import Violation, pointer
+from sweephand.base.errors import Violation, first_violations, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
 from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
 from sweephand.targets.queues import Reach
 from sweephand.targets.secret_refs import SecretRef
@@ -142,17 +142,17 @@ def target_violations(
     if target_type is None:
         detail = f"{suggestion(name, types)} Give the target's type: {either(types)}.".lstrip()
         return [Violation(f"{at}/type", detail)]
-    fields = target_type.field_names
-    unknown = [
-        Violation(
-            at + pointer(field),
-            f"{suggestion(field, fields)} Leave it out: {name} takes {', '.join(fields)}.".lstrip(),
-        )
-        for field in target
-        if field not in fields
-    ]
+    unknown = first_violations(_unknown_fields(target, target_type, at))
     own = target_type.rules(target, has_data=has_data, reach=reach)
     return unknown + [Violation(at + each.pointer, each.detail) for each in own]
+
+
+def _unknown_fields(target: Mapping[str, Any], target_type: TargetType, at: str) -> Iterator[Violation]:
+    fields = target_type.field_names
+    takes = f"Leave it out: {target_type.name} takes {', '.join(fields)}."
+    for number, field in enumerate(each for each in target if each not in fields):
+        meant = suggestion(field, fields) if number < SUGGESTIONS_MAX else ""
+        yield Violation(at + pointer(field), f"{meant} {takes}".lstrip())
 
 
 def data_violations(target: object, data_bytes: int) -> list[Violation]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from sweephand.base.errors import pointer
-from sweephand.base.limits import SCHEDULE_LENGTH_MAX
+from sweephand.base.limits import PROBLEM_ERRORS_MAX, SCHEDULE_LENGTH_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations import cron_fields
@@ -78,7 +78,16 @@ class NamedFields:
 
 
 def parse_fields(written: Mapping[str, object]) -> NamedFields:
-    """The fields of an object. Raises SchedulePartsError, which names every field that cannot be read."""
+    """The fields of an object.
+
+    Raises SchedulePartsError, which names the fields that cannot be read: one more than a problem names.
+    """
+    lengths = [len(each) for each in map(written.get, _RULES) if isinstance(each, str)]
+    # A field that is too long by itself is refused at its own name, and is not read either.
+    if sum(each for each in lengths if each <= SCHEDULE_LENGTH_MAX) > SCHEDULE_LENGTH_MAX:
+        raise ScheduleError(
+            f"fields that are too long together; expected at most {SCHEDULE_LENGTH_MAX} characters"
+        )
     texts: dict[str, str] = {}
     faults: list[ScheduleError] = []
     for name, value in written.items():
@@ -87,14 +96,12 @@ def parse_fields(written: Mapping[str, object]) -> NamedFields:
                 texts[name] = _read(name, value)
         except ScheduleError as fault:
             faults.append(ScheduleError(str(fault), pointer(name)))
+            if len(faults) > PROBLEM_ERRORS_MAX:
+                break
     if faults:
         raise SchedulePartsError(faults)
     if not texts:
         raise ScheduleError(f"an object without fields; expected at least one of {_NAMES}")
-    if sum(map(len, texts.values())) > SCHEDULE_LENGTH_MAX:
-        raise ScheduleError(
-            f"fields that are too long together; expected at most {SCHEDULE_LENGTH_MAX} characters"
-        )
     fields = NamedFields(tuple((name, texts[name]) for name in _RULES if name in texts))
     # The expression is read here once, so that days which never come are refused.
     assert fields.cron is not None, "an expression that cannot be read raises"

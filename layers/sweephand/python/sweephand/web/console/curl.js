@@ -17,6 +17,7 @@ export function curlOf(job, run) {
   const fill = (text) => text.replaceAll("{{due}}", run.dueAt).replaceAll("{{attempt}}", String(Math.max(1, run.attempts)))
     .replaceAll("{{index}}", run.id.split("-").pop());
   const body = method === "GET" || method === "DELETE" ? [] : ["-H 'content-type: application/json'", `-d ${quoted(writeJson(job.data ?? null))}`];
-  return [`curl -X ${method} ${quoted(fill(target.url))}`, `-H ${quoted(`webhook-id: ${run.triggerId}`)}`,
+  // Without these options, curl would read [1-9] and {a,b} as patterns, and would resolve /../ itself.
+  return [`curl -g --path-as-is -X ${method} ${quoted(fill(target.url))}`, `-H ${quoted(`webhook-id: ${run.triggerId}`)}`,
     `-H ${quoted(`sweephand-due: ${run.dueAt}`)}`, ...headers.map(fill), ...body].join(" \\\n  ");
 }

@@ -135,6 +135,7 @@ class _Dispatcher:
             document = read_body(
                 event.raw_event,
                 event.headers.get("content-type"),
+                limit=operation.accepts.limit,
                 types=operation.accepts.types,
                 may_be_empty=not operation.accepts.required,
             )

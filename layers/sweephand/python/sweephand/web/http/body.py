@@ -1,12 +1,12 @@
 """Reads the body of a request as a JSON object. It checks the content type, then the size, then the JSON."""
 
 import binascii
-import re
 from base64 import b64decode
 from collections.abc import Collection, Mapping
 from email.message import Message
 from typing import Any, Final
 
+from sweephand.base import limits
 from sweephand.base.errors import (
     InvalidError,
     MalformedError,
@@ -14,10 +14,8 @@ from sweephand.base.errors import (
     UnsupportedError,
     Violation,
 )
-from sweephand.base.limits import BODY_BYTES_MAX
 from sweephand.web.http import json_text
 
-_EMPTY_OBJECT: Final = re.compile(r"\s*(?:\{\s*\})?\s*")
 _EMPTY_MESSAGE: Final = "The body is empty. Give a JSON object."
 
 
@@ -25,13 +23,15 @@ def read_body(
     event: Mapping[str, Any],
     content_type: str | None,
     *,
+    limit: str,
     types: Collection[str] | None = None,
     may_be_empty: bool = False,
 ) -> Mapping[str, Any]:
     """The JSON object in an event's body. If the body is empty and `may_be_empty`, an object without fields.
 
     `types` are the content types that the call accepts. With None it accepts application/json and each type
-    that ends in `+json`. An empty body needs no content type.
+    that ends in `+json`. An empty body needs no content type. `limit` is the name of the limit of the body's
+    bytes (base/limits.py).
 
     The checks come in this order. Raises UnsupportedError for another content type, TooLargeError for a body
     over the limit, MalformedError for text that is not JSON, and InvalidError for JSON that is not an object.
@@ -41,7 +41,7 @@ def read_body(
     if not event.get("body") and content_type is None:
         raise MalformedError(_EMPTY_MESSAGE)
     _check_type(content_type, types)
-    value = json_text.read(_text_of(event))
+    value = json_text.read(_text_of(event, limit))
     if not isinstance(value, Mapping):
         raise InvalidError([Violation("", "Give a JSON object.")])
     return value
@@ -53,8 +53,10 @@ def body_violations(event: Mapping[str, Any]) -> list[Violation]:
     An empty object is no violation, since many clients send one with every POST. It needs no content type.
     Raises TooLargeError for a body over the limit, and MalformedError for a body that is not UTF-8.
     """
-    is_empty = _EMPTY_OBJECT.fullmatch(_decode(event)) is not None
-    return [] if is_empty else [Violation("", "This call takes no body; leave it out.")]
+    text = _decode(event, "callbackBodyBytesMax").strip()
+    if text.startswith("{") and text.endswith("}"):
+        text = text[1:-1].strip()
+    return [Violation("", "This call takes no body; leave it out.")] if text else []
 
 
 def _check_type(written: str | None, types: Collection[str] | None) -> None:
@@ -72,32 +74,33 @@ def _check_type(written: str | None, types: Collection[str] | None) -> None:
         raise UnsupportedError("Send UTF-8. RFC 8259 requires it of JSON on a network.")
 
 
-def _text_of(event: Mapping[str, Any]) -> str:
-    text = _decode(event)
+def _text_of(event: Mapping[str, Any], limit: str) -> str:
+    text = _decode(event, limit)
     if not text.strip():
         raise MalformedError(_EMPTY_MESSAGE)
     return text
 
 
-def _decode(event: Mapping[str, Any]) -> str:
+def _decode(event: Mapping[str, Any], limit: str) -> str:
     body = event.get("body") or ""
     if event.get("isBase64Encoded"):
         try:
             encoded = b64decode(body, validate=True)
         except (binascii.Error, ValueError):
             raise MalformedError("The body is not valid Base64.") from None
-        _check_size(len(encoded))
+        _check_size(len(encoded), limit)
         try:
             return encoded.decode()
         except UnicodeDecodeError as error:
             raise MalformedError(f"The body is not UTF-8: byte {error.start} is not valid.") from None
     try:
-        _check_size(len(body.encode()))
+        _check_size(len(body.encode()), limit)
     except UnicodeEncodeError:
         raise MalformedError("The body is not UTF-8.") from None
     return str(body)
 
 
-def _check_size(size: int) -> None:
-    if size > BODY_BYTES_MAX:
-        raise TooLargeError(f"The body has {size} bytes. Give at most {BODY_BYTES_MAX} (bodyBytesMax).")
+def _check_size(size: int, limit: str) -> None:
+    bytes_max = limits.table()[limit]
+    if size > bytes_max:
+        raise TooLargeError(f"The body has {size} bytes. Give at most {bytes_max} ({limit}).")

@@ -82,7 +82,8 @@ class Accepts(Generic[Body]):
     `model` describes the body in the OpenAPI document. The API calls `read` with the parsed JSON object, the
     services and the instant of the request. `types` are the content types that the operation accepts: by
     default application/json and each type that ends in `+json`. If the caller leaves out a body that is not
-    `required`, `read` gets an object without fields.
+    `required`, `read` gets an object without fields. `limit` is the name of the limit of the body's bytes in
+    /v1/limits.
     """
 
     model: type[BaseModel]
@@ -90,6 +91,7 @@ class Accepts(Generic[Body]):
     examples: Mapping[str, Any] = field(default_factory=dict)
     types: tuple[str, ...] | None = None
     required: bool = True
+    limit: str = "smallBodyBytesMax"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,8 @@ def problem_of(error: Exception, *, reads: bool = False) -> ProblemResponse:
     if isinstance(error, InvalidError):
         errors = _named(error.violations)
         count = len(error.violations)
-        detail = f"{'1 field' if count == 1 else f'{count} fields'} cannot be accepted."
+        number = f"More than {PROBLEM_ERRORS_MAX}" if count > PROBLEM_ERRORS_MAX else str(count)
+        detail = f"{number} {'field' if count == 1 else 'fields'} cannot be accepted."
         if count > len(errors):
             detail += f" The first {len(errors)} are named."
         return build_problem(status, detail, errors)

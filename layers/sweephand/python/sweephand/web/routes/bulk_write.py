@@ -130,6 +130,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             BulkWriteRequest,
             _read_jobs,
             {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
+            limit="bodyBytesMax",
         ),
         returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
     ),

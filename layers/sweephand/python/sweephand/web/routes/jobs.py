@@ -155,7 +155,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="The last write wins, unless you send If-Match or If-None-Match. If the definition "
         "equals the stored one, nothing changes. So you can safely send a PUT again.",
         run=put_job,
-        accepts=Accepts(JobRequest, read_job, EXAMPLES),
+        accepts=Accepts(JobRequest, read_job, EXAMPLES, limit="bodyBytesMax"),
         headers=IF_MATCH | _ABSENT,
         returns={
             200: Returns("The job was replaced, or did not change", JobResponse, ETAG),

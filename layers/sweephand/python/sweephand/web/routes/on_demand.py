@@ -122,6 +122,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             _read_trigger,
             {"with other data": {"data": {"task": "db-backup"}}},
             required=False,
+            limit="bodyBytesMax",
         ),
         returns={202: Returns("The trigger is in the queue", TriggerResponse)},
         problems=(404, 503),

@@ -68,7 +68,7 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
 
 def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> ParsedBody[Patch]:
     payload = read_payload(document) if document.get("data") is not None else None
-    fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
+    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
 
     def patch(before: Definition) -> Definition:
         parsed = validate_definition(
@@ -123,6 +123,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
                 "no labels, fewer attempts": {"labels": None, "retry": {"maxAttempts": 3}},
             },
             types=("application/merge-patch+json", "application/json"),
+            limit="bodyBytesMax",
         ),
         headers=IF_MATCH,
         returns={200: Returns("The job as it is now", JobResponse, ETAG)},

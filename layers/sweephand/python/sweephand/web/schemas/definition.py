@@ -35,7 +35,7 @@ def read_definition(
     is a value. Raises DataTooLargeError for `data` over its limit.
     """
     payload = read_payload(document)
-    fields = {name: json_text.with_plain_numbers(value) for name, value in document.items() if name != "data"}
+    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
     return validate_definition(_without_nulls(fields), payload, reach=reach, requested_at=requested_at)
 
 
@@ -56,7 +56,8 @@ def validate_definition(
     written = {"target": DEFAULT_TARGET, **written}
     shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
     # The model does not know the fields of targets. The rules of the target types check their shapes.
-    shapes = [each for each in shapes if top_field(each) not in TARGETS & written.keys()]
+    targets = TARGETS & written.keys()
+    shapes = [each for each in shapes if top_field(each) not in targets]
     refused = in_order(JobRequest, [*shapes, *bounds_violations(written, shapes)])
     rules = job_violations(
         written,

@@ -192,9 +192,9 @@ class JobRequest(Timing):
     delete_after_completion: bool | None = Field(
         None, description="Whether Sweephand deletes the job once its last run is over; false by default."
     )
-    labels: Annotated[dict[str, str], WithJsonSchema(LABELS_SCHEMA)] | None = Field(
-        None, description=LABELS_MEANING
-    )
+    labels: (
+        Annotated[dict[str, str], Field(max_length=limits.LABELS_MAX), WithJsonSchema(LABELS_SCHEMA)] | None
+    ) = Field(None, description=LABELS_MEANING)
     description: DescriptionText | None = Field(None, description=field_bounds.DESCRIPTION.meaning)
 
 

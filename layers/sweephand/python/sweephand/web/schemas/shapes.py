@@ -4,16 +4,17 @@ pydantic finds the errors. This module turns them into violations with sentences
 jobs/validation.py checks the rules of a job: the bounds of its fields, and the rules between them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from sweephand.base.errors import Violation, pointer
+from sweephand.base.errors import Violation, first_violations, pointer
 from sweephand.base.field_bounds import TextBounds
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -63,16 +64,16 @@ def check(
     too_long: list[Violation] = []
     for name, each in bounds.items():
         too_long += each.violations(pointer(name), document.get(name))
+    # pydantic would make an error for each unknown name, however many there are.
+    wrong = first_violations(_unknown_fields(model, document, sentences))
+    found = None
     try:
-        found = model.model_validate(document)
+        found = model.model_validate(_known_part(model, document) if wrong else document)
     except ValidationError as error:
-        # A problem names no more violations, and to look for similar names takes long.
-        shapes = [
-            _violation(model, found, sentences, suggests=number < PROBLEM_ERRORS_MAX)
-            for number, found in enumerate(error.errors(include_url=False))
-        ]
-        return None, in_order(model, shapes + too_long)
-    return (None, too_long) if too_long else (found, [])
+        errors = error.errors(include_url=False)
+        wrong += [_violation(model, each) for each in errors[: PROBLEM_ERRORS_MAX + 1]]
+    wrong += too_long
+    return (None, in_order(model, wrong)) if wrong else (found, [])
 
 
 def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
@@ -90,12 +91,34 @@ def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Vi
     return sorted(violations, key=places)
 
 
-def _violation(
-    model: type[BaseModel], found: Any, sentences: Mapping[str, str], *, suggests: bool
-) -> Violation:
+def _unknown_fields(
+    model: type[BaseModel],
+    document: Mapping[str, Any],
+    sentences: Mapping[str, str],
+    place: tuple[str, ...] = (),
+) -> Iterator[Violation]:
+    """The names in a document and its inner objects that are no fields of the model."""
+    names = _names(model)
+    for number, name in enumerate(each for each in document if each not in names):
+        sentence = None if place else sentences.get(name)
+        detail = sentence or _no_such_field(name, sorted(names), suggests=number < SUGGESTIONS_MAX)
+        yield Violation(pointer(*place, name), detail)
+    for name, inner in _inner_models(model).items():
+        if isinstance(document.get(name), Mapping):
+            yield from _unknown_fields(inner, document[name], sentences, (*place, name))
+
+
+def _known_part(model: type[BaseModel], document: Mapping[str, Any]) -> dict[str, Any]:
+    """The document without the names that are no fields of the model, also in its inner objects."""
+    known = {name: document[name] for name in _names(model) if name in document}
+    for name, inner in _inner_models(model).items():
+        if isinstance(known.get(name), Mapping):
+            known[name] = _known_part(inner, known[name])
+    return known
+
+
+def _violation(model: type[BaseModel], found: Any) -> Violation:
     place = _place(found)
-    if found["type"] == "extra_forbidden":
-        return Violation(pointer(*place), _unknown(model, place, sentences, suggests=suggests))
     sentence = _sentence(model, place, found)
     field = _field(model, place)
     meaning = field.description if field is not None and found["type"] != "value_error" else None
@@ -135,16 +158,10 @@ def _values(field: FieldInfo | None) -> list[str]:
     return found
 
 
-def _unknown(
-    model: type[BaseModel], place: tuple[str | int, ...], sentences: Mapping[str, str], *, suggests: bool
-) -> str:
-    if len(place) == 1 and str(place[0]) in sentences:
-        return sentences[str(place[0])]
-    holder = _model(model, place[:-1]) or model
-    names = sorted(_names(holder))
+def _no_such_field(name: str, names: list[str], *, suggests: bool) -> str:
     if not names:
         return "No field is allowed here."
-    near = suggestion(str(place[-1]), names) if suggests else ""
+    near = suggestion(name, names) if suggests else ""
     return f"There is no such field here.{near} The fields are: {', '.join(names)}."
 
 
@@ -153,7 +170,8 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _names(model: type[BaseModel]) -> dict[str, FieldInfo]:
+@lru_cache
+def _names(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
@@ -165,12 +183,19 @@ def _field(model: type[BaseModel], place: tuple[str | int, ...]) -> FieldInfo | 
 def _model(model: type[BaseModel], place: tuple[str | int, ...]) -> type[BaseModel] | None:
     """The model of the object at a place in a document of `model`; None if that object has no model."""
     for part in place:
-        field = _names(model).get(str(part))
-        if field is None:
-            return None
-        kinds = [field.annotation, *getattr(field.annotation, "__args__", ())]
-        inner = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
+        inner = _inner_models(model).get(str(part))
         if inner is None:
             return None
         model = inner
     return model
+
+
+@lru_cache
+def _inner_models(model: type[BaseModel]) -> Mapping[str, type[BaseModel]]:
+    """The models of the fields that are objects with a model, by the names of the fields."""
+    found = {}
+    for name, field in _names(model).items():
+        for kind in (field.annotation, *getattr(field.annotation, "__args__", ())):
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                found[name] = kind
+    return found
