@@ -7,12 +7,11 @@ time gains nothing. Resolving and trying each address all end by one deadline.
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from ipaddress import ip_address
-from queue import Empty, SimpleQueue
-from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.errors import SweephandError
+from sweephand.delivery.http.lookups import Lookups
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.targets.addresses import Networks, refusal
 
@@ -56,19 +55,27 @@ class Egress:
         """`private` are the networks of the operator's own in which private addresses are permitted."""
         self._allow_loopback = allow_loopback
         self._private = private
-        self._resolver = resolver
+        self._lookups = Lookups(resolver)
 
     def connect(
-        self, host: str, port: int, timeout_s: float, lists: "Sequence[Destinations]" = ()
+        self,
+        host: str,
+        port: int,
+        timeout_s: float,
+        lists: "Sequence[Destinations]" = (),
+        *,
+        namespace: str,
     ) -> BoundedSocket:
         """A socket that is connected to a permitted address of the host, which all of these lists allow.
 
-        Its deadline is the time that is left. The addresses are tried in order. Each gets an equal share of
-        the time that is left. Raises EgressError if no address is permitted, TimeoutError when the time is
-        up, and the last address's OSError if no address accepts a connection.
+        `namespace` is that of the target: it may have only some of the process's lookups open. The socket's
+        deadline is the time that is left. The addresses are tried in order. Each gets an equal share of the
+        time that is left. Raises EgressError if the name is not resolved or no address is permitted,
+        TimeoutError when the time is up, and the last address's OSError if no address accepts a connection.
         """
         ends = monotonic() + timeout_s
-        addresses = self._permitted(host, self._resolved(host, port, timeout_s), lists)[:ADDRESSES_MAX]
+        found = self._resolved(host, port, timeout_s, namespace)
+        addresses = self._permitted(host, found, lists)[:ADDRESSES_MAX]
         failure: OSError | None = None
         for tried, address in enumerate(addresses):
             share_s = (ends - monotonic()) / (len(addresses) - tried)
@@ -103,27 +110,18 @@ class Egress:
             raise EgressError(f"{host} has no address that may be connected to: {listed}.")
         return permitted
 
-    def _resolved(self, host: str, port: int, timeout_s: float) -> Sequence[Address]:
-        """The host's addresses.
-
-        The system's resolver takes no time-out. So it runs in a thread of its own, which is abandoned when
-        the time is up.
-        """
-        answer: SimpleQueue[Sequence[Address] | OSError | UnicodeError] = SimpleQueue()
-
-        def look_up() -> None:
-            try:
-                answer.put(self._resolver(host, port))
-            except (OSError, UnicodeError) as error:
-                answer.put(error)
-
-        Thread(target=look_up, name=f"resolve {host}", daemon=True).start()
+    def _resolved(self, host: str, port: int, timeout_s: float, namespace: str) -> Sequence[Address]:
         try:
-            found = answer.get(timeout=timeout_s)
-        except Empty:
-            raise TimeoutError("timed out") from None
-        if isinstance(found, Exception):
-            raise EgressError(f"{host} could not be resolved: {found}.") from found
+            found = self._lookups.addresses(host, port, timeout_s, namespace)
+        except TimeoutError:
+            raise
+        except (OSError, UnicodeError) as error:
+            raise EgressError(f"{host} could not be resolved: {error}.") from error
+        if found is None:
+            raise EgressError(
+                f"{host} was not resolved: {self._lookups.open_in(namespace)} other names of the namespace's "
+                "targets have had no answer from their name servers yet."
+            )
         return found
 
 

@@ -148,7 +148,8 @@ class HttpTargets:
                 # The consumer may have received the request. If so, it sees the same webhook-id twice.
                 if sends_once:
                     raise stale.error from None
-        connection = self._connections.connect(call.peer, _left_s(call.ends))
+        namespace = call.attempt.trigger.key.namespace
+        connection = self._connections.connect(call.peer, _left_s(call.ends), namespace)
         return self._send(connection, request, call, values)
 
     def _send(
