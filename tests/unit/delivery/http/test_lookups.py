@@ -11,8 +11,7 @@ from tests.fakes.consumer import attempt_of
 from tests.fakes.doubles import HandClock
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
-from sweephand.delivery.http.egress import Address, Egress
-from sweephand.delivery.http.lookups import FREE_SLOTS_PER_LOOKUP, LOOKUPS_MAX, Lookups
+from sweephand.delivery.http.egress import FREE_SLOTS_PER_LOOKUP, LOOKUPS_MAX, Address, Egress, Lookups
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.model.job import JobKey
 from sweephand.ports import Attempt
