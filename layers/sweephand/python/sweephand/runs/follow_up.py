@@ -23,7 +23,7 @@ from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
-from sweephand.runs.retry import GiveUp, after_failure, failure_text
+from sweephand.runs.retry import GiveUp, after_failure, failure_text, too_late
 
 if TYPE_CHECKING:
     # Few failures pause a job.
@@ -167,7 +167,7 @@ class FollowUp:
                 run = replace(run, version=self._ids.token())
                 if not close(run):
                     return None
-            self._bury(message, job, answer, decision)
+            self._bury(message, job, answer, decision, run.attempts)
             failed = replace(over, reason=decision.reason, version=run.version)
             self.give_up(failed, job, pauses=decision.is_gone)
             return failed
@@ -191,6 +191,42 @@ class FollowUp:
         retrying = replace(over, state="retrying", next_attempt_at=at, ended_at=None)
         return replace(retrying, reason=answer.error, expires_at=expires_at)
 
+    def end_late(
+        self, message: TriggerMessage, job: Job, run: Run, *, may_have_been_made: bool
+    ) -> Run | None:
+        """Give up a run whose next attempt has come too late to be made, and return its record.
+
+        `run` is the claim of that attempt. `may_have_been_made` says that a function that crashed may have
+        sent its request. Only then does the attempt count. None if a callback was recorded first; then
+        nothing was sent.
+        """
+        now, last = self._clock.now(), message.last_failure
+        decision = too_late(message.attempt, last)
+        if run.token is not None:
+            # Only a token of a crashed function is there. Its consumer may send callbacks until this write.
+            failure = Failure(run.attempts, decision.reason, is_final=True)
+            closed = replace(run, ended_at=now, last_failure=failure, version=self._ids.token())
+            if not self._runs.move(closed, run):
+                return None
+            run = closed
+        failed = replace(
+            run,
+            state="failed",
+            attempts=run.attempts if may_have_been_made else run.attempts - 1,
+            ended_at=now,
+            response_code=None if last is None else last.response_code,
+            reason=decision.reason,
+            last_failure=last,
+            version=self._ids.token(),
+        )
+        answer = Answer(succeeded=False, code=failed.response_code, error=decision.reason)
+        self._bury(message, job, answer, decision, failed.attempts)
+        self.give_up(failed, job)
+        if not self._runs.move(failed, run):
+            return None
+        self._expiry.ended(job)
+        return failed
+
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
         """Do what the job asks for when a run has failed for good: pause the job, and send the notification.
 
@@ -208,12 +244,14 @@ class FollowUp:
         if notifies_of(run, job):
             self._queue.send([(notification_of(run, self._clock.now()), 0)])
 
-    def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
+    def _bury(
+        self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp, attempts: int
+    ) -> None:
         dead_letter = DeadLetter(
             body=encode(message),
             reason=decision.reason,
             trigger=message.trigger,
-            attempts=message.attempt,
+            attempts=attempts,
             response_code=answer.code,
             answer=answer.text,
         )
