@@ -9,7 +9,7 @@ import pytest
 from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED, Worker
 from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, run_of, waiting
-from tests.fakes.faults import crashing, working
+from tests.fakes.faults import crashing, kill_everywhere, working
 from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
@@ -79,14 +79,14 @@ def test_a_retry_that_comes_later_than_max_age_is_given_up_whatever_it_waited_fo
     world.run_until(world.clock.time + 30 * MINUTE_MS)
     assert numbers(world) == [1]
     run = run_of(world)
-    assert (run.state, run.attempts, run.reason) == ("failed", 1, REASON)
+    assert (run.state, run.attempts, run.reason) == ("failed", 2, REASON)
     ((letter, _),) = world.queue.buried
-    assert (letter.reason, letter.attempts, letter.response_code) == (REASON, 1, 503)
+    assert (letter.reason, letter.attempts, letter.response_code) == (REASON, 2, 503)
     job = world.jobs.get(key_of())
     assert job is not None
     assert job.pause_reason == f"Run {run.run_id} failed. {REASON}"
     assert [(each["state"], each["attempts"], each["reason"]) for each in told(world)] == [
-        ("failed", 1, REASON)
+        ("failed", 2, REASON)
     ]
 
 
@@ -125,15 +125,15 @@ def test_a_redrive_begins_a_new_age_and_its_first_attempt_is_made_however_late_i
     answers(world, FAILED)
     world.redrive(run_of(world).run_id)
     ((_, redriven),) = waiting(world)
-    assert redriven.attempt == 2
+    assert redriven.attempt == 3
     world.clock.time += 5 * DAY_MS
     assert handle(world, redriven).name == "retrying"
-    assert numbers(world) == [1, 2]
-    retry = next(each for _, each in waiting(world) if each.attempt == 3)
+    assert numbers(world) == [1, 3]
+    retry = next(each for _, each in waiting(world) if each.attempt == 4)
     world.clock.time += DAY_MS
     assert handle(world, retry).name == "failed"
-    assert numbers(world) == [1, 2]
-    assert "Attempt 3 could not be made" in str(run_of(world).reason)
+    assert numbers(world) == [1, 3]
+    assert "Attempt 4 could not be made" in str(run_of(world).reason)
 
 
 def test_a_copy_of_a_retry_that_was_given_up_does_nothing() -> None:
@@ -178,14 +178,22 @@ def crashed_over(world: World, following: TriggerMessage) -> TriggerMessage:
     return following._replace(crashes=1)
 
 
-def test_an_attempt_that_a_crashed_function_may_have_made_counts() -> None:
-    world = World()
-    again = crashed_over(world, retrying(world, history="full"))
-    assert handle(world, again).name == "failed"
-    run = run_of(world)
-    assert (run.state, run.attempts) == ("failed", 2)
-    ((letter, _),) = world.queue.buried
-    assert letter.attempts == 2
+def test_a_function_that_crashes_while_it_gives_a_run_up_leaves_one_end() -> None:
+    comes_again: list[TriggerMessage] = []
+
+    def begin(world: World) -> None:
+        comes_again[:] = [retrying(world, onComplete=TOLD)]
+        world.clock.time = LAST_AT + 1
+
+    def check(world: World) -> None:
+        world.clock.time += ATTEMPT_CLAIM_MS
+        handle(world, comes_again[0]._replace(crashes=1))
+        world.run_until(world.clock.time + HOUR_MS)
+        assert (run_of(world).state, run_of(world).attempts) == ("failed", 2)
+        assert {each["attempts"] for each in told(world)} == {2}
+        assert numbers(world) == [1]
+
+    kill_everywhere(begin, lambda world: handle(world, comes_again[0]), check)
 
 
 def test_while_another_function_makes_the_attempt_its_copy_gives_nothing_up() -> None:

@@ -97,7 +97,7 @@ class Claims:
         since that function may have sent the request, and the consumer may have its token. A claim that
         another invocation has changed stays as it is.
         """
-        if self.may_have_been_made(message, run):
+        if may_have_been_started(message) or run.owner in self._taken_over:
             return
         if is_cancelled:
             self._runs.move(self._cancelled(run, message.attempt - 1), run)
@@ -107,10 +107,6 @@ class Claims:
             self._runs.move(self._before_claim(run, message, "failed"), run)
         else:
             self._runs.move(self._before_claim(run, message, "retrying"), run)
-
-    def may_have_been_made(self, message: TriggerMessage, run: Run) -> bool:
-        """Whether a function that crashed may have sent the request of an attempt that is claimed now."""
-        return may_have_been_started(message) or run.owner in self._taken_over
 
     def cancel_with_job(self, message: TriggerMessage) -> Instant | None:
         """Cancel the unfinished run of a deleted job.

@@ -316,8 +316,7 @@ class Deliverer:
         run, refused_by = self._claims.claim(run, is_async=False, permit=permit)
         if refused_by is not None:
             return self._refused(self._claims.leaving(message, permit), refused_by, job)
-        may_have_been_made = self._claims.may_have_been_made(message, run)
-        ended = self._follow_up.end_late(message, job, run, may_have_been_made=may_have_been_made)
+        ended = self._follow_up.end_late(message, job, run)
         if permit is not None:
             permit.free()
         if job.definition.overlap.is_limited:

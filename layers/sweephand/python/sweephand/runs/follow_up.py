@@ -167,7 +167,7 @@ class FollowUp:
                 run = replace(run, version=self._ids.token())
                 if not close(run):
                     return None
-            self._bury(message, job, answer, decision, run.attempts)
+            self._bury(message, job, answer, decision)
             failed = replace(over, reason=decision.reason, version=run.version)
             self.give_up(failed, job, pauses=decision.is_gone)
             return failed
@@ -191,14 +191,11 @@ class FollowUp:
         retrying = replace(over, state="retrying", next_attempt_at=at, ended_at=None)
         return replace(retrying, reason=answer.error, expires_at=expires_at)
 
-    def end_late(
-        self, message: TriggerMessage, job: Job, run: Run, *, may_have_been_made: bool
-    ) -> Run | None:
+    def end_late(self, message: TriggerMessage, job: Job, run: Run) -> Run | None:
         """Give up a run whose next attempt has come too late to be made, and return its record.
 
-        `run` is the claim of that attempt. `may_have_been_made` says that a function that crashed may have
-        sent its request. Only then does the attempt count. None if a callback was recorded first; then
-        nothing was sent.
+        `run` is the claim of that attempt. Its number is used up: a function that crashed may have made it.
+        None if a callback was recorded first; then nothing was sent.
         """
         now, last = self._clock.now(), message.last_failure
         decision = too_late(message.attempt, last)
@@ -212,7 +209,6 @@ class FollowUp:
         failed = replace(
             run,
             state="failed",
-            attempts=run.attempts if may_have_been_made else run.attempts - 1,
             ended_at=now,
             response_code=None if last is None else last.response_code,
             reason=decision.reason,
@@ -220,7 +216,7 @@ class FollowUp:
             version=self._ids.token(),
         )
         answer = Answer(succeeded=False, code=failed.response_code, error=decision.reason)
-        self._bury(message, job, answer, decision, failed.attempts)
+        self._bury(message, job, answer, decision)
         self.give_up(failed, job)
         if not self._runs.move(failed, run):
             return None
@@ -244,14 +240,12 @@ class FollowUp:
         if notifies_of(run, job):
             self._queue.send([(notification_of(run, self._clock.now()), 0)])
 
-    def _bury(
-        self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp, attempts: int
-    ) -> None:
+    def _bury(self, message: TriggerMessage, job: Job, answer: Answer, decision: GiveUp) -> None:
         dead_letter = DeadLetter(
             body=encode(message),
             reason=decision.reason,
             trigger=message.trigger,
-            attempts=attempts,
+            attempts=message.attempt,
             response_code=answer.code,
             answer=answer.text,
         )
