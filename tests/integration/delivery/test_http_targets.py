@@ -106,9 +106,15 @@ def test_preflight_runs_after_the_connection_is_made() -> None:
 
     class Watched(Egress):
         def connect(
-            self, host: str, port: int, timeout_s: float, lists: Sequence[Destinations] = ()
+            self,
+            host: str,
+            port: int,
+            timeout_s: float,
+            lists: Sequence[Destinations] = (),
+            *,
+            namespace: str,
         ) -> BoundedSocket:
-            sock = super().connect(host, port, timeout_s, lists)
+            sock = super().connect(host, port, timeout_s, lists, namespace=namespace)
             connected.append((host, port))
             return sock
 

@@ -1,5 +1,6 @@
 """Requests carry the values of the secrets that their target names, and nothing else does."""
 
+import json
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from time import monotonic
@@ -97,6 +98,46 @@ def test_an_answer_that_repeats_a_secret_is_kept_without_it() -> None:
         )
         answer = secrets.targets.deliver(attempt_of(spec))
     assert answer.text == "not accepted: [secret] [secret] [secret]"
+
+
+def repeating(connection: Connection) -> None:
+    """Refuse each request with a message that repeats its headers, as PHP's json_encode writes them."""
+    while request := connection.request():
+        said = json.dumps(dict(request.headers)).replace("/", "\\/")
+        connection.answer("500 Internal Server Error", said[said.index("authorization") :].encode())
+
+
+def test_an_answer_that_repeats_a_header_that_the_job_itself_has_is_kept_without_its_value() -> None:
+    with Consumer(repeating) as consumer:
+        spec = consumer.spec(
+            headers={
+                "authorization": "ApiKey key=abc/def+0123456789",
+                "cookie": "session=0123456789abcdef; n={{index}}-0123456789xyz",
+                "x-env": "prod",
+                "accept": "application/json",
+            }
+        )
+        text = Secrets().targets.deliver(attempt_of(spec)).text
+    assert text is not None
+    assert "0123456789" not in text
+    assert text.count("[secret]") >= 3
+    assert "prod" in text
+    assert "application" in text
+
+
+@pytest.mark.parametrize("before", range(480, 513))
+def test_a_secret_that_the_end_of_what_a_run_keeps_cuts_in_two_is_hidden(before: int) -> None:
+    value = "/".join(f"{number:04}" for number in range(800))
+
+    def at_the_end(connection: Connection) -> None:
+        while connection.request():
+            said = "x" * before + value.replace("/", "%2f")
+            connection.answer("500 Internal Server Error", said.encode())
+
+    with Consumer(at_the_end) as consumer:
+        spec = consumer.spec(headers={"authorization": {"secretRef": "token"}})
+        text = Secrets(token=[value]).targets.deliver(attempt_of(spec)).text
+    assert text == ("x" * before + "[secret]")[:512]
 
 
 def test_an_error_that_repeats_a_secret_is_told_without_it() -> None:

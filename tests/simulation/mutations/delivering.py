@@ -275,3 +275,9 @@ def delivers_wake_ups() -> Iterator[None]:
 
     with patch.object(Intake, "hold", handled):
         yield
+
+
+@mutation("A retry is made however late it comes", first=10_000_000)
+def makes_retries_of_any_age() -> Iterator[None]:
+    with patch("sweephand.runs.deliver.is_too_late", lambda *_: False):
+        yield

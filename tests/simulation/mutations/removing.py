@@ -32,7 +32,10 @@ def keeps_no_line() -> Iterator[None]:
         yield
 
 
-@mutation("The record of a run whose retry is held is not renewed", first=FIRST_FOR_WEEKS)
+@mutation(
+    "The record of a run whose retry is held is not renewed",
+    shown_by="tests/unit/runs/test_retention.py::test_the_record_of_a_run_that_a_pause_holds_stays",
+)
 def keeps_no_run() -> Iterator[None]:
     with patch.object(Retention, "keep_run", lambda *_: None):
         yield

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 from tests.simulation.oracle import (
+    ages,
     batches,
     batches_over,
     bulk,
@@ -100,6 +101,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     runs.attempts_never_decrease,
     runs.attempts_follow_one_another,
     runs.later_attempts_have_one_holder,
+    ages.no_retry_is_older_than_it_may_be,
+    ages.only_what_is_too_old_is_given_up_for_it,
     runs.dead_letters_have_a_reason,
     runs.crashing_triggers_end,
     runs.every_trigger_ends,

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from tests.simulation.oracle.ages import is_given_up_for_its_age
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
@@ -335,7 +336,7 @@ def _was_called_off(tale: Tale, stored: RunStored) -> bool:
 
 
 def _has_failed(tale: Tale, stored: RunStored) -> bool:
-    is_ours = (stored.reason or "").startswith(OUR_FAULT)
+    is_ours = (stored.reason or "").startswith(OUR_FAULT) or is_given_up_for_its_age(stored)
     return is_ours or _has_cause(tale, stored, {"failed", "lost"}, "fail") or _was_silent(tale, stored)
 
 

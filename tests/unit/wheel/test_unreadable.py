@@ -1,15 +1,20 @@
 """A timer or job that cannot be read does not block its shard, and is tried again every five minutes."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
+from tests.contract.builders import policy
 from tests.fakes.shards import lease_of, sent, written
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.job import JobBrief, JobKey
-from sweephand.model.timer import OccurrenceTimer, UnreadTimer, position_key
+from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.timer import OccurrenceTimer, RetryTimer, UnreadTimer, position_key
+from sweephand.ports import Answer
 from sweephand.wheel.span import PUT_OFF_MS
 
 
@@ -56,3 +61,112 @@ def test_a_job_that_cannot_be_read_keeps_no_other_waiting_and_fires_when_it_can(
     assert sent(world)[-1] == "job-4"
     occurrences = (each for each in world.timers.everything() if isinstance(each, OccurrenceTimer))
     assert [each.due_at for each in occurrences if each.put_off_to] == [NOON + 4 + PUT_OFF_MS]
+
+
+MAILER = PolicyKey("ns", "mailer")
+
+
+def world_with_a_policy() -> World:
+    world = World(shards=1)
+    world.namespaces.enlist("ns")
+    world.flow_functions_max = 2
+    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    return world
+
+
+def damage_the_policy(world: World) -> Callable[[], None]:
+    """Let the policy `mailer` be one that cannot be read. Returns what mends it."""
+    get = world.policies.get
+
+    def damaged(key: PolicyKey) -> Policy | None:
+        if key == MAILER:
+            raise TypeError("Rate.__new__() takes 3 positional arguments but 4 were given")
+        return get(key)
+
+    world.policies.get = damaged  # type: ignore[method-assign]
+    return lambda: setattr(world.policies, "get", get)
+
+
+def swept_until(world: World, end: int) -> list[BaseException]:
+    """Let time pass, and return what the sweeps complained about."""
+    faults: list[BaseException] = []
+    while world.clock.time < end:
+        try:
+            world.run_until(min(end, world.clock.time + MINUTE_MS))
+        except ExceptionGroup as group:
+            faults += group.exceptions
+        except TypeError as error:
+            faults.append(error)
+    return faults
+
+
+def times_of(world: World, name: str) -> list[int]:
+    """When the job was called, in minutes after noon."""
+    at = zip(world.consumers.attempts, world.consumers.times, strict=True)
+    return [(time - NOON) // MINUTE_MS for each, time in at if each.trigger.key.name == name]
+
+
+@pytest.mark.parametrize("packs_timers", [False, True])
+def test_a_policy_that_cannot_be_read_keeps_no_other_job_waiting_and_its_jobs_fire_when_it_can(
+    *, packs_timers: bool
+) -> None:
+    world = world_with_a_policy()
+    world.packs_timers = packs_timers
+    for number in range(5):
+        world.put(f"other-{number}", schedule="0 */20 * * * *")
+    world.put("mailed", schedule="0 30 * * * *", catchup={"mode": "all"}, policy="mailer")
+    mend = damage_the_policy(world)
+    faults = swept_until(world, NOON + 65 * MINUTE_MS)
+    assert all(times_of(world, f"other-{number}") == [20, 40, 60] for number in range(5))
+    assert times_of(world, "mailed") == []
+    assert {type(each) for each in faults} == {TypeError}
+    assert any("policy mailer of namespace ns cannot be read" in note for note in faults[0].__notes__)
+    mend()
+    assert not swept_until(world, NOON + 95 * MINUTE_MS)
+    put_off, punctual = times_of(world, "mailed")
+    assert 65 <= put_off <= 70
+    assert punctual == 90
+
+
+def test_a_watch_tells_that_a_job_does_not_fire_because_its_policy_cannot_be_read() -> None:
+    world = world_with_a_policy()
+    told = {"type": "http", "url": "https://example.com/told"}
+    world.put("mailed", schedule="0 30 * * * *", policy="mailer", alertAfter="5m", onAlert=told)
+    damage_the_policy(world)
+    swept_until(world, NOON + 40 * MINUTE_MS)
+    assert [each.alert is not None for each in world.consumers.attempts] == [True]
+
+
+def test_a_retry_whose_policy_cannot_be_read_keeps_no_other_job_waiting() -> None:
+    world = world_with_a_policy()
+    world.consumers.answering = lambda each: Answer(succeeded=each.number > 1)
+    world.put("mailed", schedule="0 5,45 * * * *", retry={"initialDelay": "50m", "multiplier": 1})
+    world.put("other", schedule="0 */20 * * * *", retry={"maxAttempts": 1})
+    world.run_until(NOON + 6 * MINUTE_MS)
+    [retry_at] = (each.due_at for each in world.timers.everything() if isinstance(each, RetryTimer))
+    world.patch("mailed", policy="mailer")
+    mend = damage_the_policy(world)
+    # The retry and an occurrence of its job are in one page of the sweep.
+    assert NOON + 42 * MINUTE_MS < retry_at < NOON + 46 * MINUTE_MS
+    swept_until(world, NOON + 61 * MINUTE_MS)
+    assert times_of(world, "other") == [20, 40, 60]
+    assert times_of(world, "mailed") == [5]
+    mend()
+    swept_until(world, NOON + 80 * MINUTE_MS)
+    numbers = Counter(each.number for each in world.consumers.attempts if each.trigger.key.name == "mailed")
+    assert numbers == {1: 3, 2: 1}, "those of minutes 5, 45 and 65, and the retry of the first one"
+
+
+def test_a_store_that_does_not_answer_is_no_policy_that_cannot_be_read() -> None:
+    world = world_with_a_policy()
+    world.put("mailed", schedule="0 30 * * * *", policy="mailer")
+    world.clock.time = NOON + 29 * MINUTE_MS
+
+    def unanswered(key: PolicyKey) -> Policy | None:
+        raise StoreError(f"throttled: {key}")
+
+    world.policies.get = unanswered  # type: ignore[method-assign]
+    with pytest.raises(ExceptionGroup):
+        world.sweep()
+    timers = [each for each in world.timers.everything() if isinstance(each, OccurrenceTimer)]
+    assert not [each for each in timers if each.put_off_to]

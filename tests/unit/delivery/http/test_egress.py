@@ -53,7 +53,7 @@ def connections(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def test_a_name_without_a_permitted_address_is_refused_with_the_reasons(connections: list[object]) -> None:
     egress = Egress(allow_loopback=False, resolver=Names(addresses("10.0.0.7", "169.254.169.254", "::1")))
     with pytest.raises(EgressError) as caught:
-        egress.connect("inside.example", 443, 1)
+        egress.connect("inside.example", 443, 1, namespace="ns")
     assert "10.0.0.7 is private; 169.254.169.254 is link-local" in str(caught.value)
     assert connections == []
 
@@ -61,7 +61,7 @@ def test_a_name_without_a_permitted_address_is_refused_with_the_reasons(connecti
 def test_a_permitted_address_among_others_is_the_only_one_that_is_tried(connections: list[object]) -> None:
     egress = Egress(allow_loopback=False, resolver=Names(addresses("10.0.0.7", "8.8.8.8", "127.0.0.1")))
     with pytest.raises(ConnectionRefusedError):
-        egress.connect("mixed.example", 443, 1)
+        egress.connect("mixed.example", 443, 1, namespace="ns")
     assert connections == [("8.8.8.8", 443)]
 
 
@@ -70,7 +70,7 @@ def test_a_name_that_changes_between_the_check_and_the_connection_gains_nothing(
 ) -> None:
     names = Names(addresses("8.8.8.8"), addresses("127.0.0.1"))
     with pytest.raises(ConnectionRefusedError):
-        Egress(allow_loopback=False, resolver=names).connect("rebinding.example", 443, 1)
+        Egress(allow_loopback=False, resolver=names).connect("rebinding.example", 443, 1, namespace="ns")
     assert connections == [("8.8.8.8", 443)]
     assert names.asked == 1
 
@@ -78,16 +78,16 @@ def test_a_name_that_changes_between_the_check_and_the_connection_gains_nothing(
 def test_a_name_that_changed_since_its_last_connection_is_checked_again(connections: list[object]) -> None:
     egress = Egress(allow_loopback=False, resolver=Names(addresses("8.8.8.8"), addresses("127.0.0.1")))
     with pytest.raises(ConnectionRefusedError):
-        egress.connect("rebinding.example", 443, 1)
+        egress.connect("rebinding.example", 443, 1, namespace="ns")
     with pytest.raises(EgressError):
-        egress.connect("rebinding.example", 443, 1)
+        egress.connect("rebinding.example", 443, 1, namespace="ns")
     assert connections == [("8.8.8.8", 443)]
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "127.1", "0", "localhost", "::1", "0.0.0.0"])  # noqa: S104 - asked for, not bound to
 def test_no_spelling_of_this_machine_gets_through(host: str, connections: list[object]) -> None:
     with pytest.raises(EgressError):
-        Egress(allow_loopback=False).connect(host, 80, 1)
+        Egress(allow_loopback=False).connect(host, 80, 1, namespace="ns")
     assert connections == []
 
 
@@ -100,7 +100,9 @@ def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
                 *addresses("127.0.0.1", port=consumer.port),
             ]
         )
-        with Egress(allow_loopback=True, resolver=names).connect("two.example", consumer.port, 1) as sock:
+        with Egress(allow_loopback=True, resolver=names).connect(
+            "two.example", consumer.port, 1, namespace="ns"
+        ) as sock:
             assert sock.getpeername() == ("127.0.0.1", consumer.port)
 
 
@@ -113,7 +115,7 @@ def test_a_resolver_that_hangs_is_left_behind_at_the_deadline() -> None:
 
     began = monotonic()
     with pytest.raises(TimeoutError):
-        Egress(allow_loopback=True, resolver=hanging).connect("127.0.0.1", 1, 0.05)
+        Egress(allow_loopback=True, resolver=hanging).connect("127.0.0.1", 1, 0.05, namespace="ns")
     assert monotonic() - began < 2
     over.set()
 
@@ -123,18 +125,18 @@ def test_a_name_that_does_not_resolve_raises_an_error_with_its_name() -> None:
         raise socket.gaierror(socket.EAI_NONAME, f"no {host} at {port}")
 
     with pytest.raises(EgressError, match=r"nowhere\.example could not be resolved"):
-        Egress(allow_loopback=False, resolver=failing).connect("nowhere.example", 443, 1)
+        Egress(allow_loopback=False, resolver=failing).connect("nowhere.example", 443, 1, namespace="ns")
 
 
 def test_a_name_without_addresses_raises_an_error_with_its_name() -> None:
     with pytest.raises(EgressError, match="it has none"):
-        Egress(allow_loopback=False, resolver=Names([])).connect("empty.example", 443, 1)
+        Egress(allow_loopback=False, resolver=Names([])).connect("empty.example", 443, 1, namespace="ns")
 
 
 def test_the_connection_has_the_rest_of_the_time_as_its_deadline() -> None:
     with (
         Consumer(lambda connection: connection.hang()) as consumer,
-        Egress(allow_loopback=True).connect("127.0.0.1", consumer.port, 0.1) as sock,
+        Egress(allow_loopback=True).connect("127.0.0.1", consumer.port, 0.1, namespace="ns") as sock,
     ):
         began = monotonic()
         with pytest.raises(TimeoutError):
@@ -150,5 +152,5 @@ def test_a_private_address_is_connected_to_in_a_network_of_the_operator_only(
     names = Names(addresses("10.1.0.1", "10.0.0.7", "169.254.169.254"))
     egress = Egress(allow_loopback=False, private=(ip_network("10.0.0.0/16"),), resolver=names)
     with pytest.raises(ConnectionRefusedError):
-        egress.connect("inside.example", 443, 1)
+        egress.connect("inside.example", 443, 1, namespace="ns")
     assert connections == [("10.0.0.7", 443)]

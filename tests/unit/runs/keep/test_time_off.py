@@ -100,18 +100,23 @@ def test_a_trigger_on_demand_keeps_its_large_data(world: World) -> None:
     assert [each.body.decode() for each in world.consumers.attempts] == data
 
 
-def test_a_retry_waits_for_forty_days_and_its_run_keeps_its_record(world: World) -> None:
+@pytest.mark.parametrize(("days", "end"), [(29, ("succeeded", 2)), (40, ("failed", 2))])
+def test_a_retry_waits_until_its_max_age_and_its_run_keeps_its_record(
+    world: World, days: int, end: tuple[str, int]
+) -> None:
     world.consumers.answering = failing_first
-    world.put("by-timer", dueTime="1m", retry={"initialDelay": "2h"}, retention="1h")
-    world.put("by-message", dueTime="1m", retry={"initialDelay": "10m"}, retention="1h")
+    names = {"by-timer": "2h", "by-message": "10m"}
+    for name, delay in names.items():
+        world.put(name, dueTime="1m", retry={"initialDelay": delay, "maxAge": "30d"}, retention="1h")
     world.run_until(NOON + 5 * MINUTE_MS)
-    assert delivered(world) == {"by-timer": 1, "by-message": 1}
-    pass_days_off(world, 40)
+    assert delivered(world) == dict.fromkeys(names, 1)
+    pass_days_off(world, days)
     switched_on(world)
-    assert [each.number for each in world.consumers.attempts] == [2, 2]
-    for name in delivered(world):
+    assert delivered(world) == (dict.fromkeys(names, 1) if end[0] == "succeeded" else {})
+    for name in names:
         [run] = world.runs.page(key_of(name), None, "", 10).items
-        assert (run.state, run.attempts) == ("succeeded", 2)
+        assert (run.state, run.attempts) == end
+    assert len(world.queue.buried) == (0 if end[0] == "succeeded" else 2)
 
 
 def test_what_waits_in_the_line_of_a_policy_and_its_work_message_wait_for_forty_days(world: World) -> None:

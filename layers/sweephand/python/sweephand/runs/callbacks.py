@@ -13,6 +13,7 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import Instant
+from sweephand.base.limits import REASON_LENGTH_MAX
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
@@ -24,6 +25,7 @@ from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.notification import notification_of, notifies_of
+from sweephand.runs.run_secrets import RunSecrets
 
 #: How often a run is read and written until no other writer came between. A heartbeat and a deadline come
 #: between at most once.
@@ -55,6 +57,7 @@ class Callbacks:
         expiry: JobExpiry,
         flow: PolicyFlow,
         progress: BatchProgress,
+        secrets: RunSecrets,
         queue: Queue,
         clock: Clock,
         ids: Ids,
@@ -66,6 +69,7 @@ class Callbacks:
         self._queue = queue
         self._expiry = expiry
         self._progress = progress
+        self._secrets = secrets
         self._clock = clock
         self._ids = ids
 
@@ -89,16 +93,22 @@ class Callbacks:
     def complete(self, key: JobKey, run_id: str, token: str | None, *, result: str | None = None) -> Run:
         """Record that the run has succeeded, with that JSON text as its result. Repeating the call is safe.
 
-        ConflictError also for a repetition with another result.
+        The result is kept without the secrets that it repeats. ConflictError also for a repetition with
+        another result.
         """
+
+        def shown(run: Run, job: Job | None) -> str | None:
+            return None if result is None else self._secrets.hidden_in_json(result, run, job)
 
         def succeeded(run: Run, job: Job | None) -> Run:
             if run.state == "succeeded":
                 return run
-            return self._with_end(replace(run, state="succeeded", result=result), job)
+            return self._with_end(replace(run, state="succeeded", result=shown(run, job)), job)
 
         def is_repetition(run: Run) -> bool:
-            return run.state == "succeeded" and (result is None or run.result == result)
+            if run.state != "succeeded" or result is None:
+                return run.state == "succeeded"
+            return run.result in (result, shown(run, self._jobs.get(run.key)))
 
         read = partial(self._read_for_callback, key, run_id, token, "complete", is_repetition)
         return self._end(read, succeeded)
@@ -109,21 +119,26 @@ class Callbacks:
         The retry policy decides what follows, unless the failure `is_final`. The failure is recorded at once,
         and no later callback changes it. The state changes a moment later, when the delivery function has
         sent the retry or given up. Repeating the call is safe. ConflictError also for a repetition with
-        another reason or another `is_final`.
+        another reason or another `is_final`. The reason is kept without the secrets that it repeats.
         """
 
+        def failure_of(run: Run) -> Failure:
+            shown = self._secrets.hidden_in(reason, run, self._jobs.get(run.key))
+            return Failure(run.attempts, shown[:REASON_LENGTH_MAX], is_final=is_final)
+
         def failing(run: Run) -> Run:
-            failure = Failure(run.attempts, reason, is_final=is_final)
+            failure = failure_of(run)
             if run.last_failure == failure:
                 return run
             now = self._clock.now()
             # Send first. If the write is then refused, another callback was faster, and the handler of the
             # message finds that out.
-            self._queue.send([(FailureMessage(trigger_of(run), run.attempts, reason, is_final, now), 0)])
+            report = FailureMessage(trigger_of(run), run.attempts, failure.reason, is_final, now)
+            self._queue.send([(report, 0)])
             return replace(run, ended_at=now, last_failure=failure)
 
         def is_repetition(run: Run) -> bool:
-            return run.last_failure == Failure(run.attempts, reason, is_final=is_final)
+            return run.last_failure == failure_of(run)
 
         return self._change(
             partial(self._read_for_callback, key, run_id, token, "fail", is_repetition), failing

@@ -1,7 +1,7 @@
 """Claiming an attempt before it is made, and releasing the claim of an attempt that is not made."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sweephand.access.run_token import run_token
 from sweephand.base.instants import Instant
@@ -168,3 +168,29 @@ def _with_token(run: Run, token: str | None, permit: "Permit | None") -> Run:
 def _is_abandoned(stored: Run, run: Run, now: Instant) -> bool:
     is_same = (stored.state, stored.attempts) == ("claimed", run.attempts)
     return is_same and stored.claimed_until is not None and stored.claimed_until <= now
+
+
+def started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
+    """The run with the start of its first attempt, which is `now` if this is the first attempt.
+
+    It also sets the fields in `outcome`. One call sets them all, because copying a run with many fields takes
+    time.
+    """
+    started_at = message.started_at or now
+    return replace(
+        run,
+        started_at=started_at,
+        lateness_ms=_lateness_ms(message, started_at),
+        round_at=(message.first_attempt_at or now) if run.is_redriven else None,
+        **outcome,
+    )
+
+
+def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
+    """The time from the due time to the first attempt, in milliseconds.
+
+    None for a backfilled or chained trigger, whose due time was already past when it was sent.
+    """
+    trigger = message.trigger
+    is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
+    return None if is_late_by_nature else started_at - trigger.at

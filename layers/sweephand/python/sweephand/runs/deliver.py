@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import (
@@ -23,13 +23,14 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
-from sweephand.runs.claims import Claims
+from sweephand.runs.claims import Claims, started
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
 from sweephand.runs.outcome import LineWait, Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
+from sweephand.runs.retry import is_too_late
 from sweephand.runs.valve import Limited
 
 if TYPE_CHECKING:
@@ -196,19 +197,28 @@ class Deliverer:
             self._requeue.await_commit(message, message.trigger.armed_at)
             return Outcome("unknown")
         if liveness == "held" and read.job is not None and read.job.paused_at is not None:
-            ended = self._held().ended(message, read.job, now, is_in_line=permit is not None)
-            if ended is not None:
-                return Outcome("repeated", ended=mark_of(ended))
-            # The resume decides about triggers that fall due during the pause.
-            waiting = message.waiting(is_owed=message.trigger.due_at <= read.job.paused_at)
-            until = self._held().until(read.job, now)
-            policy = read.job.definition.policy
-            if permit is None or policy is None:
-                return self._put_back(waiting, until, "held")
-            # Not in the line of a policy that the job has left. Nobody may look after that one any more.
-            key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
-            return Outcome("held", into=LineWait(key, read.job.definition.priority, waiting))
+            return self._held_back(message, read.job, read.job.paused_at, permit)
         return self._dropped(message, read)
+
+    def _held_back(
+        self, message: TriggerMessage, job: Job, paused_at: Instant, permit: "Permit | None"
+    ) -> Outcome:
+        """Let a trigger of a paused job wait, or end it if nothing of it can follow the resume."""
+        if self._is_too_late(message, job):
+            # After the resume it would be given up in any case, and `onError` could pause the job again.
+            return self._ended_late(message, job, permit)
+        now = self._clock.now()
+        ended = self._held().ended(message, job, now, is_in_line=permit is not None)
+        if ended is not None:
+            return Outcome("repeated", ended=mark_of(ended))
+        # The resume decides about triggers that fall due during the pause.
+        waiting = message.waiting(is_owed=message.trigger.due_at <= paused_at)
+        until, policy = self._held().until(job, now), job.definition.policy
+        if permit is None or policy is None:
+            return self._put_back(waiting, until, "held")
+        # Not in the line of a policy that the job has left. Nobody may look after that one any more.
+        key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
+        return Outcome("held", into=LineWait(key, job.definition.priority, waiting))
 
     def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
         """Whether the job of a trigger may still be committed, or come back by a repeated creation.
@@ -255,6 +265,8 @@ class Deliverer:
         self, message: TriggerMessage, read: JobRead, job: Job, deadline: Instant, permit: "Permit | None"
     ) -> Outcome:
         definition = job.definition
+        if self._is_too_late(message, job):
+            return self._ended_late(message, job, permit)
         if not self._attempts.is_time_for(job, deadline):
             return self._postponed(message) if permit is None else Outcome("kept")
         is_async = definition.is_async
@@ -266,7 +278,7 @@ class Deliverer:
         expires_at = self._clock.now() + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
-            run = _started(run, message, self._clock.now())
+            run = started(run, message, self._clock.now())
             run, refused_by = self._claims.claim(run, is_async=is_async, permit=permit)
             if refused_by is not None:
                 return self._refused(self._claims.leaving(message, permit), refused_by, job)
@@ -278,7 +290,7 @@ class Deliverer:
         if not isinstance(attempted, AttemptMade):
             return self._not_made(message, run, attempted, permit, is_claimed=is_claimed)
         message = message._replace(first_attempt_at=message.first_attempt_at or attempted.sent_at)
-        run = _started(
+        run = started(
             run,
             message,
             attempted.sent_at,
@@ -290,6 +302,27 @@ class Deliverer:
         if permit is not None and outcome.name != "running":
             permit.free()
         return outcome
+
+    def _is_too_late(self, message: TriggerMessage, job: Job) -> bool:
+        return is_too_late(job.definition.retry, message.first_attempt_at, self._clock.now())
+
+    def _ended_late(self, message: TriggerMessage, job: Job, permit: "Permit | None") -> Outcome:
+        """Give up a trigger whose next attempt has come too late to be made.
+
+        The attempt is claimed first: another copy of the message may be making it.
+        """
+        run = self._claims.run_of(message, self._clock.now() + job.definition.history_retention_ms)
+        run = started(run, message, self._clock.now())
+        run, refused_by = self._claims.claim(run, is_async=False, permit=permit)
+        if refused_by is not None:
+            return self._refused(self._claims.leaving(message, permit), refused_by, job)
+        ended = self._follow_up.end_late(message, job, run)
+        if permit is not None:
+            permit.free()
+        if job.definition.overlap.is_limited:
+            self._overlap_queue().advance(message.trigger)
+        name: OutcomeName = "repeated" if ended is None else "failed"
+        return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
 
     def _not_made(
         self,
@@ -355,29 +388,3 @@ class Deliverer:
         is_recent = now - message.not_before < OVERTAKEN_TIME_LIMIT_MS
         until = now + SECOND_MS if is_recent else stored.deadline_at + DEADLINE_GRACE_MS
         return self._put_back(message, max(until, now + SECOND_MS), "overtaken")
-
-
-def _started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> Run:
-    """The run with the start of its first attempt, which is `now` if this is the first attempt.
-
-    It also sets the fields in `outcome`. One call sets them all, because copying a run with many fields takes
-    time.
-    """
-    started_at = message.started_at or now
-    return replace(
-        run,
-        started_at=started_at,
-        lateness_ms=_lateness_ms(message, started_at),
-        round_at=(message.first_attempt_at or now) if run.is_redriven else None,
-        **outcome,
-    )
-
-
-def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
-    """The time from the due time to the first attempt, in milliseconds.
-
-    None for a backfilled or chained trigger, whose due time was already past when it was sent.
-    """
-    trigger = message.trigger
-    is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
-    return None if is_late_by_nature else started_at - trigger.at

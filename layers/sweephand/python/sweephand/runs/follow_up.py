@@ -23,7 +23,7 @@ from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
-from sweephand.runs.retry import GiveUp, after_failure, failure_text
+from sweephand.runs.retry import GiveUp, after_failure, failure_text, too_late
 
 if TYPE_CHECKING:
     # Few failures pause a job.
@@ -190,6 +190,38 @@ class FollowUp:
         expires_at = max(run.expires_at or 0, at + TIMER_RETENTION_MS)
         retrying = replace(over, state="retrying", next_attempt_at=at, ended_at=None)
         return replace(retrying, reason=answer.error, expires_at=expires_at)
+
+    def end_late(self, message: TriggerMessage, job: Job, run: Run) -> Run | None:
+        """Give up a run whose next attempt has come too late to be made, and return its record.
+
+        `run` is the claim of that attempt. Its number is used up: a function that crashed may have made it.
+        None if a callback was recorded first; then nothing was sent.
+        """
+        now, last = self._clock.now(), message.last_failure
+        decision = too_late(message.attempt, last)
+        if run.token is not None:
+            # Only a token of a crashed function is there. Its consumer may send callbacks until this write.
+            failure = Failure(run.attempts, decision.reason, is_final=True)
+            closed = replace(run, ended_at=now, last_failure=failure, version=self._ids.token())
+            if not self._runs.move(closed, run):
+                return None
+            run = closed
+        failed = replace(
+            run,
+            state="failed",
+            ended_at=now,
+            response_code=None if last is None else last.response_code,
+            reason=decision.reason,
+            last_failure=last,
+            version=self._ids.token(),
+        )
+        answer = Answer(succeeded=False, code=failed.response_code, error=decision.reason)
+        self._bury(message, job, answer, decision)
+        self.give_up(failed, job)
+        if not self._runs.move(failed, run):
+            return None
+        self._expiry.ended(job)
+        return failed
 
     def give_up(self, failed: Run, job: Job, *, pauses: bool = False) -> None:
         """Do what the job asks for when a run has failed for good: pause the job, and send the notification.

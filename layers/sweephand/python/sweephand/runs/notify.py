@@ -26,7 +26,7 @@ from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.notification import body_of, is_recorded
 from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
-from sweephand.runs.retry import GiveUp, after_failure
+from sweephand.runs.retry import GiveUp, after_failure, is_too_late, too_late
 from sweephand.targets.registry import attempt_ms_max, stands_for_default, triggered_job, triggers_job
 from sweephand.wheel.arm import batch_on_demand
 
@@ -91,24 +91,33 @@ class Notifier:
         recorded = self._runs.of(message.trigger) if is_about_a_run else None
         if not is_recorded(message, recorded):
             return self._unrecorded(message)
+        sent_at = self._clock.now()
+        if is_too_late(_POLICY, message.first_attempt_at, sent_at):
+            return self._given_up(message, job, Answer(succeeded=False), too_late(message.attempt, None))
         is_default = stands_for_default(written)
         spec = self._default_target(key.namespace, written) if is_default else written
-        sent_at = self._clock.now()
         if spec is not None and sent_at + attempt_ms_max(spec) + SETTLING_MS > deadline:
             self._requeue.put_back(message, sent_at + POSTPONED_MS)
             return Outcome("postponed")
-        if spec is None:
-            answer = NO_DEFAULT
-        elif triggers_job(spec):
-            answer = self._trigger(message, spec, recorded)
-        else:
-            answer = self._deliver(message, spec, read, sent_at)
-        if answer.was_withdrawn:
-            return Outcome("dropped")
-        if answer.succeeded:
-            return Outcome("notified")
+        answer = self._answer(message, spec, read, recorded, sent_at)
+        if answer.succeeded or answer.was_withdrawn:
+            return Outcome("notified" if answer.succeeded else "dropped")
         first_attempt_at = message.first_attempt_at or sent_at
         return self._retry(message._replace(first_attempt_at=first_attempt_at), job, answer, first_attempt_at)
+
+    def _answer(
+        self,
+        message: NotifyMessage,
+        spec: Mapping[str, Any] | None,
+        read: JobRead,
+        recorded: Run | None,
+        sent_at: Instant,
+    ) -> Answer:
+        if spec is None:
+            return NO_DEFAULT
+        if triggers_job(spec):
+            return self._trigger(message, spec, recorded)
+        return self._deliver(message, spec, read, sent_at)
 
     def _deliver(
         self, message: NotifyMessage, spec: Mapping[str, Any], read: JobRead, sent_at: Instant
@@ -190,19 +199,22 @@ class Notifier:
             fraction=self._ids.fraction(),
         )
         if isinstance(decision, GiveUp):
-            dead_letter = DeadLetter(
-                body=encode(message),
-                reason=f"The {_field(message)} target could not be notified. {decision.reason}",
-                trigger=message.trigger,
-                attempts=message.attempts,
-                response_code=answer.code,
-                answer=answer.text,
-            )
-            self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
-        else:
-            following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
-            # A delay beyond the queue's maximum is cut. The message is then received early and put back.
-            self._requeue.put_back(following, decision.at)
+            return self._given_up(message, job, answer, decision)
+        following = message._replace(attempt=message.attempt + 1, not_before=decision.at, faults=0)
+        # A delay beyond the queue's maximum is cut. The message is then received early and put back.
+        self._requeue.put_back(following, decision.at)
+        return Outcome("unnotified")
+
+    def _given_up(self, message: NotifyMessage, job: Job, answer: Answer, decision: GiveUp) -> Outcome:
+        dead_letter = DeadLetter(
+            body=encode(message),
+            reason=f"The {_field(message)} target could not be notified. {decision.reason}",
+            trigger=message.trigger,
+            attempts=message.attempts,
+            response_code=answer.code,
+            answer=answer.text,
+        )
+        self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
         return Outcome("unnotified")
 
 

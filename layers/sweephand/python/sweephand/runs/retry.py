@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
+from sweephand.base.timing import MAX_AGE_GRACE_MS
 from sweephand.model.definition import RetryPolicy
+from sweephand.model.trigger import Failure
 from sweephand.ports import Answer
 
 
@@ -60,6 +62,22 @@ def after_failure(
             f"Attempt {attempt} failed, and the next one would exceed retry.maxAge: {failure_text(answer)}."
         )
     return RetryAt(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
+
+
+def is_too_late(policy: RetryPolicy, first_attempt_at: Instant | None, now: Instant) -> bool:
+    """Whether an attempt that would begin now must not be made, because the policy's maximum age is over.
+
+    A retry can come long after the instant for which it was planned: after a pause, a wait in a line, or an
+    outage. `first_attempt_at` is when the first attempt of the round began. It is None for that attempt
+    itself, which is owed however late it is.
+    """
+    return first_attempt_at is not None and now > first_attempt_at + policy.age_max_ms + MAX_AGE_GRACE_MS
+
+
+def too_late(attempt: int, last_failure: Failure | None) -> GiveUp:
+    """The decision about an attempt that must not be made. `last_failure` is that of the attempt before."""
+    before = "" if last_failure is None else f" The failure before it: {last_failure.reason}"
+    return GiveUp(f"Attempt {attempt} could not be made within retry.maxAge of the first one.{before}")
 
 
 def delay_after(policy: RetryPolicy, attempt: int, fraction: float) -> int:

@@ -250,18 +250,17 @@ class App:
         from sweephand.runs.flow.overlap_queue import OverlapQueue
 
         ports, runs = self.ports, self.insight.runs
-        line = OverlapQueue(lines=ports.lines, runs=runs, queue=ports.queue, clock=ports.clock, ids=ports.ids)
+        queue, clock, ids = ports.queue, ports.clock, ports.ids
         return Callbacks(
             jobs=ports.jobs,
             runs=runs,
-            overlap_queue=line,
+            overlap_queue=OverlapQueue(lines=ports.lines, runs=runs, queue=queue, clock=clock, ids=ids),
             expiry=self._expiry,
             flow=self.flow.of_handlers,
             progress=self.flow.batch_progress,
-            queue=ports.queue,
-            clock=ports.clock,
-            ids=ports.ids,
-        )
+            secrets=self.secrets.of_runs(self._signing, self.namespaces.target),
+            queue=queue, clock=clock, ids=ids,
+        )  # fmt: skip
 
     @cached_property
     def handlers(self) -> "Handlers":

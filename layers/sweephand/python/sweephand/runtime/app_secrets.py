@@ -4,13 +4,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from sweephand.access.named_secrets import SecretAdmin
+    from sweephand.access.named_secrets import SecretAdmin, SecretReader
     from sweephand.access.request_rate import RequestRates
     from sweephand.access.signing_keys import SigningKeys
     from sweephand.jobs.secret_check import SecretCheck
     from sweephand.model.secret import Secret
+    from sweephand.runs.attempt import DefaultTarget, Signing
+    from sweephand.runs.run_secrets import RunSecrets
     from sweephand.runtime.app_ports import Ports
 
 
@@ -50,6 +52,24 @@ class SecretUseCases:
 
         return SecretCheck(self._read)
 
+    def of_runs(self, signing: "Signing | None", default_target: "DefaultTarget") -> "RunSecrets":
+        """Hides secrets in what consumers say of runs. `signing` stands in for the signing keys, if given."""
+        from sweephand.runs.run_secrets import RunSecrets
+
+        return RunSecrets(
+            signing=signing or self.signing_keys, read=self._active, default_target=default_target
+        )
+
     def _read(self, namespace: str, names: "Collection[str]") -> "Mapping[str, Secret]":
         # Most jobs name no secret, so the store is made at the first one that does.
         return self._ports.named_secrets.get_many(namespace, names)
+
+    @cached_property
+    def _reader(self) -> "SecretReader":
+        from sweephand.access.named_secrets import SecretReader
+
+        return SecretReader(secrets=self._ports.named_secrets, clock=self._ports.clock)
+
+    def _active(self, namespace: str, names: "Collection[str]") -> "Mapping[str, Sequence[str]]":
+        # As above: the store is made at the first job that names a secret.
+        return self._reader.active(namespace, names)

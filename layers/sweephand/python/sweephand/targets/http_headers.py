@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
-from sweephand.targets.placeholders import placeholder_problem
+from sweephand.targets.placeholders import around, placeholder_problem
 from sweephand.targets.secret_refs import FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
 
 #: A job may not set headers that frame the request, name its receiver or govern the connection. The body is
@@ -34,6 +34,12 @@ _RESERVED_PREFIXES: Final = ("webhook-", "sweephand-", "proxy-")
 #: for all others (CGI, RFC 3875, 4.1.18). To that program `sweephand_job` is `sweephand-job`. And `Proxy`
 #: sets the proxy of the program's own requests (CVE-2016-5385).
 _FOLDED: Final = r"[^0-9a-z]"
+
+#: Headers whose values are no secrets (RFC 9110, 8.3, 10.1.5 and 12.5).
+_OPEN: Final = frozenset({"accept", "accept-charset", "accept-language", "content-type", "user-agent"})
+
+#: A header's value that is shorter is a word rather than a secret.
+SECRET_LENGTH_MIN: Final = 8
 
 _HEADER_NAME: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"  # a token (RFC 9110, 5.6.2)
 _HEADER_VALUE: Final = r"[\t -~\x80-\xff]*"  # a field-value (RFC 9110, 5.5)
@@ -93,6 +99,20 @@ def header_secrets(headers: object) -> list[SecretRef]:
     return [
         SecretRef(pointer("headers", name, FIELD), each) for name, each in names.items() if each is not None
     ]
+
+
+def secret_headers(headers: object) -> list[str]:
+    """The values of valid headers that may be secret: texts of some length, without their placeholders.
+
+    Headers that only say what the consumer gets or may answer with are left out.
+    """
+    if not isinstance(headers, Mapping):
+        return []
+    written = (
+        value for name, value in headers.items() if isinstance(value, str) and name.lower() not in _OPEN
+    )
+    texts = (text for value in written for text in around(value))
+    return [text for text in map(str.strip, texts) if len(text) >= SECRET_LENGTH_MIN]
 
 
 def _header_problem(name: str, value: object, seen: set[str]) -> str | None:

@@ -42,6 +42,11 @@ def _meant(leftover: str) -> str:
     return next((each for each in NAMES if each in leftover.lower()), "index")
 
 
+def around(text: str) -> list[str]:
+    """The parts of a header's value between its placeholders."""
+    return re.sub(_PLACEHOLDER, "\n", text).split("\n")  # no header has a line break
+
+
 def filled(text: str, trigger: Trigger, attempt: int) -> str:
     """The text with the values of that attempt at a trigger.
 

@@ -130,9 +130,9 @@ def expand(
     The timers are of one bucket, as placed_timers() returns them. The lease's `judged_at` decides which
     occurrences are late, or that of the cursor's chunk. So a later expansion of the same page has the same
     result. A brief suffices for a job whose present revision rules for all of its timers, none of them late.
-    The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the
-    jobs that cannot be read, each with the reason. Their timers are put off. `seen` has the timers of this
-    bucket that the sweeper has met; the timers are added to it.
+    The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the jobs
+    that cannot be read, or whose policy cannot be, each with the reason. Their timers are put off. `seen` has
+    the timers of this bucket that the sweeper has met; the timers are added to it.
 
     If `packs_successors` is set, the timers that are not yet in a chunk become one. The expansion then has
     the successors of all of them, although there may not be room for all of their triggers.
@@ -266,7 +266,8 @@ class _Expander:
         self.expansion.faults.append(error(f"timer {timer.sort_key} {of}: put off to {later.sort_key}"))
 
     def _check_or_put_off(self, place: Place, timer: WatchTimer) -> None:
-        if (why := self.unreadable.get(timer.key)) is not None:
+        why = self.unreadable.get(timer.key)
+        if why is not None and timer.key not in self.jobs:  # a watch asks for its job, and for no policy
             self.expansion.put_watch_off(timer, why)
             return
         from sweephand.wheel.watch import next_check  # noqa: PLC0415 - most sweeps meet no watch

@@ -27,20 +27,29 @@ class LineUp:
         self._work = work
         self._clock = clock
 
+    def partitions_of(self, key: PolicyKey) -> int:
+        """How many partitions the line of that policy has. A policy that is missing has a line too."""
+        policy = self._policies.get(key)
+        return PARTITIONS_MIN if policy is None else policy.partitions
+
     def put(
-        self, key: PolicyKey, priority: Priority, messages: Iterable[TriggerMessage], source: str
+        self,
+        key: PolicyKey,
+        priority: Priority,
+        messages: Iterable[TriggerMessage],
+        source: str,
+        partitions: int | None = None,
     ) -> None:
         """Put triggers into the line of that policy. When this returns, their messages may be acknowledged.
 
         `source` says where they come from. Repeating the call with the same source and the same triggers
         writes the same entries. A policy that is missing has a line too. Its triggers wait until the policy
-        is created.
+        is created. `partitions` is what partitions_of() has just returned; None if nobody has asked.
         """
         # Tick and the sweeper start without lines, because most stacks have no policies.
         from sweephand.model.policy_line import LinePlace, entries_of, partition_of  # noqa: PLC0415
 
-        policy = self._policies.get(key)
-        partitions = PARTITIONS_MIN if policy is None else policy.partitions
+        partitions = self.partitions_of(key) if partitions is None else partitions
         now = self._clock.now()
         entries = entries_of(messages, source, now)
         # A worker waits for an entry for a second. So one message suffices for all entries of a second.

@@ -1,8 +1,9 @@
 """Where the triggers of a sweep go: into the line of a policy, or into a lane of the delivery queue."""
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
+from sweephand.base.errors import StoreError
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, PolicyKey, Priority
@@ -13,6 +14,37 @@ Lined: TypeAlias = Mapping[tuple[PolicyKey, Priority], list[TriggerMessage]]
 
 #: Triggers that one call puts into a line: a few entries of a hundred, written one after the other.
 LINED_AT_ONCE: Final = 200
+
+
+class PolicyReads(NamedTuple):
+    """What a sweeper knows of the policies of due jobs.
+
+    `partitions` has how many each line has. `unreadable` has the jobs whose policy cannot be read, each with
+    the reason.
+    """
+
+    partitions: Mapping[PolicyKey, int]
+    unreadable: Mapping[JobKey, Exception]
+
+
+def policies_of(
+    jobs: Mapping[JobKey, Job | JobBrief], partitions_of: Callable[[PolicyKey], int]
+) -> PolicyReads:
+    """Read the policies of those jobs, each once. StoreError if the store does not answer."""
+    partitions: dict[PolicyKey, int] = {}
+    reasons: dict[PolicyKey, Exception] = {}
+    policies = {key: place[0] for key, job in jobs.items() if (place := _place(job)) is not None}
+    for policy in dict.fromkeys(policies.values()):
+        try:
+            partitions[policy] = partitions_of(policy)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one policy's item must not keep a whole shard waiting
+            error.add_note(f"policy {policy.name} of namespace {policy.namespace} cannot be read")
+            reasons[policy] = error
+    return PolicyReads(
+        partitions, {key: reasons[policy] for key, policy in policies.items() if policy in reasons}
+    )
 
 
 def taken_out(

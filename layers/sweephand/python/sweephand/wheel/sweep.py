@@ -1,7 +1,7 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
+from sweephand.model.policy_names import PolicyKey
 from sweephand.model.timer import (
     Cursor,
     Lease,
@@ -31,7 +32,7 @@ from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.hold import Done, Hold
 from sweephand.wheel.line_up import LineUp
-from sweephand.wheel.lined import LINED_AT_ONCE, Lined, put_into_lanes, taken_out
+from sweephand.wheel.lined import LINED_AT_ONCE, Lined, policies_of, put_into_lanes, taken_out
 from sweephand.wheel.pace import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
@@ -250,11 +251,12 @@ class Sweeper:
         some = page[: portion.timers]
         due = self._due_jobs.of(some, hold.lease, hold.briefs)
         hold.briefs = due.briefs
+        policies = policies_of(due.jobs, lambda key: self._line_up().partitions_of(key))
         expansion = expand(
             some,
             due.jobs,
             hold.lease,
-            unreadable=due.unreadable,
+            unreadable={**due.unreadable, **policies.unreadable},
             triggers_max=portion.triggers,
             seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
             packs_successors=self._packs_timers,
@@ -266,9 +268,12 @@ class Sweeper:
         if not self._is_renewed(hold):
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
-        lined = taken_out(expansion.messages, due.jobs)
+        # The delivery function looks after a retry whose policy cannot be read.
+        readable = {key: job for key, job in due.jobs.items() if key not in policies.unreadable}
+        lined = taken_out(expansion.messages, readable)
         put_into_lanes(expansion.messages, due.jobs)
-        self._concurrently([*self._requests(expansion), *self._line_up_requests(lined, _source(hold.lease))])
+        line_ups = self._line_up_requests(lined, _source(hold.lease), policies.partitions)
+        self._concurrently([*self._requests(expansion), *line_ups])
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
         rest = self._committed(hold, expansion, page[expansion.timers :])
         portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))
@@ -357,11 +362,13 @@ class Sweeper:
         hold.lease, hold.renewed_at = renewed, now
         return True
 
-    def _line_up_requests(self, lined: Lined, source: str) -> Iterator[Callable[[], object]]:
+    def _line_up_requests(
+        self, lined: Lined, source: str, partitions: Mapping[PolicyKey, int]
+    ) -> Iterator[Callable[[], object]]:
         """Put the triggers of jobs with a policy into the policies' lines, in parts that can go at once."""
         for (key, priority), messages in lined.items():
             for some in parts(messages, LINED_AT_ONCE):
-                yield partial(self._line_up().put, key, priority, some, source)
+                yield partial(self._line_up().put, key, priority, some, source, partitions[key])
 
     def _requests(self, expansion: Expansion) -> list[Callable[[], object]]:
         """All that is left to be written and sent for an expansion, in parts that can go at once."""

@@ -96,8 +96,10 @@ class Connections:
         self._kept: OrderedDict[Peer, list[Connection]] = OrderedDict()
         self._lock = Lock()
 
-    def connect(self, peer: Peer, timeout_s: float) -> Connection:
-        """A new connection. For `https` it uses TLS, and checks the certificate and its name.
+    def connect(self, peer: Peer, timeout_s: float, namespace: str) -> Connection:
+        """A new connection for a target of that namespace.
+
+        For `https` it uses TLS, and checks the certificate and its name.
 
         Raises EgressError if there is no permitted address, NoConnectionError if no address accepts a
         connection, TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
@@ -105,7 +107,7 @@ class Connections:
         ends = monotonic() + timeout_s
         try:
             sock: BoundedSocket | BoundedTlsSocket = self._egress.connect(
-                peer.host, peer.port, timeout_s, peer.lists
+                peer.host, peer.port, timeout_s, peer.lists, namespace=namespace
             )
         except TimeoutError:
             raise

@@ -1,24 +1,18 @@
-"""The values of secrets that a target names: read for one attempt, and kept out of what the run stores."""
+"""The values of secrets that a target names, read for one attempt."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import quote
 
+from sweephand.access.repeated_secrets import RepeatedSecrets
 from sweephand.base.errors import SweephandError
+from sweephand.model.attempt import ANSWER_BYTES_KEPT
 from sweephand.model.secret import ReadValues, scheme_of
 from sweephand.model.signing_secret import ED25519_PREFIX, HMAC_PREFIX
 from sweephand.targets.secret_refs import SecretRef, referred
 
-#: What a run shows where a consumer's answer repeated a value.
-HIDDEN: Final = b"[secret]"
-
-#: A shorter part of a value, such as the scheme in `Bearer …`, is not secret.
-_PART_LENGTH_MIN: Final = 8
-
-#: An answer can end within a value. An end that has fewer characters of it tells nothing.
-_CUT_LENGTH_MIN: Final = 4
+#: So much of an answer is searched for secrets. It is twice what a run keeps of it. So enough is seen of a
+#: secret that begins in what the run keeps.
+ANSWER_BYTES_SEEN: Final = 2 * ANSWER_BYTES_KEPT
 
 
 class UnusableSecretError(SweephandError):
@@ -58,34 +52,12 @@ class SecretValues:
         name = referred(value)
         return None if name is None else self._values[name][0]
 
-    def hidden_in(self, text: bytes) -> bytes:
-        """A text of the consumer without the values that it repeats. At most the text's end is shorter.
+    def hidden_in(self, text: bytes, others: Iterable[str] = ()) -> bytes:
+        """The beginning of a text of the consumer, without the values and the `others` that it repeats.
 
-        Consumers repeat headers in their messages of errors, and the run keeps these.
+        It is longer than what a run keeps. Consumers repeat headers in their messages of errors.
         """
-        for form in self._forms():
-            text = text.replace(form, HIDDEN)
-            cut = next(
-                (
-                    length
-                    for length in range(min(len(form) - 1, len(text)), _CUT_LENGTH_MIN - 1, -1)
-                    if text.endswith(form[:length])
-                ),
-                0,
-            )
-            if cut:
-                text = text[:-cut] + HIDDEN
-        return text
-
-    def _forms(self) -> list[bytes]:
-        """Every form in which a text may repeat a value, the longest first."""
-        forms = {form for values in self._values.values() for value in values for form in _forms_of(value)}
-        return sorted(forms, key=len, reverse=True)
-
-
-def _forms_of(value: str) -> Iterator[bytes]:
-    """A value and its longer words, plain and as JSON, HTML and URLs write them."""
-    words = (each for each in value.split() if len(each) >= _PART_LENGTH_MIN)
-    for text in {value, *words}:
-        for form in (text, json.dumps(text)[1:-1], escape(text), quote(text), quote(text, safe="")):
-            yield form.encode()
+        values = (value for each in self._values.values() for value in each)
+        shown = text[:ANSWER_BYTES_SEEN].decode(errors="surrogateescape")
+        hidden = RepeatedSecrets([*values, *others]).hidden_in(shown, is_cut=True)
+        return hidden.encode(errors="surrogateescape")

@@ -21,6 +21,7 @@ from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.http import HttpTarget, http_target
 from sweephand.targets.http_format import BINARY, STRUCTURED
+from sweephand.targets.http_headers import secret_headers
 from sweephand.targets.placeholders import filled
 from sweephand.targets.registry import secret_refs
 from sweephand.targets.url import UrlError
@@ -135,7 +136,7 @@ class HttpTargets:
         try:
             return self._answer(call, values)
         except _FAILURES as error:
-            return Answer(succeeded=False, error=_sentence(error, call.target, values))
+            return Answer(succeeded=False, error=_sentence(error, call, values))
 
     def _answer(self, call: "_Call", values: "SecretValues | None") -> Answer:
         request = _request(call.target, call.attempt, values)
@@ -148,7 +149,8 @@ class HttpTargets:
                 # The consumer may have received the request. If so, it sees the same webhook-id twice.
                 if sends_once:
                     raise stale.error from None
-        connection = self._connections.connect(call.peer, _left_s(call.ends))
+        namespace = call.attempt.trigger.key.namespace
+        connection = self._connections.connect(call.peer, _left_s(call.ends), namespace)
         return self._send(connection, request, call, values)
 
     def _send(
@@ -171,8 +173,7 @@ class HttpTargets:
                 self._connections.put_idle(connection)
             else:
                 connection.close()
-        if values is not None:
-            body = values.hidden_in(body)
+        body = _without_secrets(body, call, values)
         return answer_to(response.status, body, response.headers.get("retry-after"), self._clock.now())
 
 
@@ -236,11 +237,20 @@ def _left_s(ends: float) -> float:
     return max(ends - monotonic(), 0.001)
 
 
-def _sentence(error: Exception, target: HttpTarget, values: "SecretValues | None") -> str:
+def _without_secrets(text: bytes, call: "_Call", values: "SecretValues | None") -> bytes:
+    """The beginning of a consumer's text, without the secrets of the request that it repeats."""
+    if not text:
+        return text
+    from sweephand.delivery.http.secret_values import SecretValues  # noqa: PLC0415 - many answers are empty
+
+    known = SecretValues({}) if values is None else values
+    return known.hidden_in(text, (*call.attempt.secrets, *secret_headers(call.target.headers)))
+
+
+def _sentence(error: Exception, call: "_Call", values: "SecretValues | None") -> str:
     """Why the attempt failed, as a sentence for the reader of the run."""
-    text = str(error)
-    if values is not None:
-        text = values.hidden_in(text.encode(errors="replace")).decode(errors="replace")
+    target = call.target
+    text = _without_secrets(str(error).encode(errors="replace"), call, values).decode(errors="replace")
     text = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
     match error:
         case EgressError():
