@@ -29,7 +29,7 @@ TARGET: dict[str, Any] = {
 def at_work(**written: Any) -> tuple[World, Worker]:
     """An asynchronous job whose target has secrets, and its consumer, which has accepted the trigger."""
     world = World()
-    world.app(world.api_clock).secrets.admin.put(SecretKey("ns", "login"), BASIC)
+    world.app(world.api_clock).secrets.admin.put(SecretKey("ns", "login"), BASIC, who="admin")
     return world, running(world, target=TARGET, **written)
 
 
