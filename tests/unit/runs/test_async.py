@@ -244,7 +244,7 @@ def test_a_redriven_run_goes_on_with_a_token_of_its_own() -> None:
     assert (run.started_at, run.lateness_ms) == (NOON + 10_000, 0)
     worker.fail()
     world.run_until(world.clock.time + 1, ticking=False)
-    assert run_of(world).reason == "Attempt 1 of 1 failed: out of paper."
+    assert run_of(world).reason == "Attempt 2 failed, and the redrive allowed 1: out of paper."
     world.redrive(RUN)
     world.run_until(world.clock.time + 1, ticking=False)
     assert worker.complete().state == "succeeded"

@@ -161,6 +161,7 @@ class FollowUp:
             first_attempt_at=message.first_attempt_at or now,
             now=now,
             fraction=self._ids.fraction(),
+            attempts_before=message.attempt - message.attempt_of_round,
         )
         if isinstance(decision, GiveUp):
             if run.token is not None:

@@ -37,8 +37,11 @@ def after_failure(
     first_attempt_at: Instant,
     now: Instant,
     fraction: float,
+    attempts_before: int = 0,
 ) -> RetryAt | GiveUp:
     """What follows the failure of that attempt at `now`. Attempt 1 is the first of its round.
+
+    `attempts_before` are those of earlier rounds, which redrives ended.
 
     Delays grow from the initial delay by the multiplier, up to the maximum. Half of each delay is random, by
     `fraction` (0 up to but not including 1), so that consumers that failed together are not called together.
@@ -47,19 +50,21 @@ def after_failure(
     it lies beyond the policy's maximum age, the last attempt is made when that age is reached. If the
     policy's own delay ends beyond the maximum age, no attempt follows.
     """
+    number = attempts_before + attempt
     if answer.code == GONE:
         return GiveUp("Response 410: the consumer is gone and wants no further trigger.", is_gone=True)
     if answer.is_final and answer.code is None:
-        return GiveUp(f"Attempt {attempt} failed for good: {failure_text(answer)}.")
+        return GiveUp(f"Attempt {number} failed for good: {failure_text(answer)}.")
     if answer.is_final:
         return GiveUp(f"{failure_text(answer)} is final: the consumer will not accept this request.")
     if attempt >= policy.attempts_max:
-        return GiveUp(f"Attempt {attempt} of {policy.attempts_max} failed: {failure_text(answer)}.")
+        failed = f" failed, and the redrive allowed {attempt}" if attempts_before else f" of {attempt} failed"
+        return GiveUp(f"Attempt {number}{failed}: {failure_text(answer)}.")
     last_at = first_attempt_at + policy.age_max_ms
     earliest_at = now + delay_after(policy, attempt, fraction)
     if earliest_at > last_at:
         return GiveUp(
-            f"Attempt {attempt} failed, and the next one would exceed retry.maxAge: {failure_text(answer)}."
+            f"Attempt {number} failed, and the next one would exceed retry.maxAge: {failure_text(answer)}."
         )
     return RetryAt(max(earliest_at, min(answer.retry_after_at or 0, last_at)))
 
