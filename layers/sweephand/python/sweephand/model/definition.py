@@ -76,12 +76,16 @@ class Payload(NamedTuple):
     The job itself stores up to 2 KB of it. The payload store keeps longer data under the job's uid and `ref`,
     and `text` is None until it is read from there. A ref consists of the digest and a token of the write. So
     no later version refers to an object that an earlier version has discarded.
+
+    The data of a trigger on demand expires by itself, if it lies in the payload store. It is there until
+    `kept_until` at least.
     """
 
     digest: str
     size: int
     text: str | None
     ref: str | None = None
+    kept_until: Instant | None = None
 
     @classmethod
     def of(cls, text: str) -> "Payload":

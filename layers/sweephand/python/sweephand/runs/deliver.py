@@ -131,6 +131,7 @@ class Deliverer:
         if policy is None:
             return self._put_back(message, self._clock.now(), "postponed")
         key = PolicyKey(job.key.namespace, policy)
+        message = self._requeue.data.of_trigger(message, self._clock.now())
         return Outcome("in_line", into=LineWait(key, job.definition.priority, message))
 
     def _limited(self, limited: Limited, job: Job, permit: "Permit | None") -> Outcome:
@@ -207,6 +208,7 @@ class Deliverer:
                 return self._put_back(waiting, until, "held")
             # Not in the line of a policy that the job has left. Nobody may look after that one any more.
             key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
+            waiting = self._requeue.data.of_trigger(waiting, until)
             return Outcome("held", into=LineWait(key, read.job.definition.priority, waiting))
         return self._dropped(message, read)
 

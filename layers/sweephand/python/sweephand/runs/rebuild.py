@@ -13,7 +13,16 @@ from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
-from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.ports import (
+    ChangeStore,
+    Clock,
+    JobStore,
+    LeaseStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    TimerStore,
+)
 from sweephand.runs.job_walk import (
     PAGE_MAX,
     awaited,
@@ -70,6 +79,7 @@ class Rebuilder:
         leases: LeaseStore,
         namespaces: NamespaceStore,
         queue: Queue,
+        payloads: PayloadStore,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -79,7 +89,7 @@ class Rebuilder:
         self._leases = leases
         self._namespaces = namespaces
         self._clock = clock
-        self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
 
     def rebuild(
         self, since: Instant, *, namespace: str | None = None, begun: JobProgress = BEGINNING
