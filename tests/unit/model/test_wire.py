@@ -33,7 +33,7 @@ FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.inte
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
 PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts)
-KEPT = st.builds(Payload, names, counts, st.none(), names)
+KEPT = st.builds(Payload, names, counts, st.none(), names, st.none() | instants)
 
 
 @given(

@@ -41,12 +41,13 @@ class Requeue:
         would deliver the message again and again until that instant.
         """
         is_early = not isinstance(message, RangeMessage) and until <= message.not_before
-        delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
+        now = self._clock.now()
+        delay_ms = max(until - now, 0 if is_early else SECOND_MS)
         delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
         if isinstance(message, TriggerMessage):
-            message = self.data.of_trigger(message, self._clock.now() + delay_ms)
+            message = self.data.of_trigger(message, now + delay_ms)
         elif isinstance(message, RangeMessage):
-            message = self.data.of_range(message, self._clock.now() + delay_ms)
+            message = self.data.of_range(message, now + delay_ms)
         self._queue.send([(message, delay_ms)])
 
     def await_commit(self, message: TriggerMessage | RangeMessage | WatchMessage, armed_at: Instant) -> None:
