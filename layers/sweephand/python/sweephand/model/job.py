@@ -61,7 +61,9 @@ class Job:
     made this version. It is None if an earlier release wrote the job. `resumed_at` is the instant of the last
     resume, or the first cut if the job was never resumed. It is None before the first update. `counted_in` is
     the generation of its namespace's count in which the job took its place (model/namespace.py). It is None
-    if the job took none, because its creator knew no limit.
+    if the job took none, because its creator knew no limit. Runs that are listed far from the present may be
+    under way until `late_until`: they began more than an hour after they were due, or before an update that
+    gave runs less time. It is None if there was no such run.
     """
 
     key: JobKey
@@ -82,6 +84,7 @@ class Job:
     change: Change | None = None
     resumed_at: Instant | None = None
     counted_in: int | None = None
+    late_until: Instant | None = None
 
     @property
     def rev(self) -> str:

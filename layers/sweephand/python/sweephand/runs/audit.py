@@ -5,7 +5,6 @@ from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import (
-    ATTEMPT_DELAY_MAX_MS,
     AUDIT_ROUND_MS,
     BUCKET_MS,
     BULK_TIME_LIMIT_MS,
@@ -266,8 +265,7 @@ class Auditor:
 
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
-        oldest_at = part.now - ATTEMPT_DELAY_MAX_MS - _RUNS_MS - job.definition.run_time_max_ms
-        for page in run_pages(self._runs, job, begun, oldest_at):
+        for page in run_pages(self._runs, job, begun, part.now - _RUNS_MS):
             for run in page.runs:
                 message = part.lost_runs.message(run, job)
                 if message is None:

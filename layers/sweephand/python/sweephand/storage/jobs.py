@@ -67,6 +67,7 @@ class JobItem(Item):
     former = JsonAttribute(null=True)
     resumed_at = IntegerAttribute(null=True, attr_name="resumed")
     counted_in = IntegerAttribute(null=True, attr_name="counted")
+    late_until = IntegerAttribute(null=True, attr_name="late")
     policy = UnicodeAttribute(null=True)
     priority = UnicodeAttribute(null=True)
 
@@ -226,6 +227,7 @@ def _item(job: Job) -> JobItem:
         former=former_to_item(job.change),
         resumed_at=job.resumed_at,
         counted_in=job.counted_in,
+        late_until=job.late_until,
         policy=job.definition.policy,
         priority=job.definition.written.get("priority"),
         expires_at=_removal(job),
@@ -260,6 +262,7 @@ def _job(raw: RawItem) -> Job:
         change=_change(item) if item.change else None,
         resumed_at=item.resumed_at,
         counted_in=item.counted_in,
+        late_until=item.late_until,
     )
 
 
