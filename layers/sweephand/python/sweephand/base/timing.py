@@ -33,7 +33,6 @@ API_LIMIT_MS: Final = 25 * SECOND_MS
 #: Only then is it certain that no write can still refer to a payload that no job refers to.
 PAYLOAD_GRACE_MS: Final = 120 * SECOND_MS
 
-
 #: The API gives up on a request after this time. The function's own limit would end it without an answer.
 REQUEST_TIME_LIMIT_MS: Final = 20 * SECOND_MS
 

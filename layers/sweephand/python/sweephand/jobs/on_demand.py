@@ -61,10 +61,10 @@ class OnDemand:
         """Make a trigger that is due now, with its own data or, if `payload` is None, the job's.
 
         For a job with a batch, a whole batch begins now, and the result is its first trigger. The trigger is
-        in the queue when this returns. Data over 2 KB is kept for as long as the trigger waits, and for a
-        month after its last attempt. `check_data` raises InvalidError if the job's target cannot take data,
-        and so does data over the namespace's limit. Raises NotFoundError. Raises StoreError, after which the
-        trigger may be in the queue.
+        in the queue when this returns. Data over 2 KB is kept for as long as the trigger waits, and for
+        two weeks at least after its last attempt. `check_data` raises InvalidError if the job's target cannot
+        take data, and so does data over the namespace's limit. Raises NotFoundError. Raises StoreError, after
+        which the trigger may be in the queue.
         """
         job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
