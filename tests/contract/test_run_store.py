@@ -77,7 +77,7 @@ SKIPPED = Run(
     last_due_at=NOON + 3_600_000,
 )
 ASKED_FOR = succeeded(run(demand=Demand("chained", "a" * 32, 3), payload=Payload.of('{"n": 1.10}')))
-KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref")))
+KEPT_ELSEWHERE = succeeded(run(payload=Payload("0" * 64, 5_000, None, "ref", kept_until=1_795_262_400_000)))
 COMPLETED = succeeded(run(result='{"n":1.10}', last_failure=Failure(1, "\ud800 no", 503, is_final=True)))
 
 OF_A_BATCH = succeeded(run(index=17, batch=BatchPlace(1_000, 60_000, 1_020)))

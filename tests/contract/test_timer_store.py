@@ -68,7 +68,9 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         batch_timer(),
         batch_timer(0),
         batch_timer()._replace(demand=Demand("chained", "a" * 32, 3), payload=Payload.of('{"n": 1.10}')),
-        batch_timer()._replace(demand=Demand("manual", "a"), payload=Payload("0" * 64, 5_000, None, "ref")),
+        batch_timer()._replace(
+            demand=Demand("manual", "a"), payload=Payload("0" * 64, 5_000, None, "ref", kept_until=NOON)
+        ),
         batch_timer()._replace(put_off_to=NOON + 400_000),
         retry_timer(
             trigger=replace(retry_timer().message.trigger, index=3, batch=BatchPlace(9, 60_000, 20_000))

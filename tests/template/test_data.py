@@ -3,6 +3,8 @@
 import pytest
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
+from sweephand.base.instants import DAY_MS
+from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.runs.intake import CRASHES_MAX
 
 
@@ -83,11 +85,13 @@ def test_payloads_are_private_and_encrypted(stack: Stack) -> None:
     assert bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
 
 
-def test_payloads_marked_dead_are_removed_after_two_weeks_and_no_other_payload_is(stack: Stack) -> None:
+def test_payloads_marked_dead_are_removed_when_nothing_waits_for_them_and_no_other_is(
+    stack: Stack,
+) -> None:
     rules = stack.properties("PayloadBucket")["LifecycleConfiguration"]["Rules"]
     [expiring] = [rule for rule in rules if "ExpirationInDays" in rule]
     assert expiring["TagFilters"] == [{"Key": "sweephand-state", "Value": "dead"}]
-    assert expiring["ExpirationInDays"] == 14
+    assert expiring["ExpirationInDays"] * DAY_MS == PAYLOAD_KEPT_MS
 
 
 def test_messages_are_kept_for_two_weeks_and_poison_becomes_a_dead_letter(stack: Stack) -> None:

@@ -151,7 +151,12 @@ RIGHTS = {
     )
     | {
         "DeadLetterQueue.Arn": {"sqs:SendMessage*"},
-        "${PayloadBucket.Arn}/*": {"s3:GetObject", "s3:PutObject", "s3:PutObjectTagging"},
+        "${PayloadBucket.Arn}/*": {
+            "s3:GetObject",
+            "s3:GetObjectTagging",
+            "s3:PutObject",
+            "s3:PutObjectTagging",
+        },
         f"if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {"sqs:SendMessage*"},
     }
     | {

@@ -13,6 +13,7 @@ from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.runs import job_walk
 from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.rebuild import Rebuilder
+from sweephand.runs.retention import Retention
 from sweephand.wheel import rebuild
 from sweephand.wheel.rebuild import NO_PAST
 
@@ -105,4 +106,14 @@ def leaves_out_begun_batches() -> Iterator[None]:
 )
 def does_not_look_at_the_clock() -> Iterator[None]:
     with patch.object(job_walk, "API_LIMIT_MS", 10**12):
+        yield
+
+
+@mutation(
+    "A run that begins long after it was due is not noted in its job",
+    first=FIRST_WITH_DRILL,
+    shown_by="tests/unit/runs/test_late_runs.py::test_a_job_without_late_runs_is_walked_as_far_as_a_run_may_last",
+)
+def notes_no_late_run() -> Iterator[None]:
+    with patch.object(Retention, "note_late_run", lambda *_: None):
         yield

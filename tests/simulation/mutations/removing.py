@@ -9,6 +9,7 @@ from tests.simulation.workload.scenario import FIRST_FOR_WEEKS
 from sweephand.jobs import draft
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.held import HeldTriggers
+from sweephand.runs.kept_data import KeptData
 from sweephand.runs.retention import Retention
 
 
@@ -44,4 +45,10 @@ def keeps_no_run() -> Iterator[None]:
 @mutation("A held trigger is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
     with patch.object(HeldTriggers, "ended", lambda *_, **__: None):
+        yield
+
+
+@mutation("The data of a trigger is not renewed while the trigger waits", first=FIRST_FOR_WEEKS)
+def renews_no_data() -> Iterator[None]:
+    with patch.object(KeptData, "of_run", lambda _, __, payload, ___: payload):
         yield

@@ -114,6 +114,7 @@ class Chronicle(Recorder):
         if after is not None:
             (self.ended.add if after.is_over else self.ended.discard)(after.trigger_id)
             self.run_stored(before, after)
+            self.bucket.run_changed(after)
             self.flow.watch.run_changed(after)
         elif before is not None:
             self.run_released(before)

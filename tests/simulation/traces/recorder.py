@@ -393,4 +393,6 @@ def _verb_of(before: Job | None, job: Job) -> Verb:
     if before.paused_at != job.paused_at:
         return "pause"
     is_kept = before.expires_at is not None and (job.expires_at or 0) > before.expires_at
+    # A note that late runs may be under way changes nothing else.
+    is_kept = is_kept or (job.late_until or 0) > (before.late_until or 0)
     return "keep" if is_kept else "expire"

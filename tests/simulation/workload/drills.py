@@ -6,6 +6,7 @@ The random numbers of this module are its own, and so are its seeds, so that oth
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tests.simulation.workload.audits import Audits
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_backlogged, stream
 
@@ -58,3 +59,8 @@ class Drill:
         """Return the scenario, long enough for the rebuild."""
         minutes = self.rebuilt_ms // MINUTE_MS + _AFTER_MINUTES
         return replace(scenario, minutes=max(scenario.minutes, minutes))
+
+
+def looks_far_back(seed: int) -> bool:
+    """Whether clients of a seed backfill times of days before, which rebuilds and audits have to find."""
+    return Drill.of(seed) is not None or Audits.of(seed) is not None

@@ -24,6 +24,7 @@ from tests.simulation.workload.bulks import (
 from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
 from tests.simulation.workload.bundling import GATHER, Bundling
 from tests.simulation.workload.crowds import CROWD, crowd_definition
+from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.flows import (
     CANCEL,
     COMPLETE,
@@ -64,6 +65,7 @@ from tests.simulation.workload.weeks import PATCHES as PATCHES_FOR_WEEKS
 from tests.simulation.workload.weeks import Weeks
 
 from sweephand.base.instants import (
+    DAY_MS,
     MINUTE_MS,
     SECOND_MS,
     Instant,
@@ -335,6 +337,9 @@ def _trigger(request: Request) -> tuple[str, str]:
 
 def _backfill(request: Request) -> None:
     since = request.at - request.random.randrange(4 * MINUTE_MS)
+    if looks_far_back(request.weeks.seed):
+        # No run of the schedule that was due then may be under way, and newer runs lie between.
+        since -= 3 * DAY_MS
     request.app.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
 
 

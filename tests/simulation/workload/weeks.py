@@ -24,6 +24,10 @@ from sweephand.base.instants import (
 #: longer than any retry, run or deadline that began before.
 WINDING_DOWN_MS: Final = 5 * DAY_MS
 
+#: The longest that a run or a retry of these seeds takes, and by how much a timer or a message may be late.
+LONGEST_WAIT_MS: Final = 4 * DAY_MS
+LATE_MS: Final = 2 * DAY_MS
+
 #: Jobs whose runs take turns. Their series are short, so that every trigger has its turn within the seed.
 _LINES: Final[tuple[dict[str, Any], ...]] = (
     {"schedule": "R8/PT1H"},

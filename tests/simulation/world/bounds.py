@@ -4,17 +4,22 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
+from tests.fakes import memory
 from tests.simulation.workload.bulk_writes import BulkWrites
 from tests.simulation.workload.bulks import Bulks
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.packs import Packs
+from tests.simulation.workload.scenario import is_for_weeks
 from tests.simulation.workload.updates import Updates
+from tests.simulation.workload.weeks import LATE_MS, LONGEST_WAIT_MS
 from tests.simulation.world.faults import Mask, Troubles, stream
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import DAY_MS, SECOND_MS
+from sweephand.jobs import demand_data
 from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
-from sweephand.runs import notify, requeue
+from sweephand.runs import job_walk, kept_data, notify, requeue
 from sweephand.wheel import arm, pace, span, sweep, tick
 
 
@@ -53,4 +58,14 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             stack.enter_context(patch.object(pace, "TRIGGERS_MAX", triggers_max))
             stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", timers_max))
             stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", timers_max))
+        if is_for_weeks(seed):
+            # Data over 2 KB then lives for about as long as the longest single wait in these seeds, as in a
+            # stack. Triggers that wait for their turn wait for longer.
+            kept_ms = LONGEST_WAIT_MS + LATE_MS + DAY_MS
+            stack.enter_context(patch.object(kept_data, "TIMER_RETENTION_MS", LATE_MS))
+            for module in (demand_data, kept_data, memory):
+                stack.enter_context(patch.object(module, "PAYLOAD_KEPT_MS", kept_ms))
+        if looks_far_back(seed):
+            # A few newer runs then hide one that was due days before.
+            stack.enter_context(patch.object(job_walk, "PAGE_MAX", 5))
         yield

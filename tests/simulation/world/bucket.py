@@ -7,6 +7,7 @@ from tests.simulation.oracle.lives import told
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.job import Job, JobKey
+from sweephand.model.run import Run
 
 Place = tuple[str, str]
 
@@ -15,11 +16,25 @@ Place = tuple[str, str]
 YOUNG_MS = 4 * MINUTE_MS
 
 
+class _Expiring(MemoryPayloads):
+    """A store whose lifecycle rule removes each object in time."""
+
+    def get(self, uid: str, ref: str) -> str | None:
+        self.remove_old(self._now())
+        return super().get(uid, ref)
+
+    def renew(self, uid: str, ref: str) -> bool:
+        self.remove_old(self._now())
+        return super().renew(uid, ref)
+
+
 class Bucket:
     """Follows the objects and the jobs that refer to them, by true time."""
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
+        self._discarded_at: dict[Place, Instant] = {}
+        self._failed: list[str] = []
         self._of_jobs: dict[JobKey, Place] = {}
         self._let_go_at: dict[Place, Instant] = {}
         self.written_at: dict[Place, Instant] = {}
@@ -31,9 +46,16 @@ class Bucket:
 
     def store(self) -> MemoryPayloads:
         """ports.PayloadPlace over these objects."""
-        store = MemoryPayloads(self._now)
+        store = _Expiring(self._now)
         store._payloads, store.discarded, store.written_at = self.objects, self.discarded, self.written_at
+        store._discarded_at = self._discarded_at
         return store
+
+    def run_changed(self, run: Run | None) -> None:
+        """Note a run that failed because its data was gone. A run may be redriven when its data is gone."""
+        has_failed = run is not None and run.state == "failed" and not run.is_redriven
+        if run is not None and has_failed and "not in the payload store" in (run.reason or ""):
+            self._failed.append(f"{run.key.name}: {run.run_id} failed, because its data was gone")
 
     def job_changed(self, before: Job | None, after: Job | None) -> None:
         """Note that a job's item was written or removed."""
@@ -48,15 +70,16 @@ class Bucket:
             self.referred.add(place)
 
     def expire(self) -> None:
-        """Run the lifecycle rule: no object that is marked can be read any more, as in S3 after two weeks.
+        """Run the lifecycle rule for data of jobs: none that is marked can be read any more, as after weeks.
 
-        The data of a trigger by hand is removed at once. It is kept for two weeks, and no seed lasts longer.
+        The data of triggers is removed in time.
         """
         for place in self.discarded & self.referred:
             self.objects.pop(place, None)
 
     def complaints(self) -> Iterator[str]:
-        """Return complaints: about objects that a job needs and that expire, and about those that should."""
+        """Return complaints: about objects that are needed and that expire, and about those that should."""
+        yield from self._failed
         for key, place in self._of_jobs.items():
             if place not in self.objects or place in self.discarded:
                 yield f"{key.name}: the job is there, and its data was let go of"

@@ -33,7 +33,7 @@ FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.inte
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
 PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts)
-KEPT = st.builds(Payload, names, counts, st.none(), names)
+KEPT = st.builds(Payload, names, counts, st.none(), names, st.none() | instants)
 
 
 @given(
@@ -125,6 +125,16 @@ def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> 
     assert decode(encode(asked)) == asked
     span = SPAN._replace(demand=demand)
     assert decode(encode(span)) == span
+
+
+def test_data_in_the_payload_store_carries_until_when_it_is_kept() -> None:
+    payload = Payload("d" * 64, 3_000, None, "ref", kept_until=1_795_262_400_000)
+    demand = Demand("manual", "a")
+    asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=payload)
+    assert '"until":1795262400000' in encode(asked)
+    span = SPAN._replace(demand=demand, payload=payload)
+    for message in (asked, span):
+        assert decode(encode(message)) == message
 
 
 def test_a_chained_trigger_carries_its_position_in_the_chain() -> None:

@@ -76,7 +76,9 @@ def test_a_message_waits_longer_for_a_commit_that_can_hardly_come_any_more(
     world.queue.waiting.clear()
     armed_at = message.trigger.armed_at
     world.clock.time = armed_at + age_ms
-    requeue = Requeue(queue=world.queue, timers=lambda: world.timers, clock=world.clock)
+    requeue = Requeue(
+        queue=world.queue, timers=lambda: world.timers, payloads=world.payloads, clock=world.clock
+    )
     requeue.await_commit(message, armed_at)
     assert waiting(world) == [(armed_at + age_ms + delay_ms - NOON, message)]
 

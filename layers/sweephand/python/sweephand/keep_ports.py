@@ -63,10 +63,7 @@ class KeptPayloads(Protocol):
         ...
 
     def renew(self, uid: str, ref: str) -> bool:
-        """Let a discarded payload expire in two weeks from now; return whether anything was written.
-
-        Other payloads stay as they are, and one that was removed does not come back.
-        """
+        """As ports.PayloadStore promises."""
         ...
 
 

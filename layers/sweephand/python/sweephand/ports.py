@@ -341,9 +341,16 @@ class PayloadStore(Protocol):
         ...
 
     def discard(self, uid: str, ref: str) -> bool:
-        """Let it expire in two weeks; return whether it was there.
+        """Let it expire after PAYLOAD_KEPT_MS; return whether it was there.
 
         Until then it can be read, because a delivery may need it.
+        """
+        ...
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Let a discarded payload expire PAYLOAD_KEPT_MS after now; return whether anything was written.
+
+        Other payloads stay as they are, and one that was removed does not come back.
         """
         ...
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.contract.builders import policy
@@ -198,3 +199,30 @@ def test_a_hundred_days_off_leave_what_is_owed(world: World) -> None:
     assert delivered(world) == {"once": 1, "daily": 1, "soon": 1}
     world.run_until(world.clock.time + 7 * HOUR_MS)
     assert delivered(world)["daily"] == 2, "the series goes on"
+
+
+def test_a_retry_that_is_cancelled_while_the_stack_is_off_is_not_delivered(world: World) -> None:
+    world.consumers.answering = failing_first
+    world.put("cancelled", schedule="@every 10h", historyRetention="15d", retry={"initialDelay": "10m"})
+    world.run_until(NOON + 10 * HOUR_MS + MINUTE_MS)
+    [attempt] = world.consumers.attempts
+    world.is_enabled = False
+    assert world.callbacks().cancel(key_of("cancelled"), attempt.trigger.run_id, "key").state == "cancelled"
+    pass_days_off(world, 40)
+    switched_on(world)
+    assert [each for each in world.consumers.attempts if each.trigger.run_id == attempt.trigger.run_id] == []
+
+
+def test_a_trigger_that_was_skipped_before_the_stack_was_off_is_not_delivered(world: World) -> None:
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
+    rule: dict[str, Any] = {"overlap": "waitLatest", "completion": "async", "heartbeatTimeout": "1h"}
+    world.put("skipped", schedule="R5/PT1M", historyRetention="15d", **rule)
+    world.run_until(NOON + 4 * MINUTE_MS + 30_000)
+    [first] = world.consumers.attempts
+    skipped = {run.run_id for run in world.runs.page(key_of("skipped"), "skipped", "", 10).items}
+    assert len(skipped) == 3
+    world.callbacks().complete(key_of("skipped"), first.trigger.run_id, first.run_token)
+    pass_days_off(world, 40)
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
+    switched_on(world)
+    assert skipped.isdisjoint(each.trigger.run_id for each in world.consumers.attempts)

@@ -11,7 +11,7 @@ Two margins follow from these numbers. Each one bounds how far the clocks of two
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
-from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
+from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX, RETRY_DAYS_MAX, RUN_DAYS_MAX
 
 #: A bucket of the wheel covers one minute, because tick wakes once a minute.
 BUCKET_MS: Final = MINUTE_MS
@@ -32,9 +32,6 @@ API_LIMIT_MS: Final = 25 * SECOND_MS
 #: Every try of a job's write, the SDK's retries included, is over this long after the request, by any clock.
 #: Only then is it certain that no write can still refer to a payload that no job refers to.
 PAYLOAD_GRACE_MS: Final = 120 * SECOND_MS
-
-#: A discarded payload can be read for so long. In S3, a lifecycle rule of the bucket says so.
-PAYLOAD_KEPT_MS: Final = 14 * DAY_MS
 
 #: The API gives up on a request after this time. The function's own limit would end it without an answer.
 REQUEST_TIME_LIMIT_MS: Final = 20 * SECOND_MS
@@ -203,6 +200,11 @@ OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 
 #: DynamoDB removes a timer this long after its due time. An outage up to this length needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
+
+#: A discarded payload can be read for so long. In S3, a lifecycle rule of the bucket says so. A trigger whose
+#: data was renewed may wait for the longest delay of a retry, or for the longest run of a consumer, and then
+#: for as long as a timer or a message is kept. One day is spare.
+PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + TIMER_RETENTION_MS + DAY_MS
 
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may
 #: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. A batch that began

@@ -190,7 +190,15 @@ def _rewritten(stored: Job, definition: Definition, series: Series, *, token: st
         resumed_at=stored.cut if stored.resumed_at is None else stored.resumed_at,
         expires_at=expires_at,
         has_batches=stored.has_batches or series.batch is not None,
+        late_until=_late_until(stored, definition, now),
     )
+
+
+def _late_until(stored: Job, definition: Definition, now: Instant) -> Instant | None:
+    """`late_until` of a job that is rewritten. Runs of the stored version go on by its definition."""
+    if definition.run_time_max_ms >= stored.definition.run_time_max_ms:
+        return stored.late_until
+    return max(stored.late_until or 0, now + stored.definition.run_time_max_ms)
 
 
 def _change(

@@ -75,7 +75,8 @@ class JobExpiry:
                 if each.demand is None:
                     due[each.due_at] = each.through
             # Runs before its creation are those of earlier jobs of its name, and its own backfilled runs.
-            is_all = not page.items or page.items[-1].due_at < job.created_at - _PAST_MS
+            is_before = bool(page.items) and page.items[-1].due_at < job.created_at - _PAST_MS
+            is_all = not page.items or (is_before and (job.late_until or 0) < now)
             before = None if is_all else page.next
             if before is not None and self._clock.now() >= until:
                 return False

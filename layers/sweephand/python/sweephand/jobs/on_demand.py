@@ -61,9 +61,10 @@ class OnDemand:
         """Make a trigger that is due now, with its own data or, if `payload` is None, the job's.
 
         For a job with a batch, a whole batch begins now, and the result is its first trigger. The trigger is
-        in the queue when this returns. Data over 2 KB is kept for two weeks. `check_data`
-        raises InvalidError if the job's target cannot take data, and so does data over the namespace's limit.
-        Raises NotFoundError. Raises StoreError, after which the trigger may be in the queue.
+        in the queue when this returns. Data over 2 KB is kept for as long as the trigger waits, and for
+        two weeks at least after its last attempt. `check_data` raises InvalidError if the job's target cannot
+        take data, and so does data over the namespace's limit. Raises NotFoundError. Raises StoreError, after
+        which the trigger may be in the queue.
         """
         job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
@@ -72,7 +73,7 @@ class OnDemand:
                 self._quotas.check_payload(key.namespace, payload)
         demand = Demand("manual", self._ids.token())
         if payload is not None:
-            payload = stored_for(job, payload, demand, self._payloads)
+            payload = stored_for(job, payload, demand, self._payloads, self._clock.now())
         now = self._clock.now()
         batch = job.series.batch
         if batch is not None:

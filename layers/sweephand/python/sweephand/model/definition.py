@@ -13,6 +13,7 @@ from sweephand.base.instants import (
     Instant,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
+from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Batch, ScheduleInput, parse_duration_ms
 
@@ -76,12 +77,16 @@ class Payload(NamedTuple):
     The job itself stores up to 2 KB of it. The payload store keeps longer data under the job's uid and `ref`,
     and `text` is None until it is read from there. A ref consists of the digest and a token of the write. So
     no later version refers to an object that an earlier version has discarded.
+
+    The data of a trigger on demand expires by itself, if it lies in the payload store. It is there until
+    `kept_until` at least.
     """
 
     digest: str
     size: int
     text: str | None
     ref: str | None = None
+    kept_until: Instant | None = None
 
     @classmethod
     def of(cls, text: str) -> "Payload":
@@ -237,10 +242,11 @@ class Definition:
     def history_retention_ms(self) -> int:
         """The time in ms for which a run's record is kept: at least 15 days, even if less was written.
 
-        Copies of the run's message can arrive for that long, and must find that the run is over.
+        Copies of the run's message can arrive for that long, and must find that the run is over. After a
+        crash, a copy of a retry may wait until `retry.maxAge`, and in the queue after that.
         """
         written_ms = self._duration_ms("historyRetention", HISTORY_RETENTION_DEFAULT_MS)
-        return max(written_ms, HISTORY_RETENTION_MIN_MS)
+        return max(written_ms, HISTORY_RETENTION_MIN_MS, self.retry.age_max_ms + TIMER_RETENTION_MS)
 
     @property
     def run_time_max_ms(self) -> int:

@@ -62,7 +62,9 @@ class Job:
     resume, or the first cut if the job was never resumed. It is None before the first update. `counted_in` is
     the generation of its namespace's count in which the job took its place (model/namespace.py). It is None
     if the job took none, because its creator knew no limit. A job `has_batches` if any of its definitions
-    since its creation has had one: it may then have runs with an index over 0.
+    since its creation has had one: it may then have runs with an index over 0. Runs that are listed far from
+    the present may be under way until `late_until`: they began more than an hour after they were due, or
+    before an update that gave runs less time. It is None if there was no such run.
     """
 
     key: JobKey
@@ -84,6 +86,7 @@ class Job:
     resumed_at: Instant | None = None
     counted_in: int | None = None
     has_batches: bool = False
+    late_until: Instant | None = None
 
     @property
     def rev(self) -> str:

@@ -18,7 +18,8 @@ TransitionKind = Literal["record", "move", "attempt", "takeover", "redrive"]
 
 TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] = {
     "claimed": {
-        # `record` and `move`: the attempt failed, and the message of what follows is about to be sent.
+        # `record` and `move`: the attempt failed, and the message of what follows is about to be sent. `move`
+        # also keeps the record of a crashed attempt for longer.
         "claimed": ("attempt", "takeover", "record", "move"),
         "running": ("record",),
         # A callback can arrive before the acceptance is recorded, hence `move`.
@@ -37,13 +38,14 @@ TRANSITIONS: Final[Mapping[State, Mapping[State, tuple[TransitionKind, ...]]]] =
     },
     "retrying": {
         "claimed": ("attempt",),
-        "retrying": ("move",),  # its record is kept for longer, since its job is paused
+        "retrying": ("move",),  # its record is kept for longer, since its next attempt waits
         "cancelled": ("move",),
     },
     "succeeded": {},
     "failed": {"claimed": ("redrive",)},
-    "skipped": {},
-    "cancelled": {},
+    # Their records are kept for longer, since the stack is switched off.
+    "skipped": {"skipped": ("move",)},
+    "cancelled": {"cancelled": ("move",)},
 }
 
 #: The states that may be written if no run is stored. A first attempt that needed no claim writes its
@@ -52,7 +54,9 @@ INITIAL_STATES: Final[frozenset[State]] = frozenset({"claimed", "succeeded", "re
 
 #: The states after which no attempt follows by itself.
 OVER_STATES: Final[frozenset[State]] = frozenset(
-    state for state, row in TRANSITIONS.items() if all(ways == ("redrive",) for ways in row.values())
+    state
+    for state, row in TRANSITIONS.items()
+    if all(ways == ("redrive",) for to, ways in row.items() if to != state)
 )
 
 

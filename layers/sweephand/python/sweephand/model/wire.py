@@ -362,7 +362,8 @@ def _of_demand(demand: Demand | None) -> dict[str, Any]:
 def _of_payload(payload: Payload) -> str | dict[str, Any] | None:
     if payload.ref is None:
         return payload.text
-    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size}
+    kept = {} if payload.kept_until is None else {"until": payload.kept_until}
+    return {"ref": payload.ref, "digest": payload.digest, "size": payload.size, **kept}
 
 
 def _of_revision(key: JobKey, uid: str, rev: str, armed_at: int) -> dict[str, Any]:

@@ -197,7 +197,9 @@ class Fields:
                 raise PoisonError("`data` in a message is short, or names the place where it is stored.")
             return payload
         kept = Fields(value)
-        return Payload(kept.text("digest"), kept.number("size"), None, kept.text("ref"))
+        return Payload(
+            kept.text("digest"), kept.number("size"), None, kept.text("ref"), kept.number_or_none("until")
+        )
 
     def key(self) -> JobKey:
         """The key of the message's job."""

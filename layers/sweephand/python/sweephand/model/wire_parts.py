@@ -86,10 +86,14 @@ def permit_from_json(value: Sequence[Any] | None) -> PermitName | None:
 
 
 def payload_to_json(payload: Payload | None) -> list[Any] | None:
-    """`[digest, size, text, ref]` as an item stores it; without the text if that is kept elsewhere."""
+    """`[digest, size, text, ref]` as an item stores it; without the text if that is kept elsewhere.
+
+    A fifth element says until when it is kept there, if it expires.
+    """
     if payload is None:
         return None
-    return [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
+    stored = [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
+    return stored if payload.kept_until is None else [*stored, payload.kept_until]
 
 
 def payload_from_json(value: Sequence[Any] | None) -> Payload | None:

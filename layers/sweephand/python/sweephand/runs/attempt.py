@@ -35,9 +35,9 @@ DATA_GONE: Final = b""
 NO_PAYLOAD: Final = Answer(
     succeeded=False,
     error="The data of the trigger is not in the payload store any more. Write the job with its data again, "
-    "and then redrive the run. The data of a trigger by hand is kept for two weeks: trigger the job anew. "
-    "If the stack's parameter PayloadTable has changed, name the former table in FormerPayloadTable and "
-    "redrive.",
+    "and then redrive the run. The data of a trigger by hand is kept for two weeks after its last attempt, "
+    "or for longer: trigger the job anew. If the stack's parameter PayloadTable has changed, name the former "
+    "table in FormerPayloadTable and redrive.",
     is_final=True,
 )
 

@@ -5,14 +5,13 @@ from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import (
-    ATTEMPT_DELAY_MAX_MS,
     AUDIT_ROUND_MS,
     BUCKET_MS,
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
 )
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs, KeptPayloads
+from sweephand.keep_ports import KeptJobs
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
@@ -25,7 +24,7 @@ from sweephand.model.timer import (
     placed_timers,
 )
 from sweephand.model.trigger import message_of
-from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.ports import Clock, JobStore, LeaseStore, PayloadStore, Queue, RunStore, TimerStore
 from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
@@ -70,11 +69,11 @@ class Auditor:
         leases: LeaseStore,
         namespaces: NamespaceStore,
         queue: Queue,
+        payloads: PayloadStore,
         policies: PolicyStore,
         lines: PolicyLines,
         work: WorkQueue,
         kept_jobs: KeptJobs,
-        kept_payloads: Sequence[KeptPayloads],
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -86,9 +85,9 @@ class Auditor:
         self._lines = lines
         self._work = work
         self._kept_jobs = kept_jobs
-        self._kept_payloads = kept_payloads
+        self._payloads = payloads
         self._clock = clock
-        self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
 
     def audit(
         self, *, namespace: str | None = None, begun: JobProgress = BEGINNING, mends: bool = True
@@ -110,7 +109,7 @@ class Auditor:
             lines=self._lines,
             work=self._work,
             kept_jobs=self._kept_jobs,
-            kept_payloads=self._kept_payloads,
+            payloads=self._payloads,
             now=now,
             is_over=is_over,
             mends=mends,
@@ -266,8 +265,7 @@ class Auditor:
 
     def _end_runs(self, job: Job, begun: str, part: "_Part", is_over: Callable[[], bool]) -> bool:
         """Send again what runs of a job wait for; True if the time was up before the last run."""
-        oldest_at = part.now - ATTEMPT_DELAY_MAX_MS - _RUNS_MS - job.definition.run_time_max_ms
-        for page in run_pages(self._runs, job, begun, oldest_at):
+        for page in run_pages(self._runs, job, begun, part.now - _RUNS_MS):
             for run in page.runs:
                 message = part.lost_runs.message(run, job)
                 if message is None:

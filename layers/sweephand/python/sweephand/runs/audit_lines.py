@@ -1,6 +1,6 @@
 """What an audit does for lines of policies: what waits in them is kept, and so are the jobs that it needs."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, Instant
@@ -11,12 +11,13 @@ from sweephand.base.timing import (
     TIMER_RETENTION_MS,
 )
 from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs, KeptPayloads
+from sweephand.keep_ports import KeptJobs
 from sweephand.model.job import Job
 from sweephand.model.policy import PARTITIONS_MAX, Policy
 from sweephand.model.policy_line import LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.work_message import WorkMessage
+from sweephand.ports import PayloadStore
 from sweephand.runs.job_walk import PAGE_MAX
 from sweephand.runs.kept_lines import keep_partition
 
@@ -45,7 +46,7 @@ class LineAudit:
         lines: PolicyLines,
         work: WorkQueue,
         kept_jobs: KeptJobs,
-        kept_payloads: Sequence[KeptPayloads],
+        payloads: PayloadStore,
         now: Instant,
         is_over: Callable[[], bool],
         mends: bool,
@@ -54,7 +55,7 @@ class LineAudit:
         self._lines = lines
         self._work = work
         self._kept_jobs = kept_jobs
-        self._kept_payloads = kept_payloads
+        self._payloads = payloads
         self._now = now
         self._is_over = is_over
         self._mends = mends
@@ -62,7 +63,7 @@ class LineAudit:
         self._partitions: dict[PolicyKey, int] = {}
         #: The times of the first entries of lines, as far as they were asked for.
         self._first: dict[PolicyKey, Instant | None] = {}
-        self._payloads: set[tuple[str, str]] = set()
+        self._renewed: set[tuple[str, str]] = set()
         self.looks = 0
         self.kept = 0
 
@@ -135,10 +136,9 @@ class LineAudit:
         for place in self._places(key):
             for kept in keep_partition(self._lines, place, self._now):
                 self.kept += kept.entries
-                for named in set(kept.payloads) - self._payloads:
-                    self._payloads.add(named)
-                    for payloads in self._kept_payloads:
-                        payloads.renew(*named)
+                for named in set(kept.payloads) - self._renewed:
+                    self._renewed.add(named)
+                    self._payloads.renew(*named)
                 if kept.next is not None and self._is_over():
                     return False
         return True

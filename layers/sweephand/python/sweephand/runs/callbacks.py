@@ -14,7 +14,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import Instant
 from sweephand.base.limits import REASON_LENGTH_MAX
-from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
+from sweephand.base.timing import DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
@@ -240,14 +240,13 @@ class Callbacks:
         The job's notification is sent before.
         """
         now = self._clock.now()
-        # A retry may be on its way for so long, and must then still find that the run is cancelled.
-        needed_until = (run.next_attempt_at or 0) + TIMER_RETENTION_MS
         run = replace(run, ended_at=now, next_attempt_at=None, heartbeat_by=None, run_until=None)
         if job is None or job.uid != run.uid:
             return run
         if notifies_of(run, job):
             self._queue.send([(notification_of(run, now), 0)])
-        return replace(run, expires_at=max(now + job.definition.history_retention_ms, needed_until))
+        # A retry may be on its way until the record would have expired, and must find that the run is over.
+        return replace(run, expires_at=max(now + job.definition.history_retention_ms, run.expires_at or 0))
 
 
 def not_cancelled(state: str) -> str:

@@ -12,6 +12,7 @@ from sweephand.base.timing import (
     DEADLINE_GRACE_MS,
     OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
+    TIMER_RETENTION_MS,
     UNKNOWN_GRACE_MS,
 )
 from sweephand.jobs.expiry import JobExpiry
@@ -19,7 +20,7 @@ from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.policy_names import PolicyKey
-from sweephand.model.run import Run
+from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
@@ -132,10 +133,19 @@ class Deliverer:
         if policy is None:
             return self._put_back(message, self._clock.now(), "postponed")
         key = PolicyKey(job.key.namespace, policy)
+        message = self._requeue.data.of_trigger(message, self._clock.now())
         return Outcome("in_line", into=LineWait(key, job.definition.priority, message))
 
     def _limited(self, limited: Limited, job: Job, permit: "Permit | None") -> Outcome:
-        """Put back a trigger that waits for its slot in an allowance."""
+        """Put back a trigger that waits for its slot in an allowance.
+
+        A copy of a trigger may wait for longer than the record of its run was to be kept. So after two weeks
+        each round reads the run.
+        """
+        if self._clock.now() - limited.message.trigger.armed_at >= TIMER_RETENTION_MS:
+            stored = self._runs.of(limited.message.trigger)
+            if is_over(limited.message, stored):
+                return Outcome("repeated", ended=mark_of(stored))
         self._retention.keep_job(job, limited.slot_at + job.definition.run_time_max_ms)
         message = self._claims.leaving(limited.message, permit)
         return self._put_back(message, message.not_before, limited.outcome)
@@ -218,6 +228,7 @@ class Deliverer:
             return self._put_back(waiting, until, "held")
         # Not in the line of a policy that the job has left. Nobody may look after that one any more.
         key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
+        waiting = self._requeue.data.of_trigger(waiting, until)
         return Outcome("held", into=LineWait(key, job.definition.priority, waiting))
 
     def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
@@ -250,6 +261,8 @@ class Deliverer:
         if admission.outcome == "wait":
             self._retention.keep_job(job, admission.recheck_at + job.definition.run_time_max_ms)
             message = self._claims.leaving(message, permit).waiting()
+            if message.attempt > 1:
+                self._retention.keep_run(self._runs.of(message.trigger))
             return self._put_back(message, admission.recheck_at, "waiting")
         if admission.outcome != "go":
             stored = self._claims.run_in_batch(message)
@@ -275,7 +288,9 @@ class Deliverer:
         # definition. A trigger that waited may have a copy, and so may one that two sweepers sent.
         is_claimed = message.attempt > 1 or message.crashes > 0 or message.is_owed or must_be_claimed
         is_claimed = is_claimed or message.trigger.rev != job.rev or self._is_left_by_a_fault(message)
-        expires_at = self._clock.now() + definition.history_retention_ms
+        now = self._clock.now()
+        self._retention.note_late_run(job, message.trigger.due_at, message.first_attempt_at or now)
+        expires_at = now + definition.history_retention_ms
         run = self._claims.run_of(message, expires_at, is_claimed=is_claimed)
         if is_claimed:
             run = started(run, message, self._clock.now())

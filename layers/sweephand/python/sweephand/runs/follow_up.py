@@ -110,6 +110,7 @@ class FollowUp:
             heartbeat_ms=definition.heartbeat_timeout_ms,
             heartbeat_by=now + definition.heartbeat_timeout_ms,
             run_until=run_until,
+            payload=self._requeue.data.of_run(run.uid, run.payload, run_until),
             # A run that is not over must keep its record, however short the job's history retention is.
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )

@@ -78,7 +78,7 @@ class Handlers:
     ) -> None:
         self._clock = clock
         self._job_reads = JobReads(jobs=jobs, clock=clock)
-        self._requeue = Requeue(queue=queue, timers=timers, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=timers, payloads=payloads, clock=clock)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
         expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
 

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.base.timing import API_LIMIT_MS
+from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.job import Job
 from sweephand.model.policy_names import Priority
@@ -43,8 +43,15 @@ def namespaces_from(namespaces: NamespaceStore, first: str, only: str | None) ->
         after = page.next
 
 
-def run_pages(runs: RunStore, job: Job, before: str, oldest_at: Instant) -> Iterator[RunPage]:
-    """The runs of this job behind the position `before`, up to the page that reaches back to `oldest_at`."""
+def run_pages(runs: RunStore, job: Job, before: str, since: Instant) -> Iterator[RunPage]:
+    """The runs of this job, behind the position `before`, that may have been under way at `since` or later.
+
+    Runs are listed by their due times. Most of them begin within an hour of it, so the last page reaches back
+    by that hour and the longest time of a run. If later ones may have been under way, all runs are returned.
+    """
+    oldest_at = since - job.definition.run_time_max_ms - ATTEMPT_DELAY_MAX_MS
+    if job.late_until is not None and job.late_until >= since:
+        oldest_at = 0
     following: str | None = before
     while following is not None:
         limit = _BATCH_RUNS_MAX if job.has_batches else PAGE_MAX

@@ -166,7 +166,7 @@ class Notifier:
         # trigger. The time at which the end was recorded would not do: it differs if the end is recorded
         # again after a crash.
         demand = Demand("chained", sha256(message.end_id.encode()).hexdigest()[:_TOKEN_LENGTH], link)
-        payload = stored_for(job, Payload.of(body_of(message).decode()), demand, self._payloads)
+        payload = stored_for(job, Payload.of(body_of(message).decode()), demand, self._payloads, now)
         # A batch can take hours. What follows it is due when it has ended, which is recorded once.
         due_at = message.trigger.due_at if message.batch_end is None else message.ended_at
         if job.series.batch is not None:

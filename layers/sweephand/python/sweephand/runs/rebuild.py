@@ -6,14 +6,23 @@ from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.flow_ports import NamespaceStore
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
-from sweephand.ports import ChangeStore, Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.ports import (
+    ChangeStore,
+    Clock,
+    JobStore,
+    LeaseStore,
+    PayloadStore,
+    Queue,
+    RunStore,
+    TimerStore,
+)
 from sweephand.runs.job_walk import (
     PAGE_MAX,
     awaited,
@@ -70,6 +79,7 @@ class Rebuilder:
         leases: LeaseStore,
         namespaces: NamespaceStore,
         queue: Queue,
+        payloads: PayloadStore,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -79,7 +89,7 @@ class Rebuilder:
         self._leases = leases
         self._namespaces = namespaces
         self._clock = clock
-        self._requeue = Requeue(queue=queue, timers=lambda: timers, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
 
     def rebuild(
         self, since: Instant, *, namespace: str | None = None, begun: JobProgress = BEGINNING
@@ -180,11 +190,9 @@ class Rebuilder:
         self, job: Job, since: Instant, begun: str, done: Rebuilt, is_over: Callable[[], bool]
     ) -> bool:
         """Send what the wheel held for the runs of a job; True if the time was up before the last run."""
-        definition = job.definition
-        oldest_at = since - definition.run_time_max_ms - ATTEMPT_DELAY_MAX_MS
-        for page in run_pages(self._runs, job, begun, oldest_at):
+        for page in run_pages(self._runs, job, begun, since):
             for run in page.runs:
-                message = awaited(run, job.shard, definition.priority)
+                message = awaited(run, job.shard, job.definition.priority)
                 if message is not None and message.not_before >= since:
                     self._requeue.send_at(message, job.shard)
                     done.runs += 1

@@ -12,7 +12,8 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
-from sweephand.ports import Clock, JobStore, Queue, RunStore
+from sweephand.ports import Clock, JobStore, PayloadStore, Queue, RunStore
+from sweephand.runs.kept_data import KeptData
 
 #: How many jobs or runs one read asks for.
 _PAGE_MAX: Final = 100
@@ -52,7 +53,10 @@ class Redriver:
     Two redrives of one failure make one round: both send the same attempt, and only one message can claim it.
     """
 
-    def __init__(self, *, jobs: JobStore, runs: RunStore, queue: Queue, clock: Clock) -> None:
+    def __init__(
+        self, *, jobs: JobStore, runs: RunStore, queue: Queue, payloads: PayloadStore, clock: Clock
+    ) -> None:
+        self._data = KeptData(payloads=payloads, clock=clock)
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
@@ -126,7 +130,7 @@ class Redriver:
         now = self._clock.now()
         messages = [_first_attempt_of_round(run, now, priority) for run, priority in runs]
         if messages:
-            self._queue.send([(message, 0) for message in messages])
+            self._queue.send([(self._data.of_trigger(message, now), 0) for message in messages])
 
 
 def _first_attempt_of_round(run: Run, now: Instant, priority: Priority) -> TriggerMessage:

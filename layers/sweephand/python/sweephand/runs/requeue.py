@@ -11,13 +11,25 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, Queue, TimerStore
+from sweephand.ports import Clock, PayloadStore, Queue, TimerStore
+from sweephand.runs.kept_data import KeptData
 
 
 class Requeue:
-    """Sends messages that wait. When a method returns, the message that it replaces may be acknowledged."""
+    """Sends messages that wait. When a method returns, the message that it replaces may be acknowledged.
 
-    def __init__(self, *, queue: Queue, timers: Callable[[], TimerStore], clock: Clock) -> None:
+    The data of a trigger is kept for as long as its message waits. `data` keeps it.
+    """
+
+    def __init__(
+        self,
+        *,
+        queue: Queue,
+        timers: Callable[[], TimerStore],
+        payloads: PayloadStore,
+        clock: Clock,
+    ) -> None:
+        self.data = KeptData(payloads=payloads, clock=clock)
         self._queue = queue
         self._timers = timers
         self._clock = clock
@@ -29,8 +41,13 @@ class Requeue:
         would deliver the message again and again until that instant.
         """
         is_early = not isinstance(message, RangeMessage) and until <= message.not_before
-        delay_ms = max(until - self._clock.now(), 0 if is_early else SECOND_MS)
+        now = self._clock.now()
+        delay_ms = max(until - now, 0 if is_early else SECOND_MS)
         delay_ms = min(delay_ms, QUEUE_DELAY_MAX_MS)
+        if isinstance(message, TriggerMessage):
+            message = self.data.of_trigger(message, now + delay_ms)
+        elif isinstance(message, RangeMessage):
+            message = self.data.of_range(message, now + delay_ms)
         self._queue.send([(message, delay_ms)])
 
     def await_commit(self, message: TriggerMessage | RangeMessage | WatchMessage, armed_at: Instant) -> None:
@@ -45,6 +62,8 @@ class Requeue:
 
         `shard` is the shard of its job.
         """
+        if isinstance(message, TriggerMessage):
+            message = self.data.of_trigger(message, message.not_before)
         delay_ms = message.not_before - self._clock.now()
         if delay_ms <= QUEUE_DELAY_MAX_MS:
             self._queue.send([(message, max(0, delay_ms))])

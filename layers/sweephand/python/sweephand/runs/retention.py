@@ -1,11 +1,12 @@
 """Keeping a job and the record of a run for as long as a trigger that waits needs them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, TIMER_RETENTION_MS
+from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS, AUDIT_ROUND_MS, TIMER_RETENTION_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.ports import Clock, Ids, JobStore, RunStore
@@ -33,29 +34,59 @@ class Retention:
 
         StoreError: the job may expire too early.
         """
-        stored: Job | None = job
         until = until + ATTEMPT_DELAY_MAX_MS
+
+        def kept(stored: Job) -> Job:
+            if stored.expires_at is None or stored.expires_at >= until:
+                return stored
+            return replace(stored, expires_at=min(until + stored.definition.put_off_ms, INSTANT_MAX))
+
+        self._change(job, kept)
+
+    def note_late_run(self, job: Job, due_at: Instant, began_at: Instant) -> None:
+        """Note in the job that a run is under way that began long after it was due.
+
+        Rebuilds and audits find runs by their due times, and look at all runs of such a job. One write covers
+        the late runs of a week. StoreError: they may not find the run.
+        """
+        if began_at - due_at <= ATTEMPT_DELAY_MAX_MS:
+            return
+
+        def noted(stored: Job) -> Job:
+            until = began_at + stored.definition.run_time_max_ms
+            if stored.late_until is not None and stored.late_until >= until:
+                return stored
+            return replace(stored, late_until=until + AUDIT_ROUND_MS)
+
+        self._change(job, noted)
+
+    def _change(self, job: Job, changed: Callable[[Job], Job]) -> None:
+        """Write what the function makes of a job, unless it leaves the job as it is."""
+        stored: Job | None = job
         for _ in range(_WRITES_MAX):
-            if stored is None or stored.uid != job.uid or stored.expires_at is None:
+            if stored is None or stored.uid != job.uid or (kept := changed(stored)) is stored:
                 return
-            if stored.expires_at >= until:
-                return
-            expires_at = min(until + stored.definition.put_off_ms, INSTANT_MAX)
-            kept = replace(stored, version=self._ids.token(), expires_at=expires_at)
-            if self._jobs.put(kept, stored.version):
+            if self._jobs.put(replace(kept, version=self._ids.token()), stored.version):
                 return
             stored = self._jobs.get(job.key)
         raise StoreError(f"{job.key} was changed {_WRITES_MAX} times between a read and a write")
 
     def keep_run(self, run: Run | None) -> None:
-        """Keep the record of a run whose next attempt a pause holds back, for two weeks from now.
+        """Keep the record of a run whose next attempt waits, for two weeks from now.
 
-        It writes only when less than half of that time is left. If another invocation changes the run at the
-        same moment, nothing is written.
+        The attempt may also be one whose function has crashed: its consumer may call back. It writes only
+        when less than half of that time is left. If another invocation changes the run at the same moment,
+        nothing is written.
         """
-        if run is None or run.state != "retrying" or run.expires_at is None:
-            return
         now = self._clock.now()
+        if run is None or run.expires_at is None or not _waits(run, now):
+            return
         if run.expires_at - now < TIMER_RETENTION_MS // 2:
             kept = replace(run, expires_at=now + TIMER_RETENTION_MS, version=self._ids.token())
             self._runs.move(kept, run)
+
+
+def _waits(run: Run, now: Instant) -> bool:
+    """Whether the next attempt of a run waits, or one whose claim is over."""
+    is_left = run.state == "claimed" and run.claimed_until is not None and run.claimed_until <= now
+    return run.state == "retrying" or is_left

@@ -65,6 +65,8 @@ class TriggerRanges:
             return Outcome("held")
         if job is not None:
             last = message.last
+            if last is not None:
+                message = self._requeue.data.of_range(message, last.at)
             message, timer = later_batch(message, job.shard, now)
             if timer is not None and last is not None:
                 # The job's expiry counts from the end of its series, which may be over.

@@ -37,6 +37,7 @@ class RepairUseCases:
             leases=ports.leases,
             namespaces=ports.namespaces,
             queue=ports.queue,
+            payloads=ports.payloads,
             clock=ports.clock,
         )
 
@@ -53,11 +54,11 @@ class RepairUseCases:
             leases=ports.leases,
             namespaces=ports.namespaces,
             queue=ports.queue,
+            payloads=ports.payloads,
             policies=ports.policies,
             lines=ports.policy_lines,
             work=ports.work,
             kept_jobs=ports.kept_jobs,
-            kept_payloads=ports.kept_payloads,
             clock=ports.clock,
         )
 
@@ -129,4 +130,6 @@ class RepairUseCases:
         from sweephand.runs.redrive import Redriver
 
         ports = self._ports
-        return Redriver(jobs=ports.jobs, runs=ports.runs, queue=ports.queue, clock=ports.clock)
+        return Redriver(
+            jobs=ports.jobs, runs=ports.runs, queue=ports.queue, payloads=ports.payloads, clock=ports.clock
+        )

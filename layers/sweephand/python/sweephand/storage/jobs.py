@@ -68,6 +68,7 @@ class JobItem(Item):
     resumed_at = IntegerAttribute(null=True, attr_name="resumed")
     counted_in = IntegerAttribute(null=True, attr_name="counted")
     has_batches = IntegerAttribute(null=True, attr_name="batches")
+    late_until = IntegerAttribute(null=True, attr_name="late")
     policy = UnicodeAttribute(null=True)
     priority = UnicodeAttribute(null=True)
 
@@ -228,6 +229,7 @@ def _item(job: Job) -> JobItem:
         resumed_at=job.resumed_at,
         counted_in=job.counted_in,
         has_batches=1 if job.has_batches else None,
+        late_until=job.late_until,
         policy=job.definition.policy,
         priority=job.definition.written.get("priority"),
         expires_at=_removal(job),
@@ -263,6 +265,7 @@ def _job(raw: RawItem) -> Job:
         resumed_at=item.resumed_at,
         counted_in=item.counted_in,
         has_batches=item.has_batches is not None,
+        late_until=item.late_until,
     )
 
 

@@ -30,3 +30,7 @@ class PayloadsInPlaces:
         discards it.
         """
         return any(each.discard(uid, ref) for each in self._places)
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Renew the payload in the first place in which it expires."""
+        return any(each.renew(uid, ref) for each in self._places)

@@ -15,7 +15,7 @@ from sweephand.storage import connect
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
-#: A lifecycle rule of the bucket removes objects with this tag 14 days after they were written.
+#: A lifecycle rule of the bucket removes objects with this tag PAYLOAD_KEPT_MS after they were written.
 DEAD_TAG: Final = "sweephand-state=dead"
 
 _CONTENT_TYPE: Final = "application/json"
@@ -55,7 +55,7 @@ class S3Payloads:
         """Copy the object onto itself, with the tag; return whether there is such an object.
 
         S3 counts the days of a lifecycle rule from when the object was written. If the tag were only added,
-        an object older than the rule's 14 days would be removed in the same night.
+        an object older than the rule's days would be removed in the same night.
         """
         return self._is_copied(_name(uid, ref), TaggingDirective="REPLACE", Tagging=DEAD_TAG)
 

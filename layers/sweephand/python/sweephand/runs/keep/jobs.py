@@ -20,8 +20,9 @@ from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages
 from sweephand.runs.kept_lines import KeptLines
 
-#: The states of runs that wait for something: a consumer, or their next attempt.
-_WAITING = ("running", "retrying")
+#: The states of runs whose records are kept: those of runs that wait for a consumer or for their next
+#: attempt, and those without which a trigger would be delivered that waits in a queue or a timer.
+_KEPT = ("running", "retrying", "cancelled", "skipped")
 
 #: So many filed revisions of a job are written before the time is asked again.
 _REVISIONS_MAX = 500
@@ -156,11 +157,10 @@ class JobKeeper:
         Without its record, an asynchronous run would not be found to have missed its deadline, and would not
         be retried.
         """
-        oldest_at = off_since - job.definition.run_time_max_ms - _RUNS_MS
-        for page in run_pages(self._runs, job, before, oldest_at):
+        for page in run_pages(self._runs, job, before, off_since - _RUNS_MS):
             now = self._clock.now()
             for run in page.runs:
-                if run.state not in _WAITING or run.expires_at is None:
+                if run.state not in _KEPT or run.expires_at is None:
                     continue
                 if run.expires_at < now + KEEP_ENDING_MS:
                     until = now + TIMER_RETENTION_MS
