@@ -36,6 +36,7 @@ def _resting(bill: Bill) -> dict[str, str]:
         "flow_alarm_dollars": alarms("HasFlowAlarms"),
         "queue_dollars": tables.dollars(added(queues=base.queues + 1)),
         "lane_dollars": tables.dollars(added(queues=base.queues + 2)),
+        "flow_and_lanes_dollars": tables.dollars(added(queues=base.queues + 3)),
         "snapshot_dollars": tables.dollars(snapshots),
         "snapshot_dollars_a_day": tables.dollars(snapshots / MONTH_DAYS),
     }

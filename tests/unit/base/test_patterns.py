@@ -76,6 +76,9 @@ AT_RUN_TIME: Final = {
     ("sweephand_client.tasks.jobs_file", "f'(?:{pattern})$'"): [
         r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)$"
     ],
+    ("sweephand_client.tasks.jobs_file", "pattern"): [
+        r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+    ],
 }
 
 

@@ -128,11 +128,10 @@ def split_stdin(command: str, dialect: Dialect) -> tuple[str, str | None]:
     The first `%` ends the command. Each further `%` is a new line, and the input ends with one. `\%` is a
     percent sign. Debian's cron also reads `\\` before the first `%` as one backslash (do_command.c).
     """
-    escaped = "[%\\\\]" if dialect == "debian" else "%"
     found = re.fullmatch(r"((?:[^%\\]|\\.)*\\?)%?(.*)", command, re.DOTALL)
     assert found, "every text matches"
     before, after = found.groups()
-    command = re.sub(rf"\\(?:({escaped})|(.))", lambda each: each[1] or each[0], before, flags=re.DOTALL)
+    command = re.sub(r"\\([%\\])", r"\1", before) if dialect == "debian" else before.replace(r"\%", "%")
     stdin = re.sub(r"\\%|%", lambda each: "%" if len(each[0]) > 1 else "\n", after)
     if stdin.rstrip("\\")[-1:] not in ("", "\n"):  # cron does not count backslashes at the end
         stdin += "\n"
