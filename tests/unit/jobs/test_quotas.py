@@ -279,6 +279,24 @@ def test_a_creation_whose_write_may_have_been_applied_keeps_its_place() -> None:
     assert count(world).used == len(names(world)) == 2
 
 
+def test_a_job_that_comes_back_after_its_deletion_is_corrected_by_the_next_count() -> None:
+    world = world_with(jobs_max=2)
+    settle(world)
+    world.put("a", dueTime="9h")
+    stored = world.stored("a")
+    world.delete("a")
+    assert world.jobs.put(stored, None)  # the SDK repeats the creation, whose answer was lost
+    world.put("b", dueTime="9h")
+    world.put("c", dueTime="9h")
+    assert (count(world).used, len(names(world))) == (2, 3)
+    world.clock.time += RECOUNT_AFTER_MS + 1
+    for _ in range(2):  # the first begins a new count, and the second ends it
+        with pytest.raises(QuotaError):
+            world.put("d", dueTime="9h")
+        world.clock.time += RECOUNT_AFTER_MS + 1
+    assert count(world).used == 3
+
+
 def test_an_invalid_job_takes_no_place() -> None:
     world = world_with(jobs_max=10)
     settle(world)

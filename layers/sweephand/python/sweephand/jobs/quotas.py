@@ -5,7 +5,8 @@ jobs were counted: some four minutes after the limit was set. A deleted job free
 is certain that the job is counted (JobCount.has_counted). A creation may be refused although a place is free,
 because a job that has expired keeps its place until the jobs are counted anew. That takes up to ten minutes,
 and needs creations that ask for a place. If two callers delete one job at the same moment, both may free its
-place. Then the namespace can have one job too many, until a count that begins later has ended.
+place. The SDK may repeat a creation whose answer was lost, and bring back a job that was deleted meanwhile.
+In both cases the namespace can have one job too many, until a count that begins later has ended.
 """
 
 from collections.abc import Callable
