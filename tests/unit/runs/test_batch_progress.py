@@ -188,7 +188,7 @@ def test_a_trigger_that_sweephand_gives_up_counts_as_failed_though_its_run_has_n
 
 
 @pytest.mark.parametrize("is_paused", [False, True])
-def test_a_function_that_dies_while_it_cancels_a_run_leaves_no_batch_open(is_paused: bool) -> None:
+def test_a_function_that_dies_while_it_cancels_a_run_leaves_no_batch_open(*, is_paused: bool) -> None:
     world = begun(2, retry={"initialDelay": "9h"})
     world.consumers.answering = lambda each: Answer(succeeded=each.trigger.index > 0, code=503)
     world.run_until(DUE + SECOND_MS)
