@@ -68,11 +68,9 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     mode = catchup.get("mode", "latest")
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
 
-    recorded_at = _skipped_at(tale, life, reign, due_at)
-
     def is_late(due_at: int) -> bool:
-        found_at = max(_found_at(tale, life, reign, due_at) or 0, recorded_at or 0)
-        return found_at - due_at > window_ms - SKEW_MS
+        found_at = _found_at(tale, life, reign, due_at)
+        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
 
     if mode == "all" or not is_late(due_at):
         return False
@@ -94,30 +92,11 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 
-def _skipped_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
-    """Return when a sweep recorded that it skips a misfire, before anybody put its timer off.
-
-    That sweep may have crashed before it committed the cursor. If the timer is put off after that, its copy
-    counts as less late.
-    """
-    stored = [each for each in tale.runs_at(life.uid, due_at) if each.reason == "misfire"]
-    if not stored or stored[0].owner != reign.rev:
-        return None
-    timer = _last_timer(tale, life, reign, due_at)
-    copies = [
-        each
-        for each in tale.timers
-        if timer is not None
-        and each.put_off_by_ms
-        and (each.uid, each.rev, each.first_due_at) == (life.uid, reign.rev, timer.first_due_at)
-    ]
-    return stored[0].at if all(each.at > stored[0].at for each in copies) else None
-
-
 def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
     """Return when a sweep was done with an occurrence.
 
-    That is when the cursor passed its timer or the timer's last copy, less the copy's last wait.
+    That is when the cursor passed its timer. A copy counts from its first judgement, or without its last
+    wait.
     """
     timer = _last_timer(tale, life, reign, due_at)
     if timer is None:
@@ -125,7 +104,7 @@ def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
     waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
     return next(
         (
-            each.at - waited_ms
+            each.at - waited_ms if timer.judged_at is None else timer.judged_at
             for each in tale.cursors.get(timer.shard, [])
             if each.has_passed(timer.place)
             or (each.place == timer.place and each.within_at is not None and each.within_at >= due_at)
