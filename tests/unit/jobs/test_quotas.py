@@ -160,6 +160,22 @@ def test_a_creation_during_the_count_is_counted_whatever_the_count_has_seen() ->
     assert count(world).used >= len(names(world))
 
 
+def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> None:
+    world = world_with(jobs_max=1)
+    world.namespaces._counts.clear()
+    other = world.app(world.api_clock).namespaces.quotas
+
+    def announce(call: str) -> None:
+        if call == "after namespaces.job_count":
+            world.announce = lambda _: None
+            other.reserve("ns")  # its job is not stored yet
+
+    world.announce = announce
+    with pytest.raises(QuotaError):
+        world.put("a", dueTime="9h")
+    assert count(world).used == 1
+
+
 def test_a_deletion_during_a_new_count_frees_no_place_twice() -> None:
     world = world_with(jobs_max=10)
     settle(world)

@@ -142,7 +142,9 @@ class Quotas:
         """The count as it is stored, after a new one was begun or ended if it is time for that."""
         now, stored = self._clock.now(), self._namespaces.job_count(namespace)
         if stored is None:
-            self.begin(namespace)
+            begun = JobCount("", 0).begun(self._stored_jobs(namespace, now), now, self._ids.token())
+            # If another process was faster, creations have taken places in its count by now.
+            self._namespaces.put_job_count(namespace, begun, None)
             return self._stored(namespace)
         if stored.is_countable(now):
             jobs = self._stored_jobs(namespace, now, besides=stored.generation)
