@@ -92,4 +92,5 @@ class Limits:
     @property
     def in_calm(self) -> "Limits":
         """The limits when the calm has begun."""
-        return Limits(*(CALM_PER_MINUTE if each else 0 for each in (self.stack, self.namespace)))
+        stack, namespace = (CALM_PER_MINUTE if each else 0 for each in (self.stack, self.namespace))
+        return Limits(stack, namespace)
