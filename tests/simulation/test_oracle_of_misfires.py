@@ -64,7 +64,8 @@ def test_a_misfire_may_be_skipped_for_a_trigger_that_crashed_its_functions() -> 
         story = without_run(story, due_s)
     assert not_requested(complaints(story))
     reason = "Sweephand failed to handle it: 5 functions crashed while handling it."
-    said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason))
+    crashes = (Mishap(NOON + 790_000 + each, "kill", "deliver 1 runs.claim") for each in range(5))
+    said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason), *crashes)
     assert not not_requested(said)
 
 
