@@ -18,7 +18,7 @@ from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT
 from tests.simulation.oracle.switch import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.batch_events import BatchTold
-from tests.simulation.traces.trace import Mishap, Requested, RunStored, Written
+from tests.simulation.traces.trace import Mishap, Requested, RunStored, Told, Written
 
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
@@ -32,6 +32,9 @@ READ_BEFORE_MS = 100_000
 #: How long a function that has recorded an end may take until the notification leaves. All retries of a
 #: notification are over within this time.
 TELLING_MS = 600_000
+
+#: The same where nothing fails.
+TOLD_IN_CALM_MS = 60_000
 
 #: A message that was received in vain, because Lambda had no function for it, comes again within this time.
 IN_VAIN_MS = 240_000
@@ -152,6 +155,19 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
         if not is_given_up and _is_owed(tale, end, at, on_complete):
             what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
             yield f"{what}, and no notification left"
+
+
+def ends_are_told_soon_in_calm(tale: Tale) -> Iterator[str]:
+    """In the calm, the notification of an end leaves soon after it. A chain may wait for its turn."""
+    if tale.echo_ends_at is None:
+        return
+    left_at: dict[End, int] = {}
+    for each in tale.of(Told):
+        left_at.setdefault(End(each.uid, each.trigger_id, each.attempts, each.state), each.at)
+    for end, at in _ends(tale):
+        if at > tale.echo_ends_at and left_at.get(end, at) - at > TOLD_IN_CALM_MS:
+            what = f"{end.trigger_id} {end.state} at {told(at)}"
+            yield f"{what}, and its notification left at {told(left_at[end])}"
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:

@@ -211,9 +211,7 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
 
 def _is_lost(tale: Tale, trigger_id: str) -> bool:
     """Whether a timer of the trigger's next attempt was in the wheel when the wheel was lost."""
-    timers = (
-        each for each in tale.of(TimerStored) if each.kind == "retry" and trigger_id in each.sort_key
-    )
+    timers = (each for each in tale.of(TimerStored) if each.kind == "retry" and trigger_id in each.sort_key)
     return any(each.at <= loss.at for each in timers for loss in tale.losses)
 
 

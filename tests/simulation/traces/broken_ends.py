@@ -134,6 +134,12 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     # A notification is of an end that has happened.
     (told_of, changed(of(Told, trigger_id=TRIGGER), state="failed"), "it had not"),
     (told_of, with_(notice(180, late_ms=5)), "it had not"),
+    # In the calm nothing excuses a late notification, and the oracle once asked for none within any time.
+    (
+        told_of,
+        changed(of(Told, trigger_id=f"u1-{NOON + 240_000}-0"), at=NOON + 301_000),
+        "and its notification left at",
+    ),
     (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
     # All notifications of an end have one id.
     (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was notified under"),
