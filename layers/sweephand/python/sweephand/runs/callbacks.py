@@ -170,10 +170,11 @@ class Callbacks:
         Nothing else does so soon: the run's retry can be days ahead, or wait in a line. The check comes when
         this request is over.
         """
+        assert run.owner is not None, "a record has an author"
         check = DeadlineMessage(
             trigger_of(run),
             run.attempts,
-            run.owner or "",
+            run.owner,
             0 if job is None else job.shard,
             self._clock.now() + API_LIMIT_MS + DEADLINE_GRACE_MS,
             permit=run.permit,
