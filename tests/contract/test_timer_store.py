@@ -64,6 +64,7 @@ def test_an_empty_shard_has_no_page(timers: TimerStore) -> None:
         timer(sequence=10**9),
         timer()._replace(put_off_to=NOON + 400_000),
         timer()._replace(put_off_to=NOON + 400_000, may_be_repeated=True),
+        timer()._replace(put_off_to=NOON + 400_000, judged_at=NOON + 100_000),
         timer()._replace(catchup=CatchUpPolicy("none", 120_000), followed_at=NOON + HOUR_MS),
         batch_timer(),
         batch_timer(0),

@@ -10,7 +10,7 @@ from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
 from sweephand.model.admin_change import AdminChange
-from sweephand.model.allowance import Allowance, first_slot, step_us_of
+from sweephand.model.allowance import Allowance, Slots, next_slots, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
@@ -39,11 +39,12 @@ class MemoryAllowances:
     def get(self, bucket: str) -> Allowance | None:
         return self._allowances.get(bucket)
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
+    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> Slots:
         with self._lock:
-            first_us = first_slot(self._allowances.get(bucket), now, per_minute)
-            self._allowances[bucket] = Allowance(first_us + count * step_us_of(per_minute), per_minute)
-            return first_us
+            slots = next_slots(self._allowances.get(bucket), now, per_minute)
+            next_us = slots.first_us + count * step_us_of(per_minute)
+            self._allowances[bucket] = Allowance(next_us, per_minute, slots.epoch)
+            return slots
 
 
 class MemoryPolicies:

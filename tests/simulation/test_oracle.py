@@ -241,6 +241,21 @@ BROKEN: list[tuple[Callable[[], list[Event]], Doctoring, str]] = [
         ),
         "and nothing follows",
     ),
+    # A pause holds no run that a caller has asked for by hand.
+    (
+        retried,
+        lambda events: in_order(
+            (
+                replace(each, trigger_id=f"{UID}-manual-{NOON + 180_000}-0-abc")
+                if isinstance(each, Requested | Concluded) and str(NOON + 180_000) in each.trigger_id
+                else each
+                for each in without(of(Requested, attempt=3), of(Concluded, attempt=3))(events)
+            ),
+            written("pause", "1-a", 1_100, paused_at=NOON + 1_100_000, cut=NOON + 5, since=NOON - 1),
+            answered("patch", "1-a", 1_900),
+        ),
+        f"manual-{NOON + 180_000}-0-abc was last tried",
+    ),
     (
         retried,
         lambda events: in_order(

@@ -95,3 +95,48 @@ def test_a_run_may_stay_claimed_if_the_store_fails_while_a_function_gives_it_up(
     story = with_(Buried(buried_at, first.trigger_id, reason), claim, *faults)(begun(every_minute()))
     complaint = [each for each in complaints(story) if "is claimed since" in each]
     assert bool(complaint) != is_excused, complaint
+
+
+def lost_trigger(*more: Event) -> list[str]:
+    """The complaints about a story in which no request left for the trigger of the fifth minute."""
+    run_id = f"{NOON + 300_000}-0"
+    story = without(of(Requested, due_s=300), of(RunStored, run_id=run_id))(every_minute())
+    told = [each for each in story if not isinstance(each, Concluded) or run_id not in each.trigger_id]
+    return [each for each in complaints(with_(*more)(told)) if "no request left for it" in each]
+
+
+def buried(reason: str) -> Buried:
+    return Buried(NOON + 700_000, f"{UID}-{NOON + 300_000}-0", reason)
+
+
+CRASHED = "Sweephand failed to handle it: 5 functions crashed while handling it."
+FAULTY = "Sweephand failed to handle it 60 times, the last time with: StoreError"
+
+
+@pytest.mark.parametrize(
+    ("reason", "mishaps", "is_excused"),
+    [
+        (FAULTY, [("throttle", 61)], True),
+        (FAULTY, [("throttle", 60)], False),
+        # The oracle once excused any dead letter of a world with so many mishaps.
+        ("Attempt 1 of 1 failed: Response 503.", [("throttle", 61)], False),
+        (CRASHED, [("kill", 5)], True),
+        (CRASHED, [("pause of 270000 ms", 5)], True),
+        # It also excused a trigger that no crash can explain.
+        (CRASHED, [], False),
+        (CRASHED, [("kill", 4), ("throttle", 70)], False),
+    ],
+)
+def test_a_lost_trigger_is_excused_by_as_many_faults_or_crashes_as_that_takes(
+    reason: str, mishaps: list[tuple[str, int]], *, is_excused: bool
+) -> None:
+    happened = [
+        Mishap(NOON + 650_000 + number, kind, "deliver 1 runs.claim")
+        for kind, count in mishaps
+        for number in range(count)
+    ]
+    assert bool(lost_trigger(buried(reason), *happened)) == (not is_excused)
+
+
+def test_a_lost_trigger_that_crashed_a_function_itself_is_excused() -> None:
+    assert not lost_trigger(buried(CRASHED), *killed(f"{UID}-{NOON + 300_000}-0", 1))

@@ -24,5 +24,10 @@ def test_the_limit_holds_for_all_the_time_that_has_passed_and_some_minutes_more(
     assert exceeds(LimitSet(NOON, 10), size=allowed + 1)
 
 
+def test_a_flood_of_less_than_four_minutes_is_named() -> None:
+    # A change of a limit once released as many, and the oracle allowed four minutes more than had passed.
+    assert exceeds(LimitSet(NOON, 10), size=10 * 5)
+
+
 def test_another_limit_begins_anew() -> None:
     assert not exceeds(LimitSet(NOON, 1), LimitSet(NOON + 119_000, 100), size=200)

@@ -4,9 +4,18 @@ from collections.abc import Callable
 
 import pytest
 from tests.simulation.traces.broken_losses import AT_S, BEGUN_ANEW, BROKEN_LOSSES, REBUILT, lost
-from tests.simulation.traces.doctored import Doctoring, complaints, with_
-from tests.simulation.traces.stories import every_minute
-from tests.simulation.traces.trace import Event
+from tests.simulation.traces.doctored import Doctoring, complaints, of, with_, without
+from tests.simulation.traces.stories import (
+    NOON,
+    UID,
+    answered,
+    deleted,
+    every_minute,
+    in_order,
+    retried,
+    timer,
+)
+from tests.simulation.traces.trace import Concluded, Event, Requested, RunStored
 
 
 @pytest.mark.parametrize(("story", "mutation", "expected"), BROKEN_LOSSES)
@@ -20,3 +29,18 @@ def test_a_chain_that_ends_with_the_table_is_named(
 def test_a_rebuild_makes_the_chain_whole_and_cursors_begin_anew() -> None:
     assert complaints(every_minute()) == []
     assert complaints(with_(lost(AT_S), REBUILT, BEGUN_ANEW)(every_minute())) == []
+
+
+def deleted_while_retrying(*more: Event) -> list[str]:
+    """The complaints about a job that was deleted while a run of it was to be tried again."""
+    untried = without(of(Requested, attempt=3), of(Concluded, attempt=3), of(RunStored, attempts=3))
+    story = in_order(untried(retried()), deleted(400), answered("delete", "", 1_900), more)
+    return [each for each in complaints(story) if "is retrying, and its job was deleted" in each]
+
+
+def test_a_retry_that_was_not_in_the_wheel_ends_with_its_job_although_the_table_was_lost() -> None:
+    assert deleted_while_retrying()
+    # The oracle once excused every run of a world that had lost its table.
+    assert deleted_while_retrying(lost(AT_S))
+    retry = timer(380, at_s=195, kind="retry", what=f"{UID}-{NOON + 180_000}-0")
+    assert not deleted_while_retrying(retry, lost(AT_S))

@@ -37,9 +37,11 @@ def not_requested(said: list[str]) -> bool:
     return any("no request left for it" in each for each in said)
 
 
-def test_a_record_from_before_the_timer_was_put_off_is_believed() -> None:
+def test_a_timer_that_was_put_off_is_as_late_as_at_its_first_judgement() -> None:
     record = misfire(300, late_ms=WINDOW_MS + 20_000)
-    assert complaints(without_run(put_off(copied_s=500), 300), record) == []
+    assert complaints(without_run(put_off(copied_s=500, judged_s=440), 300), record) == []
+    said = complaints(without_run(put_off(copied_s=500, judged_s=310, found_s=900), 300), record)
+    assert not_requested(said)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,8 @@ def test_a_misfire_may_be_skipped_for_a_trigger_that_crashed_its_functions() -> 
         story = without_run(story, due_s)
     assert not_requested(complaints(story))
     reason = "Sweephand failed to handle it: 5 functions crashed while handling it."
-    said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason))
+    crashes = (Mishap(NOON + 790_000 + each, "kill", "deliver 1 runs.claim") for each in range(5))
+    said = complaints(story, Buried(NOON + 800_000, f"{UID}-{NOON + 720_000}-0", reason), *crashes)
     assert not not_requested(said)
 
 

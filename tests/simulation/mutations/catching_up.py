@@ -11,6 +11,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.outcome import Outcome
+from sweephand.wheel import span
 
 
 @mutation("The delivery function decides on catch-up, so a trigger that had to wait becomes a misfire")
@@ -31,8 +32,17 @@ def catches_up_at_delivery() -> Iterator[None]:
 
 @mutation(
     "An occurrence that fell due while its timer was put off is a misfire",
-    shown_by="tests/unit/wheel/test_expand.py::test_a_timer_that_was_put_off_makes_no_misfire_and_an_outage_after_it_does",
+    shown_by="tests/unit/wheel/test_expand.py::test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_time",
 )
 def counts_the_time_that_a_timer_was_put_off_by() -> Iterator[None]:
     with patch.object(OccurrenceTimer, "put_off_by_ms", property(lambda _: 0)):
+        yield
+
+
+@mutation(
+    "The copy of a timer that was put off is judged anew",
+    shown_by="tests/unit/wheel/test_expand.py::test_a_sweeper_that_crashed_and_the_copy_of_its_timer_decide_the_same",
+)
+def judges_copies_anew() -> Iterator[None]:
+    with patch.object(span, "JUDGEMENT_KEPT_MS", 0):
         yield

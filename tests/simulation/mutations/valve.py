@@ -58,6 +58,15 @@ def counts_what_waits_again() -> Iterator[None]:
 
 
 @mutation(
+    "A slot of an earlier epoch of an allowance counts",
+    shown_by="tests/unit/runs/test_valve.py::test_a_changed_limit_never_releases_more_than_the_larger_of_both",
+)
+def honours_slots_of_earlier_epochs() -> Iterator[None]:
+    with patch.object(Valve, "_holds", lambda *_: True):
+        yield
+
+
+@mutation(
     "A trigger that waits keeps its slot when the limit is changed",
     shown_by="tests/unit/runs/test_valve.py::test_a_raised_limit_applies_within_15_minutes_to_those_that_wait",
 )

@@ -14,11 +14,11 @@ from tests.simulation.oracle.chains import (
 )
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
-from tests.simulation.oracle.runs import OUR_FAULT
+from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT
 from tests.simulation.oracle.switch import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.batch_events import BatchTold
-from tests.simulation.traces.trace import Mishap, Requested, RunStored, Written
+from tests.simulation.traces.trace import Mishap, Requested, RunStored, Told, Written
 
 #: The states in which a run is over.
 OVER = {"succeeded", "failed", "skipped", "cancelled"}
@@ -32,6 +32,9 @@ READ_BEFORE_MS = 100_000
 #: How long a function that has recorded an end may take until the notification leaves. All retries of a
 #: notification are over within this time.
 TELLING_MS = 600_000
+
+#: The same where nothing fails.
+TOLD_IN_CALM_MS = 60_000
 
 #: A message that was received in vain, because Lambda had no function for it, comes again within this time.
 IN_VAIN_MS = 240_000
@@ -47,9 +50,18 @@ def cancelled_runs_stay_cancelled(tale: Tale) -> Iterator[str]:
         if cancelled_at is None:
             continue
         for request in tale.requests_of.get(f"{uid}-{run_id}", []):
-            if request.at > cancelled_at and (request.attempt > 1 or request.token is not None):
+            is_unclaimed = request.attempt == 1 and request.token is None
+            if request.at > cancelled_at and not (is_unclaimed and _may_be_doubled(tale, request.at)):
                 what = f"{request.name}: attempt {request.attempt} of {request.trigger_id}"
                 yield f"{what} left at {told(request.at)}; its run was cancelled at {told(cancelled_at)}"
+
+
+def _may_be_doubled(tale: Tale, by: int) -> bool:
+    """Whether a mishap may have made a second message of a trigger by then."""
+    mishaps = tale.of(Mishap)
+    return bool(tale.losses) or any(
+        each.at <= by and not each.kind.startswith(DOUBLE_NOTHING) for each in mishaps
+    )
 
 
 def only_redrives_take_up_what_failed(tale: Tale) -> Iterator[str]:
@@ -143,6 +155,19 @@ def every_end_is_told(tale: Tale) -> Iterator[str]:
         if not is_given_up and _is_owed(tale, end, at, on_complete):
             what = f"{life.name}: {end.trigger_id} {end.state} after attempt {end.attempts} at {told(at)}"
             yield f"{what}, and no notification left"
+
+
+def ends_are_told_soon_in_calm(tale: Tale) -> Iterator[str]:
+    """In the calm, the notification of an end leaves soon after it. A chain may wait for its turn."""
+    if tale.echo_ends_at is None:
+        return
+    left_at: dict[End, int] = {}
+    for each in tale.of(Told):
+        left_at.setdefault(End(each.uid, each.trigger_id, each.attempts, each.state), each.at)
+    for end, at in _ends(tale):
+        if at > tale.echo_ends_at and left_at.get(end, at) - at > TOLD_IN_CALM_MS:
+            what = f"{end.trigger_id} {end.state} at {told(at)}"
+            yield f"{what}, and its notification left at {told(left_at[end])}"
 
 
 def only_ends_are_told(tale: Tale) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.simulation.oracle.lives import Life
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import Deleted, Removed, RunStored, TimerStored
+from tests.simulation.traces.trace import Deleted, Removed, RunStored
 
 #: Two clocks differ by up to this much, so a change may be dated so much later or earlier than it was made.
 CLOCKS_MS = 90_000
@@ -104,9 +104,9 @@ def _contradictions(
 def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> bool:
     """Whether a trigger was skipped after a delivery that left no record, so that nothing told of it.
 
-    Its job keeps no record of successes, and its first attempt was not claimed. After a loss of timers, or if
-    its timer was put off and the sweeper died before its commit, a sweeper may find the trigger again and
-    skip it by the rules of catch-up. A copy of its message may be skipped by those of overlap.
+    Its job keeps no record of successes, and its first attempt was not claimed. After a loss of timers, a
+    sweeper may find the trigger again and skip it by the rules of catch-up. A copy of its message may be
+    skipped by those of overlap.
     """
     requests = tale.requests_of[f"{life.uid}-{run_id}"]
     stored = tale.runs_of.get((life.uid, run_id), [])
@@ -116,9 +116,7 @@ def _was_skipped_again(tale: Tale, life: Life, run_id: str, verdict: str) -> boo
         return False
     if verdict == "overlap":
         return bool(stored)
-    timers = (each for each in tale.of(TimerStored) if each.uid == life.uid and each.put_off_by_ms)
-    was_put_off = any(each.first_due_at <= requests[0].due_at for each in timers)
-    return verdict == "misfire" and (bool(tale.losses) or was_put_off)
+    return verdict == "misfire" and bool(tale.losses)
 
 
 def _of_record(record: RunStored) -> str:

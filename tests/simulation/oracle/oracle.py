@@ -121,6 +121,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     ends.redrives_are_attempted,
     ends.what_was_asked_with_stays,
     ends.every_end_is_told,
+    ends.ends_are_told_soon_in_calm,
     ends.only_ends_are_told,
     ends.ends_have_one_identity,
     ends.on_error_is_heeded,

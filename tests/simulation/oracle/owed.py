@@ -1,5 +1,6 @@
 """What a job owes: the due times of its revisions, without those that the protocol excuses."""
 
+import re
 from collections.abc import Iterator
 
 from tests.simulation.oracle.enumeration import length_ms
@@ -11,6 +12,13 @@ from tests.simulation.traces.trace import Mishap, TimerStored
 
 #: After this many failures to handle a message, Sweephand gives it up.
 FAULTS_MAX = 60
+
+#: The reason of a message that Sweephand failed to handle so often.
+FAULTY = re.compile(r"Sweephand failed to handle it \d+ times")
+
+#: What makes a message come again without an end: as many of these as Sweephand counts crashes.
+DEATHS = ("kill", "time limit", "pause", "received in vain")
+CRASHES_MAX = 5
 
 #: The reasons of a message over which too many processes died, by SQS and by Sweephand.
 CRASHED = ("received ", "Sweephand failed to handle it: ")
@@ -48,18 +56,27 @@ def is_excused(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether the trace explains that no request left for an owed due time."""
     if f"{life.uid}-{due_at}-0" in tale.ended_by_hand:
         return True
-    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
-    if reasons and len(tale.of(Mishap)) > FAULTS_MAX:
-        return True
-    if any(reason.startswith(CRASHED) for reason in reasons) or any(
-        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.ranges_buried
-    ):
-        # The message is given up, because too many processes died while they handled it.
+    if _is_given_up(tale, life, due_at):
         return True
     has_overlap = any(write.definition.get("overlap", "allow") != "allow" for write in life.writes)
     if has_overlap and any(each.reason == "overlap" for each in tale.runs_at(life.uid, due_at)):
         return True
     return may_be_misfire(tale, life, reign, due_at)
+
+
+def _is_given_up(tale: Tale, life: Life, due_at: int) -> bool:
+    """Whether the message was given up, and the trace has as many faults or deaths as that takes."""
+    reasons = [tale.buried[each] for each in tale.buried if life.uid in each and str(due_at) in each]
+    mishaps = tale.of(Mishap)
+    if any(FAULTY.match(each) for each in reasons) and len(mishaps) > FAULTS_MAX:
+        return True
+    is_crashed = any(reason.startswith(CRASHED) for reason in reasons) or any(
+        uid == life.uid and first <= due_at <= last for uid, (first, last) in tale.ranges_buried
+    )
+    # A worker of a line that finds an abandoned claim counts a crash of each trigger that may have begun.
+    deaths = [each for each in mishaps if each.kind.startswith(DEATHS)]
+    is_own = any(f"{life.uid}-{due_at}" in each.where for each in deaths)
+    return is_crashed and (is_own or len(deaths) >= CRASHES_MAX)
 
 
 def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
@@ -68,11 +85,9 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     mode = catchup.get("mode", "latest")
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
 
-    recorded_at = _skipped_at(tale, life, reign, due_at)
-
     def is_late(due_at: int) -> bool:
-        found_at = max(_found_at(tale, life, reign, due_at) or 0, recorded_at or 0)
-        return found_at - due_at > window_ms - SKEW_MS
+        found_at = _found_at(tale, life, reign, due_at)
+        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
 
     if mode == "all" or not is_late(due_at):
         return False
@@ -94,30 +109,11 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 
-def _skipped_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
-    """Return when a sweep recorded that it skips a misfire, before anybody put its timer off.
-
-    That sweep may have crashed before it committed the cursor. If the timer is put off after that, its copy
-    counts as less late.
-    """
-    stored = [each for each in tale.runs_at(life.uid, due_at) if each.reason == "misfire"]
-    if not stored or stored[0].owner != reign.rev:
-        return None
-    timer = _last_timer(tale, life, reign, due_at)
-    copies = [
-        each
-        for each in tale.timers
-        if timer is not None
-        and each.put_off_by_ms
-        and (each.uid, each.rev, each.first_due_at) == (life.uid, reign.rev, timer.first_due_at)
-    ]
-    return stored[0].at if all(each.at > stored[0].at for each in copies) else None
-
-
 def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
     """Return when a sweep was done with an occurrence.
 
-    That is when the cursor passed its timer or the timer's last copy, less the copy's last wait.
+    That is when the cursor passed its timer. A copy counts from its first judgement, or without its last
+    wait.
     """
     timer = _last_timer(tale, life, reign, due_at)
     if timer is None:
@@ -125,7 +121,7 @@ def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
     waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
     return next(
         (
-            each.at - waited_ms
+            each.at - waited_ms if timer.judged_at is None else timer.judged_at
             for each in tale.cursors.get(timer.shard, [])
             if each.has_passed(timer.place)
             or (each.place == timer.place and each.within_at is not None and each.within_at >= due_at)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import LineStored, Mishap, Requested
+from tests.simulation.traces.trace import LineStored, Mishap, Requested, TimerStored
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
 #: the next.
@@ -53,6 +53,9 @@ KILLS = "making a request of "
 
 #: Mishaps after which no trigger travels in two messages. Each message counts its own crashes.
 DOUBLE_NOTHING = ("delay", "stumble", "shortage", "received in vain", "no ticks", "raised shards")
+
+#: What follows the uid in the id of a trigger that no pause holds.
+EXEMPT_FROM_PAUSE = ("-manual-", "-backfill-")
 
 #: How long a message waits in the queue at most. Longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
@@ -174,7 +177,9 @@ def every_trigger_ends(tale: Tale) -> Iterator[str]:
     for trigger_id, requests in tale.requests_of.items():
         first = requests[0]
         life = tale.lives.get(first.uid)
-        if life is None or life.deleted_at is not None or life.is_held or first.due_at > tale.through:
+        if life is None or life.deleted_at is not None or first.due_at > tale.through:
+            continue
+        if life.is_held and not trigger_id.startswith(EXEMPT_FROM_PAUSE, len(first.uid)):
             continue
         has_succeeded = any(each.outcome == "succeeded" for each in tale.conclusions_of.get(trigger_id, []))
         if has_succeeded or trigger_id in tale.buried or _is_over(tale, first):
@@ -194,7 +199,7 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
         last, life, trigger_id = stored[-1], tale.lives.get(uid), f"{uid}-{run_id}"
         if last.state != "retrying" or life is None or life.deleted_at is None:
             continue
-        if any(last.at <= loss.at for loss in tale.losses):
+        if _is_lost(tale, trigger_id):
             # A rebuild arms jobs. The retry of a deleted job is lost with its timer, and its record expires.
             continue
         # The function that recorded it may have been slow: the retry came before, and found nothing to end.
@@ -202,6 +207,12 @@ def runs_end_with_their_job(tale: Tale) -> Iterator[str]:
         if is_before and trigger_id not in tale.buried and not _is_waiting(tale, trigger_id):
             deleted_at = told(life.deleted_at)
             yield f"{last.name}: run {trigger_id} is retrying, and its job was deleted at {deleted_at}"
+
+
+def _is_lost(tale: Tale, trigger_id: str) -> bool:
+    """Whether a timer of the trigger's next attempt was in the wheel when the wheel was lost."""
+    timers = (each for each in tale.of(TimerStored) if each.kind == "retry" and trigger_id in each.sort_key)
+    return any(each.at <= loss.at for each in timers for loss in tale.losses)
 
 
 def _is_over(tale: Tale, request: Requested) -> bool:

@@ -42,7 +42,8 @@ def what_is_missed_is_told(tale: Tale) -> Iterator[str]:
             first = next(missed, None)
             if first is None or _is_given_up(tale, life):
                 continue
-            if not any(each.rev == reign.rev and each.first_due_at <= first for each in alerts):
+            told_of = (each for each in alerts if each.rev == reign.rev)
+            if not any(each.first_due_at <= max(first, _counted_from(each, after_ms)) for each in told_of):
                 what = f"{life.name}: the trigger of {told(first)} (revision {reign.rev}) has not succeeded"
                 yield f"{what} within {after_ms} ms; no alert left"
 
@@ -63,8 +64,16 @@ def only_what_is_missed_is_told(tale: Tale) -> Iterator[str]:
                 yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which is not watched"
             elif _is_fine(tale, life.uid, due_at, after_ms, _since(life, reign) + SKEW_MS, by=known_by):
                 yield f"{alert.name}: {alert.alert_id} is about {told(due_at)}, which was fine in time"
+        if alert.first_due_at < _counted_from(alert, after_ms):
+            yield f"{alert.name}: {alert.alert_id} counts from {told(alert.first_due_at)}: over two hours"
         if alert.missed > sum(alert.first_due_at <= due_at for due_at in dues):
             yield f"{alert.name}: {alert.alert_id} counts {alert.missed} triggers; fewer were due"
+
+
+def _counted_from(alert: Alerted, after_ms: int) -> int:
+    """Return the first due time that an alert counts: that of the clock hour before its last deadline's."""
+    deadline_at = alert.last_due_at + after_ms
+    return deadline_at - deadline_at % WINDOW_MS - WINDOW_MS - after_ms
 
 
 def no_alert_is_early(tale: Tale) -> Iterator[str]:

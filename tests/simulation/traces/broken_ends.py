@@ -62,6 +62,19 @@ def dropped(at_s: int) -> Dropped:
     return Dropped(NOON + at_s * 1_000, "job", uid, TRIGGER, 2)
 
 
+def left_after_the_cancel(events: list[Event]) -> list[Event]:
+    """Return a trace in which a first attempt without a claim leaves after its run was cancelled."""
+    return in_order(
+        without(
+            of(Requested, due_s=180),
+            lambda event: getattr(event, "state", None) in ("claimed", "running"),
+            of(RunAsked, verb="heartbeat"),
+            lambda event: isinstance(event, RunAnswered) and event.asked.verb == "heartbeat",
+        )(events),
+        requested(180, late_ms=30_000),
+    )
+
+
 BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
     # Every end has a cause.
     (reported, without(of(RunAsked, verb="complete")), "which never succeeded"),
@@ -103,6 +116,8 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     (silent, changed(of(Requested, attempt=2), attempt=1), "left with 2 tokens"),
     # A cancelled run stays cancelled.
     (cancelled, with_(requested(180, attempt=2, late_ms=30_000)), "its run was cancelled at"),
+    # Nothing has doubled the message of the first attempt.
+    (cancelled, left_after_the_cancel, "its run was cancelled at"),
     (cancelled, with_(stored(200, "cancelled", "claimed", 2)), "from cancelled to claimed"),
     # Redrives.
     (redriven, without(of(RunAsked, verb="redrive")), "though nobody redrove it"),
@@ -119,6 +134,12 @@ BROKEN_ENDS: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]]
     # A notification is of an end that has happened.
     (told_of, changed(of(Told, trigger_id=TRIGGER), state="failed"), "it had not"),
     (told_of, with_(notice(180, late_ms=5)), "it had not"),
+    # In the calm nothing excuses a late notification, and the oracle once asked for none within any time.
+    (
+        told_of,
+        changed(of(Told, trigger_id=f"u1-{NOON + 240_000}-0"), at=NOON + 301_000),
+        "and its notification left at",
+    ),
     (told_of, changed(of(Told, trigger_id=TRIGGER), attempts=2), "it had not"),
     # All notifications of an end have one id.
     (told_of, with_(notice(180, late_ms=950, notice_id="other")), "was notified under"),

@@ -68,6 +68,7 @@ BROKEN_WATCHES: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = 
     (watched, with_(replace(_about(420), rev="9-z")), "which was not committed"),
     (watched, with_(replace(ALERT, first_due_at=NOON + 170_000)), "which is not watched"),
     (watched, changed(of(Alerted), missed=2), "counts 2 triggers; fewer were due"),
+    (watched, with_(replace(ALERT, first_due_at=NOON - 3_720_000)), "over two hours"),
     (watched, changed(of(Alerted), at=NOON + 239_000), "before its time was over"),
     (watched, changed(of(Alerted), alert_id=f"{UID}-alert-1"), f"expected {UID}-alert-{NOON}"),
     (watched, with_(replace(ALERT, at=NOON + 300_000)), "left 2 times in the calm"),

@@ -335,6 +335,7 @@ class Recorder:
                 timer.put_off_by_ms if isinstance(timer, OccurrenceTimer) else 0,
                 timer.armed_at if isinstance(timer, OccurrenceTimer) else None,
                 place.entry,
+                timer.judged_at if isinstance(timer, OccurrenceTimer) else None,
             )
         )
 

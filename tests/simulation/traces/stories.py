@@ -238,14 +238,16 @@ def outage() -> list[Event]:
     )
 
 
-def put_off(found_s: int = 630, copied_s: int = 180) -> list[Event]:
+def put_off(found_s: int = 630, copied_s: int = 180, judged_s: int | None = None) -> list[Event]:
     """A job that fires each minute, with a window of two minutes. No sweep comes from 9:00 until `found_s`.
 
     Its timer at 5:00 could not be expanded, and was copied ahead to 10:00 at `copied_s`. The copy yields all
-    that is due from 5:00 on.
+    that is due from 5:00 on. It keeps the instant at which it was judged first, if that is given.
     """
     definition = {"schedule": "@every 60s", "catchup": {"mode": "none", "window": "2m"}, "data": '"x"'}
-    copy = replace(timer(600, at_s=copied_s, what=str(NOON + 300_000)), put_off_by_ms=300_000)
+    judged_at = None if judged_s is None else NOON + judged_s * 1_000
+    copy = timer(600, at_s=copied_s, what=str(NOON + 300_000))
+    copy = replace(copy, put_off_by_ms=300_000, judged_at=judged_at)
     found_ms = found_s * 1_000
     return in_order(
         timer(300, at_s=0),

@@ -302,9 +302,8 @@ _AFTER_EVERY_ENTRY: Final = "\uffff"
 class TimerStored:
     """A timer was written, or written over itself.
 
-    `put_off_by_ms` is greater than 0 in the copy of a timer that could not be expanded: the copy is due that
-    much later than its first trigger. `armed_at` is when its revision was armed, by the clock of the function
-    that did. `sort_key` is that of its item. If the item is a pack, `entry` tells the timers in it apart.
+    `put_off_by_ms` is how much later than its first trigger a copy is due. `judged_at` is its judgement.
+    `armed_at` is when its revision was armed, by that function's clock. In a pack, `entry` tells it apart.
     """
 
     at: Instant
@@ -318,6 +317,7 @@ class TimerStored:
     put_off_by_ms: int = 0
     armed_at: Instant | None = None
     entry: str = ""
+    judged_at: Instant | None = None
 
     @property
     def place(self) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 The random numbers of this module are its own, so that other seeds stay what they are.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.workload.forms import RETRIES
+from tests.simulation.workload.quotas import Quotas
 from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import FIRST_BATCHED, is_backlogged, is_poisoned, stream
 
@@ -111,7 +113,8 @@ _PACKS: Final = (2, 3, 100, 100)
 class Entry:
     """What a client sends of one job.
 
-    `is_valid` says whether the API has to accept it. `is_read` says whether all of it but its times is valid.
+    `is_valid` says whether the API has to accept it. `is_read` says whether all of it is valid but its times,
+    and the size of its data where the namespace limits it.
     """
 
     document: Any
@@ -233,7 +236,9 @@ class BulkWrites:
         document = {"name": name, "target": _TARGET, "data": f"{call}/{position}{filling}"}
         document |= _fields(random, at)
         if not is_invalid:
-            return Entry(document, is_valid=True, is_read=True)
+            most = Quotas.of(self.seed).payload_bytes_max
+            is_small = most is None or len(json.dumps(document["data"])) <= most
+            return Entry(document, is_valid=is_small, is_read=True)
         wrong = random.choice(_WRONG)
         return Entry({**document, **wrong}, is_valid=False, is_read=wrong in _WRONG_TIMES)
 

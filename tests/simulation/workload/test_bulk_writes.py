@@ -8,6 +8,7 @@ from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswere
 from tests.simulation.traces.trace import Event, Mishap, TimerStored, Written
 from tests.simulation.workload.bulk_writes import FIRST_TOGETHER, BulkWrites
 from tests.simulation.workload.conftest import Worlds
+from tests.simulation.workload.quotas import FIRST_WITH_QUOTAS, Quotas
 from tests.simulation.world.faults import FIRST_BATCHED
 
 #: This number of first seeds shows all of it.
@@ -41,6 +42,19 @@ def test_calls_are_of_all_sizes_up_to_a_hundred() -> None:
     assert min(sizes) == 2
     assert max(sizes) == 100
     assert sum(size > 8 for size in sizes) < len(sizes) / 5
+
+
+def test_data_over_the_limit_of_a_namespace_makes_an_entry_invalid() -> None:
+    seeds = range(FIRST_WITH_QUOTAS, FIRST_WITH_QUOTAS + 400)
+    calls = [BulkWrites.of(seed) for seed in seeds if BulkWrites.of(seed).is_on]
+    found = {
+        (Quotas.of(each.seed).payload_bytes_max is not None, entry.is_valid)
+        for each in calls
+        for call in range(3)
+        for entry in each.entries(f"call-{call}", 0)
+        if entry.name is not None and len(entry.document["data"]) > 2_000 and entry.is_read
+    }
+    assert found == {(True, False), (False, True)}
 
 
 def test_a_client_sends_the_same_jobs_whenever_it_sends_a_call_again() -> None:

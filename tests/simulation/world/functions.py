@@ -8,6 +8,7 @@ from typing import Final
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.traces.recorder import Asking
 from tests.simulation.traces.trace import LimitSet, Verb
+from tests.simulation.workload.limits import Limits
 from tests.simulation.world.deliveries import Deliveries
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.faults import Role, Troubles, mixed
@@ -90,7 +91,7 @@ class Functions:
         self._queues = queues
         self._fleet = fleet
         self._outlives = troubles["outliving sweepers"] > 0
-        self._note_limit()
+        self._note_limits()
         self._numbers = {role: count(1) for role in LIMITS_MS}
         self.complaints: list[str] = []
         self._deliveries = [
@@ -128,13 +129,22 @@ class Functions:
         for each in self._pollers:
             each.is_enabled = is_enabled
 
-    def _note_limit(self) -> None:
-        if self._fleet.limits.least:
-            self._chronicle.add(LimitSet(self._scheduler.now, self._fleet.limits.least))
+    def _note_limits(self) -> None:
+        limits, begins_at = self._fleet.limits, self._scheduler.now
+        if not limits.least:
+            return
+        self._note_limit(limits, limits.least)
+        for after_ms, per_minute in limits.allowed:
+            self._scheduler.call_at(begins_at + after_ms, partial(self._note_limit, limits, per_minute))
+
+    def _note_limit(self, limits: Limits, per_minute: int) -> None:
+        # The calm has limits of its own.
+        if limits is self._fleet.limits:
+            self._chronicle.add(LimitSet(self._scheduler.now, per_minute))
 
     def calm(self) -> None:
         """Let every paused process go on, and let every function start."""
-        self._note_limit()
+        self._note_limits()
         for each in self._deliveries:
             each.short_until = 0
         if not self._fleet.is_enabled:

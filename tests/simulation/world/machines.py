@@ -109,6 +109,7 @@ class Fleet:
         self.shards = shards
         self.is_enabled = True
         self.limits = Limits.of(seed)
+        self._begins_at = scheduler.now
         skew = stream(seed, "skew")
         level = troubles["skew"] and skew.choice(_SKEWS)
         are_apart = skew.random() < (_APART_IN_FOCUS if "api" in troubles.focus else _APART)
@@ -156,6 +157,9 @@ class Fleet:
     def audit(self, machine: Machine) -> PayloadAudit:
         """Return the audit of a process that has just started."""
         return self._app(machine).repair.payload_audit
+
+    def _known_limit(self, machine: Machine) -> int:
+        return self.limits.known(machine.name, self._scheduler.now - self._begins_at)
 
     def _begun(self, ahead_ms: Callable[[Role], int]) -> dict[Role, list[Machine]]:
         return {
@@ -215,6 +219,6 @@ class Fleet:
             signing=OneSecret(),
             shard_count=shard_count,
             decode=self._sqs.decode,
-            namespace_limit=(lambda _: self.limits.namespace) if self.limits.namespace else None,
+            namespace_limit=(lambda _: self._known_limit(machine)) if self.limits.namespace else None,
             write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation may replace it
         )

@@ -10,6 +10,7 @@ from tests.fakes.ports import MISSING
 from sweephand.access.request_rate import REMEMBERED_MAX, RequestRates
 from sweephand.base.errors import RateError
 from sweephand.base.instants import MINUTE_MS
+from sweephand.model.allowance import Slots
 from sweephand.model.api_key import Caller
 
 FREE = Caller("k1", "ns", "write")
@@ -24,7 +25,7 @@ class Counting(MemoryAllowances):
 
     takes = 0
 
-    def take(self, bucket: str, now: int, per_minute: int, count: int) -> int:
+    def take(self, bucket: str, now: int, per_minute: int, count: int) -> Slots:
         self.takes += 1
         return super().take(bucket, now, per_minute, count)
 

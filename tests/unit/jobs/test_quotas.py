@@ -160,6 +160,22 @@ def test_a_creation_during_the_count_is_counted_whatever_the_count_has_seen() ->
     assert count(world).used >= len(names(world))
 
 
+def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> None:
+    world = world_with(jobs_max=1)
+    world.namespaces._counts.clear()
+    other = world.app(world.api_clock).namespaces.quotas
+
+    def announce(call: str) -> None:
+        if call == "after namespaces.job_count":
+            world.announce = lambda _: None
+            other.reserve("ns")  # its job is not stored yet
+
+    world.announce = announce
+    with pytest.raises(QuotaError):
+        world.put("a", dueTime="9h")
+    assert count(world).used == 1
+
+
 def test_a_deletion_during_a_new_count_frees_no_place_twice() -> None:
     world = world_with(jobs_max=10)
     settle(world)
@@ -277,6 +293,24 @@ def test_a_creation_whose_write_may_have_been_applied_keeps_its_place() -> None:
     with pytest.raises(StoreError):
         world.put("a", dueTime="9h")
     assert count(world).used == len(names(world)) == 2
+
+
+def test_a_job_that_comes_back_after_its_deletion_is_corrected_by_the_next_count() -> None:
+    world = world_with(jobs_max=2)
+    settle(world)
+    world.put("a", dueTime="9h")
+    stored = world.stored("a")
+    world.delete("a")
+    assert world.jobs.put(stored, None)  # the SDK repeats the creation, whose answer was lost
+    world.put("b", dueTime="9h")
+    world.put("c", dueTime="9h")
+    assert (count(world).used, len(names(world))) == (2, 3)
+    world.clock.time += RECOUNT_AFTER_MS + 1
+    for _ in range(2):  # the first begins a new count, and the second ends it
+        with pytest.raises(QuotaError):
+            world.put("d", dueTime="9h")
+        world.clock.time += RECOUNT_AFTER_MS + 1
+    assert count(world).used == 3
 
 
 def test_an_invalid_job_takes_no_place() -> None:

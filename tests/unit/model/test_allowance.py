@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.world import NOON
 
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import US_PER_MS, Allowance, first_slot, slice_of, step_us_of
+from sweephand.model.allowance import US_PER_MS, Allowance, next_slots, slice_of, step_us_of
 
 NOON_US = NOON * US_PER_MS
 MINUTE_US = MINUTE_MS * US_PER_MS
@@ -27,10 +27,10 @@ def test_a_process_takes_a_tenth_of_a_second_of_the_allowance_at_once(per_minute
 
 def test_what_a_minute_leaves_is_lost() -> None:
     stored = Allowance(NOON_US - 3 * MINUTE_US, 60)
-    assert first_slot(stored, NOON + 59_999, 60) == NOON_US
-    assert first_slot(None, NOON + 59_999, 60) == NOON_US
+    assert next_slots(stored, NOON + 59_999, 60).first_us == NOON_US
+    assert next_slots(None, NOON + 59_999, 60).first_us == NOON_US
 
 
 def test_a_clock_that_is_behind_takes_no_slot_twice() -> None:
     stored = Allowance(NOON_US + MINUTE_US + 1, 60)
-    assert first_slot(stored, NOON - 30_000, 60) == NOON_US + MINUTE_US + 1
+    assert next_slots(stored, NOON - 30_000, 60).first_us == NOON_US + MINUTE_US + 1

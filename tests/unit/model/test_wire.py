@@ -32,7 +32,7 @@ ENDS = st.lists(counts, min_size=1, max_size=REDRIVES_KEPT).map(tuple)
 FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.integers(100, 599), st.booleans())
 DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
 BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
-PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts)
+PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts, counts)
 KEPT = st.builds(Payload, names, counts, st.none(), names, st.none() | instants)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.fakes.faults import failing, kill_everywhere, working
+from tests.fakes.faults import Killed, failing, kill_everywhere, working
 from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
@@ -185,6 +185,27 @@ def test_a_trigger_that_sweephand_gives_up_counts_as_failed_though_its_run_has_n
     working(world)
     world.run_until(world.clock.time + MINUTE_MS)
     assert counts_in(world) == Counts(0, 2)
+
+
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_a_function_that_dies_while_it_cancels_a_run_leaves_no_batch_open(*, is_paused: bool) -> None:
+    world = begun(2, retry={"initialDelay": "9h"})
+    world.consumers.answering = lambda each: Answer(succeeded=each.trigger.index > 0, code=503)
+    world.run_until(DUE + SECOND_MS)
+    if is_paused:
+        world.pause()
+
+    def announce(call: str) -> None:
+        if call == "before batches.mark":
+            raise Killed(call)
+
+    world.announce = announce
+    with pytest.raises(Killed):
+        world.callbacks().cancel(key_of(), f"{DUE}-0", "somebody")
+    working(world)
+    assert counts_in(world) == Counts(succeeded=1)
+    world.run_until(world.clock.time + MINUTE_MS)
+    assert counts_in(world) == Counts(succeeded=1, cancelled=1)
 
 
 def test_a_cancelled_run_counts_as_cancelled() -> None:

@@ -14,7 +14,7 @@ from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, INSTANT_MAX, MINUTE_MS, Instant
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
-from sweephand.model.run_id import RunName
+from sweephand.model.run_id import Demand, RunName
 from sweephand.ports import Answer
 from sweephand.runs.batch_reads import BatchReader, BatchView
 
@@ -85,6 +85,17 @@ def test_a_batch_that_was_skipped_as_a_misfire_is_not_found_and_the_answer_says_
     said = missing(world, NOON + hours * HOUR_MS)
     assert f"misfire, for which the run {NOON + HOUR_MS}-0 has the record" in said
     assert shown(world, NOON + 5 * HOUR_MS, world.clock.time).counts.over == 3
+
+
+def test_the_record_of_misfires_is_found_behind_many_runs_on_demand() -> None:
+    world = hourly(catchup={"mode": "none", "window": "1h"})
+    world.clock.time = NOON + 5 * HOUR_MS
+    world.run_until(world.clock.time + 2 * MINUTE_MS)
+    first = world.runs.page(key_of(), None, f"{NOON + 2 * HOUR_MS:014d}", 1).items[0]
+    for number in range(300):
+        asked = replace(first, demand=Demand("manual", f"{number:032d}"), due_at=NOON + HOUR_MS + number)
+        assert world.runs.record(replace(asked, state="succeeded", count=1, last_due_at=None))
+    assert "misfire" in missing(world, NOON + 2 * HOUR_MS)
 
 
 def test_a_batch_that_a_resume_has_skipped_is_not_found_and_the_answer_says_so() -> None:

@@ -1,6 +1,9 @@
 """The valve: triggers beyond the limit of their namespace or of the stack wait for their slots."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
+from random import Random
 from typing import NoReturn
 
 import pytest
@@ -9,12 +12,12 @@ from tests.fakes.deliveries import FAILED, due, handle, waiting
 from tests.fakes.doubles import HandClock
 from tests.fakes.faults import calls_of, failing
 from tests.fakes.flow_memory import MemoryAllowances
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
-from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import Passage, TriggerMessage
+from sweephand.model.trigger import Passage, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
 from sweephand.runs.valve import Limited, Valve
@@ -109,7 +112,7 @@ def test_a_namespace_over_its_limit_uses_nothing_of_the_stack_while_it_waits() -
     assert by_minute(world) == [5]
     # Of the stack's twenty, fifteen are left for others in this minute.
     allowance = world.allowances.take("", NOON + 6_000, 20, 1)
-    assert allowance == NOON * 1_000 + 5 * 3_000_000
+    assert allowance.first_us == NOON * 1_000 + 5 * 3_000_000
 
 
 def test_a_paused_job_uses_nothing_of_the_allowance() -> None:
@@ -160,7 +163,7 @@ def test_a_trigger_comes_again_if_no_slot_could_be_taken() -> None:
 
 def test_the_passage_travels_in_the_message() -> None:
     message = due(limited())
-    for passage in (None, Passage("passed"), Passage("namespace", NOON, 7), Passage("stack", NOON, 1)):
+    for passage in (None, Passage("passed"), Passage("namespace", NOON, 7), Passage("stack", NOON, 1, 3)):
         assert decode(encode(message._replace(passage=passage))) == message._replace(passage=passage)
     assert "valve" not in encode(message)
 
@@ -222,3 +225,63 @@ def test_a_trigger_that_waits_for_the_default_keeps_its_slot() -> None:
     assert isinstance(waiting, Limited)
     clock.time = waiting.slot_at
     assert not isinstance(valve(store, clock, default=1).admit(waiting.message), Limited)
+
+
+def left_by_minute(limits: tuple[int, int], rate: int, seed: int) -> list[int]:
+    """How many of `rate` triggers a second leave in each of six minutes, while functions know both limits.
+
+    Each function learns of the second limit at a time of its own, in the minute that begins 30 s after noon.
+    """
+    clock, allowances, random = HandClock(NOON), MemoryAllowances(), Random(seed)  # noqa: S311 - no secret
+    learns_at = [NOON + 30_000 + random.randrange(MINUTE_MS) for _ in range(8)]
+
+    def known(number: int) -> Callable[[str], int]:
+        return lambda _: limits[clock.time >= learns_at[number]]
+
+    valves = [
+        Valve(allowances=allowances, clock=clock, stack_limit=0, namespace_limit=known(number))
+        for number in range(len(learns_at))
+    ]
+    left, waiting = Counter[int](), list[tuple[int, int, TriggerMessage]]()
+    for second in range(360):
+        clock.time = NOON + second * SECOND_MS
+        for number in range(rate):
+            trigger = Trigger(key_of(), "uid", "1-r", clock.time, 1, NOON, index=number)
+            heappush(waiting, (clock.time, second * rate + number, TriggerMessage(trigger, clock.time)))
+        while waiting and waiting[0][0] <= clock.time:
+            _, number, message = heappop(waiting)
+            found = random.choice(valves).admit(message)
+            if isinstance(found, Limited):
+                heappush(waiting, (found.message.not_before, number, found.message))
+            else:
+                left[(clock.time - NOON) // MINUTE_MS] += 1
+    return [left[minute] for minute in range(6)]
+
+
+@pytest.mark.parametrize("limits", [(600, 60), (600, 10), (100, 50), (60, 120), (6_000, 60), (60, 6_000)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_changed_limit_never_releases_more_than_the_larger_of_both(
+    limits: tuple[int, int], seed: int
+) -> None:
+    left = left_by_minute(limits, 30, seed)
+    assert max(left) <= max(limits)
+    # From the third minute on, all functions know the new limit, and it is used.
+    assert max(left[2:]) <= limits[1]
+    assert min(left[3:]) >= min(limits[1], 30 * 60) * 0.9
+
+
+def test_slots_that_one_function_took_before_the_limit_changed_do_not_count_after_it() -> None:
+    clock, allowances = HandClock(NOON), MemoryAllowances()
+    old, new = (
+        Valve(allowances=allowances, clock=clock, stack_limit=limit, namespace_limit=lambda _: 0)
+        for limit in (2, 4)
+    )
+    message = TriggerMessage(Trigger(key_of(), "uid", "1-r", NOON, 1, NOON), NOON)
+    waits = [each for each in (old.admit(message) for _ in range(6)) if isinstance(each, Limited)]
+    assert [each.slot_at - NOON for each in waits] == [60_000, 90_000, 120_000, 150_000]
+    for _ in range(8):
+        new.admit(message)
+    clock.time = NOON + MINUTE_MS
+    # The other function has begun an epoch in which these slots are free again.
+    again = [old.admit(each.message) for each in waits[:2]]
+    assert all(isinstance(each, Limited) for each in again)

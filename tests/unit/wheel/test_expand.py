@@ -22,6 +22,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, ScheduleError
+from sweephand.schedules.batch_triggers import trigger_following
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.span import PUT_OFF_MS
 
@@ -261,7 +262,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_whole_and_affects_no_other_t
     assert [each.trigger.key for each in expansion.messages] == [other.key, other.key]
     assert expansion.cursor == Cursor(sound.sort_key)
     (copy,), (successor,) = expansion.copies, expansion.successors
-    assert copy == broken._replace(put_off_to=NOON + 20_000 + PUT_OFF_MS)
+    assert copy == broken._replace(put_off_to=NOON + 20_000 + PUT_OFF_MS, judged_at=held().judged_at)
     assert bucket_of(copy.due_at) == NOON + 5 * MINUTE
     assert successor.key == other.key
     (fault,) = expansion.faults
@@ -334,25 +335,49 @@ def test_a_timer_and_its_copy_that_was_put_off_continue_as_one_chain() -> None:
 
 
 @pytest.mark.parametrize("mode", ["latest", "none"])
-@pytest.mark.parametrize(("found_late_ms", "skipped"), [(-MINUTE, 0), (2 * MINUTE, 0), (2 * MINUTE + 1, 1)])
-def test_a_timer_that_was_put_off_makes_no_misfire_and_an_outage_after_it_does(
-    mode: str, found_late_ms: int, skipped: int
+@pytest.mark.parametrize("found_late_ms", [-MINUTE, 0, 2 * MINUTE + 1, 60 * MINUTE])
+@pytest.mark.parametrize("judged_late_ms", [0, 2 * MINUTE, 2 * MINUTE + 1, 60 * MINUTE])
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_a_sweeper_that_crashed_and_the_copy_of_its_timer_decide_the_same(
+    mode: str, found_late_ms: int, judged_late_ms: int, times: int
 ) -> None:
-    job = job_of(schedule="@every 50s", catchup={"mode": mode, "window": "2m"})
-    broken = timer_of(job)._replace(series=replace(job.series, schedule="no schedule"))
-    (copy,) = expanded(job, broken).copies
-    assert isinstance(copy, OccurrenceTimer)
+    job = job_of(schedule="@every 20s", catchup={"mode": mode, "window": "2m"})
+    timer = timer_of(job)
+    judged_at = timer.due_at + judged_late_ms
+    sent = expanded(job, timer, judged_at=judged_at)
+    copy = timer._replace(series=replace(job.series, schedule="no schedule"))
+    for number in range(times):
+        found = expanded(job, copy, judged_at=judged_at + number * (PUT_OFF_MS + found_late_ms)).copies[0]
+        assert isinstance(found, OccurrenceTimer)
+        copy = found
     copy = copy._replace(series=job.series)
-    expansion = expanded(job, copy, judged_at=copy.due_at + found_late_ms)
-    # Alone in its span, the newest misfire of `latest` fires.
-    left_out = skipped if mode == "none" else 0
-    assert dues(expansion) == [50, 100, 150, 200, 250, 300, 350][left_out:]
-    assert [run.count for run in expansion.skipped] == [1] * left_out
+    again = expanded(job, copy, judged_at=copy.due_at + found_late_ms)
+    assert dues(again)[: len(dues(sent))] == dues(sent)
+    assert [run.due_at for run in again.skipped] == [run.due_at for run in sent.skipped]
+    assert [run.ended_at for run in again.skipped] == [run.ended_at for run in sent.skipped]
+    assert all(each.judged_at is None for each in again.successors)
+    # The delivery function looks for a record of each run: the other sweeper's timers may have left it.
+    assert all(isinstance(each, TriggerMessage) and each.faults == 1 for each in again.messages)
+
+
+def test_the_copy_of_a_batch_that_waits_for_a_pause_keeps_its_judgement() -> None:
+    job = job_of(schedule="@every 30s", batch={"count": 4, "interval": "5s"})
+    first = trigger_following(job.series, timer_of(job).first)
+    assert first is not None
+    paused = replace(job, paused_at=NOON + 40_000)
+    (copy,) = expanded(paused, timer_of(job)._replace(first=first), judged_at=NOON + 41_000).copies
+    assert isinstance(copy, OccurrenceTimer)
+    assert copy.judged_at == NOON + 41_000
 
 
 def test_a_timer_that_was_put_off_again_and_again_is_late_by_all_but_the_last_time() -> None:
     job = job_of(schedule="@every 50s", catchup={"mode": "none", "window": "2m"})
-    timer = timer_of(job)._replace(put_off_to=NOON + 50_000 + 3 * PUT_OFF_MS)
+    timer = timer_of(job)._replace(put_off_to=NOON + 50_000 + 3 * PUT_OFF_MS, judged_at=NOON)
+    broken = timer._replace(series=replace(job.series, schedule="no schedule"))
+    (copy,) = expanded(job, broken).copies
+    assert isinstance(copy, OccurrenceTimer)
+    assert copy.judged_at is None
+    timer = timer._replace(judged_at=None)
     expansion = expanded(job, timer, judged_at=timer.due_at)
     # Two of three times are ten minutes: what was due in the first eight of them is a misfire.
     assert dues(expansion)[0] == 550

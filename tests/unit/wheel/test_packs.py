@@ -116,7 +116,7 @@ def test_a_timer_that_cannot_be_expanded_is_put_off_alone() -> None:
     broken, sound = (first_timer(job) for job in jobs.values())
     broken = broken._replace(series=replace(broken.series, schedule="no schedule"))
     expansion = expanded([pack_of([broken, sound])], jobs)
-    assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS)]
+    assert expansion.copies == [broken._replace(put_off_to=broken.due_at + PUT_OFF_MS, judged_at=NOON)]
     assert names(expansion) == [("job-1", 50)]
     assert [each.key for each in expansion.successors] == [sound.key]
     assert len(expansion.faults) == 1
@@ -128,7 +128,7 @@ def test_a_timer_of_a_job_that_cannot_be_read_is_put_off_alone() -> None:
     page = placed_timers([pack_of([unread, sound])], Cursor())
     lease = Lease(0, Cursor(), judged_at=NOON)
     expansion = expand(page, jobs, lease, unreadable={unread.key: KeyError("series")})
-    assert expansion.copies == [unread._replace(put_off_to=unread.due_at + PUT_OFF_MS)]
+    assert expansion.copies == [unread._replace(put_off_to=unread.due_at + PUT_OFF_MS, judged_at=NOON)]
     assert names(expansion) == [("job-1", 50)]
 
 

@@ -19,7 +19,7 @@ from sweephand.model.work_message import WorkMessage
 if TYPE_CHECKING:
     # Only a stack with limits counts slots.
     from sweephand.model.admin_change import AdminChange
-    from sweephand.model.allowance import Allowance
+    from sweephand.model.allowance import Allowance, Slots
 
 
 class PolicyStore(Protocol):
@@ -183,11 +183,11 @@ class AllowanceStore(Protocol):
         """The next free slot of an allowance, and its limit; None if nobody has taken a slot for 14 days."""
         ...
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
-        """Take `count` consecutive slots of an allowance, and return the first of them in µs since 1970.
+    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> "Slots":
+        """Take `count` consecutive slots of an allowance.
 
-        The slots lie step_us_of(per_minute) apart. They begin where first_slot() says. Two callers never get
-        the same slot, as long as both give the same limit.
+        The slots lie step_us_of(per_minute) apart. They begin where next_slots() says. Two callers never get
+        the same slot in one epoch. In any epoch, no slot of the present minute or before is given twice.
         """
         ...
 

@@ -40,7 +40,7 @@ class RequestRates:
             slots.popleft()
         if not slots:
             count, step_us = slice_of(per_minute), step_us_of(per_minute)
-            first_us = self._allowances().take(f"key#{caller.key_id}", now, per_minute, count)
+            first_us = self._allowances().take(f"key#{caller.key_id}", now, per_minute, count).first_us
             slots.extend(first_us + number * step_us for number in range(count))
         if slots[0] >= minute_us_of(now) + MINUTE_MS * US_PER_MS:
             wait_ms = -(-slots[0] // US_PER_MS) - now

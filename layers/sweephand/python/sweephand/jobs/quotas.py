@@ -5,7 +5,8 @@ jobs were counted: some four minutes after the limit was set. A deleted job free
 is certain that the job is counted (JobCount.has_counted). A creation may be refused although a place is free,
 because a job that has expired keeps its place until the jobs are counted anew. That takes up to ten minutes,
 and needs creations that ask for a place. If two callers delete one job at the same moment, both may free its
-place. Then the namespace can have one job too many, until a count that begins later has ended.
+place. The SDK may repeat a creation whose answer was lost, and bring back a job that was deleted meanwhile.
+In both cases the namespace can have one job too many, until a count that begins later has ended.
 """
 
 from collections.abc import Callable
@@ -141,7 +142,9 @@ class Quotas:
         """The count as it is stored, after a new one was begun or ended if it is time for that."""
         now, stored = self._clock.now(), self._namespaces.job_count(namespace)
         if stored is None:
-            self.begin(namespace)
+            begun = JobCount("", 0).begun(self._stored_jobs(namespace, now), now, self._ids.token())
+            # If another process was faster, creations have taken places in its count by now.
+            self._namespaces.put_job_count(namespace, begun, None)
             return self._stored(namespace)
         if stored.is_countable(now):
             jobs = self._stored_jobs(namespace, now, besides=stored.generation)

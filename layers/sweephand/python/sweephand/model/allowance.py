@@ -19,10 +19,22 @@ _SLICE_MAX: Final = 100
 
 
 class Allowance(NamedTuple):
-    """What is left of an allowance: the next free slot in µs since 1970, and the limit for which it holds."""
+    """What is left of an allowance: the next free slot in µs since 1970, and the limit for which it holds.
+
+    `epoch` goes up by one whenever somebody takes a slot with another limit. A slot that was taken in an
+    earlier epoch may be somebody else's by now.
+    """
 
     next_us: int
     per_minute: int
+    epoch: int = 0
+
+
+class Slots(NamedTuple):
+    """Consecutive slots that were taken: the first of them in µs since 1970, and their epoch."""
+
+    first_us: int
+    epoch: int
 
 
 def step_us_of(per_minute: int) -> int:
@@ -40,16 +52,17 @@ def minute_us_of(now: Instant) -> int:
     return (now - now % MINUTE_MS) * US_PER_MS
 
 
-def first_slot(stored: Allowance | None, now: Instant, per_minute: int) -> int:
-    """The slot that is taken next, in µs.
+def next_slots(stored: Allowance | None, now: Instant, per_minute: int) -> Slots:
+    """The slots that are taken next.
 
     What was not used of an allowance by the end of its minute is lost. With another limit than before, the
-    slots beyond the present minute are free again, because the triggers that wait for them ask again.
+    slots beyond the present minute are free again, and a new epoch begins: the triggers that wait for them
+    take others.
     """
     minute_us = minute_us_of(now)
     if stored is None:
-        return minute_us
+        return Slots(minute_us, 0)
     next_us = max(stored.next_us, minute_us)
-    if stored.per_minute != per_minute:
-        next_us = min(next_us, minute_us + MINUTE_MS * US_PER_MS)
-    return next_us
+    if stored.per_minute == per_minute:
+        return Slots(next_us, stored.epoch)
+    return Slots(min(next_us, minute_us + MINUTE_MS * US_PER_MS), stored.epoch + 1)

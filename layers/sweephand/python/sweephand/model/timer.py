@@ -60,11 +60,12 @@ class OccurrenceTimer(NamedTuple):
     written once and never changed. What it yields depends only on the timer, its job and the lease. `catchup`
     is the rule of its revision, so that a later revision does not decide again about what this one has
     skipped. `followed_at` is when the next part of a list begins, which has its own timer. `put_off_to` is
-    set in the copy of a timer that could not be expanded in its own bucket. `stored_key` is set in a copy
-    that an older version made of a timer that it could not read (UnreadTimer). It is the copy's position in
-    the wheel, which the cursor must follow. The timer of a batch on demand has the `demand`, and the
-    `payload` that was given with it, if any. If its triggers `may_be_repeated`, a rebuild has written it:
-    each of them may have been sent before.
+    set in the copy of a timer that could not be expanded in its own bucket. The copy has `judged_at`, the
+    instant by which a sweeper first decided which occurrences are late. `stored_key` is set in a copy that an
+    older version made of a timer that it could not read (UnreadTimer). It is the copy's position in the
+    wheel, which the cursor must follow. The timer of a batch on demand has the `demand`, and the `payload`
+    that was given with it, if any. If its triggers `may_be_repeated`, a rebuild has written it: each of them
+    may have been sent before.
     """
 
     shard: int
@@ -81,6 +82,7 @@ class OccurrenceTimer(NamedTuple):
     demand: Demand | None = None
     payload: Payload | None = None
     may_be_repeated: bool = False
+    judged_at: Instant | None = None
 
     @property
     def due_at(self) -> Instant:

@@ -104,13 +104,14 @@ PassageLevel = Literal["namespace", "stack", "passed"]
 class Passage(NamedTuple):
     """How far a trigger has come through the valve, which limits triggers a minute (decision 045).
 
-    A trigger that waits has a slot in the allowance of that limit. The slot counts as long as the limit is
-    unchanged.
+    A trigger that waits has a slot in the allowance of that limit. The slot counts as long as the allowance
+    is in the epoch in which the slot was taken.
     """
 
     level: PassageLevel
     slot_at: Instant = 0
     per_minute: int = 0
+    epoch: int = 0
 
 
 class TriggerMessage(NamedTuple):

@@ -162,9 +162,9 @@ class Fields:
         value = self._fields.get("valve")
         if value is None:
             return None
-        if not isinstance(value, list) or len(value) != 3 or value[0] not in get_args(PassageLevel):  # noqa: PLR2004 - as it was written
-            raise PoisonError("`valve` in a message has a level, a slot and a limit.")
-        return Passage(value[0], _whole(value[1], "valve"), _whole(value[2], "valve"))
+        if not isinstance(value, list) or len(value) != 4 or value[0] not in get_args(PassageLevel):  # noqa: PLR2004 - as it was written
+            raise PoisonError("`valve` in a message has a level, a slot, a limit and an epoch.")
+        return Passage(value[0], *(_whole(each, "valve") for each in value[1:]))
 
     def json_or_none(self, name: str) -> str | None:
         """A short JSON text, or None if the field is null or absent."""

@@ -1,7 +1,7 @@
 """Showing how far a batch is, and when it will probably be over."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import INSTANT_MAX, Instant
@@ -14,16 +14,14 @@ from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause, run_position
+from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause
 from sweephand.ports import JobStore, Page, RunStore
 from sweephand.runs.batch_progress import counts_of
 from sweephand.runs.pending import may_come
+from sweephand.runs.run_walk import runs_before
 from sweephand.runs.series_at import series_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.batch_triggers import last_trigger_of
-
-#: How many records are examined for one of an occurrence. Records of runs on demand may lie between.
-_RUNS_MAX: Final = 20
 
 #: `scheduled`: its first trigger is due in the future. `waiting`: its job is paused. `succeeded`, `failed`:
 #: all of its runs are over. `cancelled`: its job was deleted before that.
@@ -104,13 +102,12 @@ class BatchReader:
     def _record(self, job: Job, first: RunName, now: Instant) -> Run | None:
         """A record of the schedule's batch of that due time, or the record of the misfires with it.
 
-        None if there is no record, or if it lies behind too many others.
+        None if there is no record.
         """
         if first.demand is not None or first.due_at > now:
             return None
-        before = run_position(RunName(first.due_at + 1, 0), "")
-        page = self._runs.page(job.key, None, before, _RUNS_MAX, with_batches=job.has_batches)
-        own = (each for each in page.items if each.uid == job.uid and each.demand is None)
+        found = runs_before(self._runs, job.key, first.due_at + 1)
+        own = (each for each in found if each.uid == job.uid and each.demand is None)
         latest = next(own, None)
         return latest if latest is not None and latest.through >= first.due_at else None
 

@@ -14,12 +14,13 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import Instant
 from sweephand.base.limits import REASON_LENGTH_MAX
-from sweephand.base.timing import DEADLINE_GRACE_MS
+from sweephand.base.timing import API_LIMIT_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
+from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.run import Run, trigger_of
-from sweephand.model.trigger import Failure, FailureMessage
+from sweephand.model.trigger import DeadlineMessage, Failure, FailureMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.overlap_queue import OverlapQueue
@@ -149,7 +150,7 @@ class Callbacks:
 
         `who` is the name of the caller's key. ConflictError for a run that is cancelled already. Even
         then the line is advanced again, because the invocation that cancelled the run may have crashed before
-        it did so.
+        it did so. If nobody repeats the call, a check does so half a minute later.
         """
         was_cancelled = False
 
@@ -168,6 +169,7 @@ class Callbacks:
             was_cancelled = run.state == "cancelled"
             if was_cancelled:
                 return run
+            self._check_later(run, job)
             return self._with_end(
                 replace(run, state="cancelled", reason=f"Cancelled with the key {who}."), job
             )
@@ -176,6 +178,24 @@ class Callbacks:
         if was_cancelled:
             raise ConflictError("The run is cancelled already.")
         return run
+
+    def _check_later(self, run: Run, job: Job | None) -> None:
+        """Send a check that does what follows a cancellation if this function crashes before it has done so.
+
+        Nothing else does so soon: the run's retry can be days ahead, or wait in a line. The check comes when
+        this request is over.
+        """
+        assert run.owner is not None, "a record has an author"
+        check = DeadlineMessage(
+            trigger_of(run),
+            run.attempts,
+            run.owner,
+            0 if job is None else job.shard,
+            self._clock.now() + API_LIMIT_MS + DEADLINE_GRACE_MS,
+            permit=run.permit,
+            priority=PRIORITY_DEFAULT if job is None else job.definition.priority,
+        )
+        self._queue.send([(check, API_LIMIT_MS + DEADLINE_GRACE_MS)])
 
     def _end(self, read: Callable[[], Run], change: Callable[[Run, Job | None], Run]) -> Run:
         """Write the end of a run, and do what follows it. A repetition does so again.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.model.allowance import US_PER_MS, minute_us_of, slice_of, step_us_of
+from sweephand.model.allowance import US_PER_MS, Slots, minute_us_of, slice_of, step_us_of
 from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
 from sweephand.ports import Clock
 from sweephand.runs.outcome import OutcomeName
@@ -37,11 +37,23 @@ class Limited(NamedTuple):
     outcome: OutcomeName
 
 
+class _Taken(NamedTuple):
+    """Slots in µs that a process has taken at once in that minute, and has not given to a trigger yet."""
+
+    minute_us: int
+    epoch: int
+    slots: deque[int]
+
+
 class Valve:
     """Admits triggers up to the limits of their namespace and of the stack. Threads may share one object.
 
-    A process takes several slots at once and gives them to its threads. Slots that it has not used by the end
-    of their minute are lost.
+    A process takes several slots at once and gives them to its threads. Slots that it has not given by the
+    end of the minute in which it took them are lost.
+
+    Processes may know different limits, for a minute or so after a change. Then each of them begins epochs of
+    the allowance, and the slots of other epochs do not count. So whatever they do, no more triggers leave in
+    a minute than the larger limit allows.
     """
 
     def __init__(
@@ -65,7 +77,9 @@ class Valve:
         self._namespace_limit = namespace_limit
         self._namespace_default = namespace_default
         self._uncounted: dict[str, tuple[Instant, int]] = {}
-        self._slots: dict[tuple[str, int], deque[int]] = {}
+        self._taken: dict[tuple[str, int], _Taken] = {}
+        #: Of each allowance, an epoch that held at some time in the minute that begins then, in µs.
+        self._epochs: dict[str, tuple[int, int]] = {}
 
     def admit(self, message: TriggerMessage) -> TriggerMessage | Limited:
         """The message if its trigger may be delivered now, marked as admitted; or why it has to wait.
@@ -114,27 +128,44 @@ class Valve:
         if not per_minute:
             return None
         now, passage = self._clock.now(), message.passage
-        if passage is not None and passage.level == level and passage.per_minute == per_minute:
-            slot_at = passage.slot_at
+        has_slot = passage is not None and (passage.level, passage.per_minute) == (level, per_minute)
+        if passage is not None and has_slot and self._holds(bucket, passage.epoch, now):
+            slot_at, epoch = passage.slot_at, passage.epoch
         else:
-            slot_at = -(-self._slot_us(bucket, per_minute, now) // US_PER_MS)
+            slot = self._slot(bucket, per_minute, now)
+            slot_at, epoch = -(-slot.first_us // US_PER_MS), slot.epoch
         if slot_at < now - now % MINUTE_MS + MINUTE_MS:
             return None
         waiting = message.waiting()._replace(
-            passage=Passage(level, slot_at, per_minute),
+            passage=Passage(level, slot_at, per_minute, epoch),
             not_before=min(slot_at, now + QUEUE_DELAY_MAX_MS),
         )
         return Limited(waiting, slot_at, OUTCOMES[level])
 
-    def _slot_us(self, bucket: str, per_minute: int, now: Instant) -> int:
-        """The next slot of this process, in µs. Several threads may take slots from the store at once."""
-        slots = self._slots.setdefault((bucket, per_minute), deque())
-        # popleft() of a deque is atomic.
-        with suppress(IndexError):
-            while (slot_us := slots.popleft()) < minute_us_of(now):
-                pass
-            return slot_us
+    def _holds(self, bucket: str, epoch: int, now: Instant) -> bool:
+        """Whether the slots of that epoch count. One read a minute, as long as the limit is unchanged.
+
+        An epoch that held at some time in this minute is enough: a later one gives no slot of this minute
+        again.
+        """
+        minute_us = minute_us_of(now)
+        if self._epochs.get(bucket) == (minute_us, epoch):
+            return True
+        stored = self._allowances.get(bucket)
+        if stored is None:
+            return False
+        self._epochs[bucket] = (minute_us, stored.epoch)
+        return stored.epoch == epoch
+
+    def _slot(self, bucket: str, per_minute: int, now: Instant) -> Slots:
+        """The next slot of this process. Several threads may take slots from the store at once."""
+        taken, minute_us = self._taken.get((bucket, per_minute)), minute_us_of(now)
+        if taken is not None and taken.minute_us == minute_us:
+            # popleft() of a deque is atomic.
+            with suppress(IndexError):
+                return Slots(taken.slots.popleft(), taken.epoch)
         count, step_us = slice_of(per_minute), step_us_of(per_minute)
-        first_us = self._allowances.take(bucket, now, per_minute, count)
-        slots.extend(first_us + number * step_us for number in range(1, count))
-        return first_us
+        first = self._allowances.take(bucket, now, per_minute, count)
+        others = deque(first.first_us + number * step_us for number in range(1, count))
+        self._taken[bucket, per_minute] = _Taken(minute_us, first.epoch, others)
+        return first

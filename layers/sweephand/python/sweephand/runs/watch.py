@@ -100,7 +100,9 @@ class Watch:
             return None
         if before and missed[0].due_at - before[0].due_at < ALERTS_APART_MS:
             return None
-        return alert_of(message, [*before, *missed], window_at, self._clock.now())
+        # After an outage, a check can cover days. An alert counts what it would count without one.
+        counted = [each for each in (*before, *missed) if each.due_at > from_at]
+        return alert_of(message, counted, window_at, self._clock.now())
 
     def _missed(self, message: WatchMessage, since: Instant, checked: Sequence[Occurrence]) -> list[Missed]:
         """Those of the triggers that were missed, in their order. The watch begins after `since`."""

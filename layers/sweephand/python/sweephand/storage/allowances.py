@@ -4,7 +4,7 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
-from sweephand.model.allowance import US_PER_MS, Allowance, first_slot, minute_us_of, step_us_of
+from sweephand.model.allowance import US_PER_MS, Allowance, Slots, minute_us_of, next_slots, step_us_of
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
@@ -22,10 +22,11 @@ _RENEWED_MS: Final = 2 * _KEPT_MS
 
 
 class AllowanceItem(Item):
-    """The next free slot, and the limit for which that holds."""
+    """The next free slot, and the limit for which that holds. Without an epoch, it is the first one."""
 
     next_us = IntegerAttribute(attr_name="next")
     per_minute = IntegerAttribute(attr_name="limit")
+    epoch = IntegerAttribute(null=True)
 
 
 class DynamoAllowances:
@@ -39,7 +40,7 @@ class DynamoAllowances:
         raw = self._table.get(_key(bucket))
         return None if raw is None else _allowance(raw)
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> int:
+    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> Slots:
         """Take slots by one addition while this minute's allowance is in use, and else by compare-and-set."""
         taken_us = count * step_us_of(per_minute)
         for _ in range(_TRIES_MAX):
@@ -49,14 +50,16 @@ class DynamoAllowances:
             answer = self._table.update(_key(bucket), [AllowanceItem.next_us.add(taken_us)], is_in_use)
             if not isinstance(answer, Refusal):
                 self._keep(bucket, AllowanceItem.read(answer), now)
-                return _allowance(answer).next_us - taken_us
+                taken = _allowance(answer)
+                return Slots(taken.next_us - taken_us, taken.epoch)
             stored = None if answer.stored is None else _allowance(answer.stored)
-            first_us = first_slot(stored, now, per_minute)
-            next_us = first_us + taken_us
+            slots = next_slots(stored, now, per_minute)
+            next_us = slots.first_us + taken_us
             item = AllowanceItem(
                 *_key(bucket),
                 next_us=next_us,
                 per_minute=per_minute,
+                epoch=slots.epoch or None,
                 expires_at=_end(next_us, now, _RENEWED_MS),
             )
             if stored is None:
@@ -66,7 +69,7 @@ class DynamoAllowances:
                     AllowanceItem.per_minute == stored.per_minute
                 )
             if self._table.put(item, unchanged) is None:
-                return first_us
+                return slots
         raise StoreError(f"the allowance {bucket} was changed {_TRIES_MAX} times between a read and a write")
 
     def _keep(self, bucket: str, item: AllowanceItem, now: Instant) -> None:
@@ -88,4 +91,4 @@ def _key(bucket: str) -> ItemKey:
 
 def _allowance(raw: RawItem) -> Allowance:
     item = AllowanceItem.read(raw)
-    return Allowance(item.next_us, item.per_minute)
+    return Allowance(item.next_us, item.per_minute, item.epoch or 0)

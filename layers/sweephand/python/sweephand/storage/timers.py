@@ -86,6 +86,7 @@ class OccurrenceItem(Item):
     demand = JsonAttribute(null=True, attr_name="k")
     payload = JsonAttribute(null=True, attr_name="p")
     may_be_repeated = IntegerAttribute(null=True, attr_name="f")
+    judged_at = IntegerAttribute(null=True, attr_name="g")
     version = IntegerAttribute(null=True, attr_name="v")
 
 
@@ -250,6 +251,7 @@ def _item(timer: StoredTimer) -> Item:
             demand=demand_to_json(timer.demand),
             payload=payload_to_json(timer.payload),
             may_be_repeated=1 if timer.may_be_repeated else None,
+            judged_at=timer.judged_at,
             version=None if timer.series.batch is None else BATCH_VERSION,
         )
     return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
@@ -301,6 +303,7 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         demand=demand_from_json(item.demand),
         payload=payload_from_json(item.payload),
         may_be_repeated=item.may_be_repeated is not None,
+        judged_at=item.judged_at,
     )
 
 

@@ -34,7 +34,7 @@ from sweephand.wheel.arm import range_message
 from sweephand.wheel.catchup import skipped_run
 from sweephand.wheel.packing import Successor, packed
 from sweephand.wheel.seen import Seen
-from sweephand.wheel.span import PUT_OFF_MS, Span, span_of
+from sweephand.wheel.span import PUT_OFF_MS, Span, copy_of, span_of
 
 if TYPE_CHECKING:
     # Most sweeps record no misfires.
@@ -79,13 +79,13 @@ class Expansion:
             self._succeeded.add(successor.sort_key)
             self.successors.append(successor)
 
-    def put_off(self, timer: OccurrenceTimer, why: Exception) -> None:
+    def put_off(self, timer: OccurrenceTimer, why: Exception, judged_at: Instant) -> None:
         """Add a copy of a timer that cannot be expanded, and record the reason.
 
         The copy is a timer of its own, also if the timer is in a pack.
         """
         self._is_put_off(timer, why)
-        self.copies.append(timer._replace(put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+        self.copies.append(copy_of(timer, timer.first, judged_at))
 
     def put_watch_off(self, timer: WatchTimer, why: Exception) -> None:
         """Make the check of a watch, which cannot be expanded, a later one that covers more triggers."""
@@ -101,13 +101,13 @@ class Expansion:
         why.add_note(f"timer {timer.sort_key} was put off by {PUT_OFF_MS} ms")
         self.faults.append(why)
 
-    def hold(self, timer: OccurrenceTimer, first: Occurrence) -> None:
+    def hold(self, timer: OccurrenceTimer, first: Occurrence, judged_at: Instant) -> None:
         """Add a copy of a timer whose batch has begun and whose job is paused. Its triggers begin at `first`.
 
         The copy is looked at again after PUT_OFF_MS. So the rest of a batch waits as one timer, however many
         triggers it has.
         """
-        self.copies.append(timer._replace(first=first, put_off_to=timer.due_at + PUT_OFF_MS, stored_key=None))
+        self.copies.append(copy_of(timer, first, judged_at))
 
     @property
     def size(self) -> int:
@@ -130,7 +130,7 @@ def expand(
     The timers are of one bucket, as placed_timers() returns them. The lease's `judged_at` decides which
     occurrences are late, or that of the cursor's chunk. So a later expansion of the same page has the same
     result. A brief suffices for a job whose present revision rules for all of its timers, none of them late.
-    The last five minutes by which a timer was put off do not count as lateness. `unreadable` has the jobs
+    The copy of a timer that was put off keeps the instant of its first judgement. `unreadable` has the jobs
     that cannot be read, or whose policy cannot be, each with the reason. Their timers are put off. `seen` has
     the timers of this bucket that the sweeper has met; the timers are added to it.
 
@@ -197,7 +197,7 @@ class _Expander:
         if (why := self.unreadable.get(timer.key)) is not None:
             # A later turn may be able to read the job, and would not write a successor any more.
             self.put_off.add(place)
-            self.expansion.put_off(timer, why)
+            self.expansion.put_off(timer, why, self._judged_at(place))
             return None
         try:
             span = span_of(timer, self.jobs.get(timer.key), self._within(place), self.judged_at)
@@ -206,11 +206,11 @@ class _Expander:
             following = None if span is None else span.following(timer.series)
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off
             self.put_off.add(place)
-            self.expansion.put_off(timer, error)
+            self.expansion.put_off(timer, error, self._judged_at(place))
             return None
         if span is not None and span.is_held:
             self.put_off.add(place)
-            self.expansion.hold(timer, span.first)
+            self.expansion.hold(timer, span.first, self._judged_at(place))
             return None
         if span is not None:
             self.spans[place] = span
@@ -290,7 +290,7 @@ class _Expander:
     def _expand_or_put_off(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         expansion = self.expansion
         if (why := self.unreadable.get(timer.key)) is not None:
-            expansion.put_off(timer, why)
+            expansion.put_off(timer, why, self._judged_at(placed.place))
             return True
         sent, ranges, skipped = len(expansion.messages), len(expansion.ranges), len(expansion.skipped)
         try:
@@ -303,7 +303,7 @@ class _Expander:
             del expansion.messages[sent:]
             del expansion.ranges[ranges:]
             del expansion.skipped[skipped:]
-            expansion.put_off(timer, error)
+            expansion.put_off(timer, error, self._judged_at(placed.place))
             return True
 
     def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
@@ -317,7 +317,7 @@ class _Expander:
         if span is None:
             return True
         if span.is_held:
-            expansion.hold(timer, span.first)
+            expansion.hold(timer, span.first, judged_at)
             return True
         skipped, reached = span.skipped, self._within(place)
         for trigger in span.triggers(timer.series):
@@ -338,7 +338,9 @@ class _Expander:
             reached = trigger
             message = message_of(timer, trigger, timer.armed_at, timer.demand, timer.payload)
             # After a fault, the delivery function looks for a record of the run before it makes the attempt.
-            expansion.messages.append(message._replace(faults=1) if timer.may_be_repeated else message)
+            # Another sweeper may have expanded a timer that has a copy, and its chain goes on.
+            is_repeated = timer.may_be_repeated or timer.judged_at is not None
+            expansion.messages.append(message._replace(faults=1) if is_repeated else message)
         if skipped is not None:
             _skip(expansion, timer, span, judged_at)
         return True
@@ -346,15 +348,18 @@ class _Expander:
 
 def _succeeding(timer: OccurrenceTimer, first: Occurrence) -> OccurrenceTimer:
     """The timer that follows another one of its series, and begins with `first`."""
-    return timer._replace(first=first, put_off_to=None, stored_key=None, may_be_repeated=False)
+    return timer._replace(
+        first=first, put_off_to=None, stored_key=None, may_be_repeated=False, judged_at=None
+    )
 
 
 def _skip(expansion: Expansion, timer: OccurrenceTimer, span: Span, judged_at: Instant) -> None:
     """Record the misfires of a span that do not fire."""
     skipped, job = span.skipped, span.job
+    decided_at = judged_at if timer.judged_at is None else timer.judged_at
     assert skipped is not None, "the caller has looked"
     assert isinstance(job, Job), "the job of a late timer is read whole"
-    expansion.skipped.append(skipped_run(timer, skipped, job, judged_at))
+    expansion.skipped.append(skipped_run(timer, skipped, job, decided_at))
     if job.definition.deletes_after_completion and job.series.next_after(skipped.last.due_at) is None:
         # The job has no other occurrence. The delivery function checks whether all its runs are over.
-        expansion.ranges.append(range_message(timer, skipped, judged_at, are_skipped=True))
+        expansion.ranges.append(range_message(timer, skipped, decided_at, are_skipped=True))

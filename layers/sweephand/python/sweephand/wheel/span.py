@@ -28,6 +28,10 @@ WALK_MAX: Final = 64
 #: meets it only once. The time is also short enough for a fault that is being repaired.
 PUT_OFF_MS: Final = 5 * MINUTE_MS
 
+#: A timer keeps its first judgement until it was put off by more than this. A fault that lasts longer is an
+#: outage, about which `catchup` decides (decision 201).
+JUDGEMENT_KEPT_MS: Final = 3 * PUT_OFF_MS
+
 
 @dataclass(slots=True)
 class Span:
@@ -101,6 +105,20 @@ class Span:
             yield from triggers_from(series, following)
 
 
+def copy_of(timer: OccurrenceTimer, first: Occurrence, judged_at: Instant) -> OccurrenceTimer:
+    """The copy of a timer that is put off, from its trigger `first` on.
+
+    Another sweeper may have sent triggers of the timer, and may have crashed before its commit. So the copy
+    keeps the instant by which the timer was judged. Judged anew, these triggers could become misfires.
+    """
+    put_off_to = timer.due_at + PUT_OFF_MS
+    kept = judged_at if timer.judged_at is None else timer.judged_at
+    is_outage = put_off_to - first.at > JUDGEMENT_KEPT_MS
+    return timer._replace(
+        first=first, put_off_to=put_off_to, stored_key=None, judged_at=None if is_outage else kept
+    )
+
+
 def span_of(
     timer: OccurrenceTimer, job: Job | JobBrief | None, within: Occurrence | None, judged_at: Instant
 ) -> Span | None:
@@ -148,6 +166,12 @@ def _misfires(
     A batch that has begun is completed, however late it is. So only the occurrences after it can be misfires.
     A later timer decides about them if the batch goes on after `end`.
     """
+    if timer.judged_at is not None:
+        judged_at = timer.judged_at
+    else:
+        # A timer waits for five minutes after each failed expansion. The last of these waits does not count
+        # as an outage, because the fault may have been over at once.
+        judged_at -= min(timer.put_off_by_ms, PUT_OFF_MS)
     if first.due_at >= judged_at:
         # No occurrence is late yet, which holds for nearly every timer.
         return Misfires()
@@ -163,9 +187,7 @@ def _misfires(
         series,
         judged,
         until=until,
-        # A timer waits for five minutes after each failed expansion. The last of these waits does not count
-        # as an outage, because the fault may have been over at once.
-        judged_at=judged_at - min(timer.put_off_by_ms, PUT_OFF_MS),
+        judged_at=judged_at,
         policy=timer.catchup,
         followed_at=timer.followed_at,
     )

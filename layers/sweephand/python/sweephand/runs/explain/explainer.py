@@ -13,7 +13,6 @@ from sweephand.model.allowance import US_PER_MS, minute_us_of
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.model.run_id import RunName, run_position
 from sweephand.model.timer import WheelState, instant_at
 from sweephand.ports import JobStore, LeaseStore, LineStore, RunStore, TimerStore
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
@@ -22,13 +21,11 @@ from sweephand.runs.explain.lives import Lives
 from sweephand.runs.explain.reigns import Former, former_at
 from sweephand.runs.explain.subject import Subject, subject_of, width_of
 from sweephand.runs.explain.verdict import explain
+from sweephand.runs.run_walk import runs_before
 
 #: Changes that are read, in pages of the second number. A job with more of them has its history cut off.
 _CHANGES_MAX: Final = 1_000
 _PAGE_MAX: Final = 200
-
-#: Records among which the one of a span of misfires is looked for. Runs on demand may lie in between.
-_RUNS_MAX: Final = 100
 
 _EVENTS_MAX: Final = 100
 
@@ -128,11 +125,9 @@ class Explainer:
         since, until = at, at + width_of(at) - 1
         if subject is not None and subject.due_at is not None:
             since = until = subject.due_at
-        before = run_position(RunName(until + 1, 0), "")
-        page = self._stores.runs.page(key, None, before, _RUNS_MAX, with_batches=False)
         is_alive = job is not None and since >= job.created_at
         found: Run | None = None
-        for run in page.items:
+        for run in runs_before(self._stores.runs, key, until + 1):
             if run.demand is not None or (is_alive and job is not None and run.uid != job.uid):
                 continue
             is_span = run.last_due_at is not None and run.due_at <= since <= run.last_due_at
