@@ -198,9 +198,12 @@ def test_the_operator_may_protect_the_tables_from_deletion(stack: Stack, switch:
 
 
 def test_tables_are_warmed_only_beyond_what_dynamodb_gives_anyway(stack: Stack) -> None:
-    for name, least in (("WarmReadUnits", 12_000), ("WarmWriteUnits", 4_000)):
+    for name, units, least in (
+        ("WarmReadUnits", "ReadUnitsPerSecond", 12_000),
+        ("WarmWriteUnits", "WriteUnitsPerSecond", 4_000),
+    ):
         assert stack.parameter(name)["Default"] == stack.parameter(name)["MinValue"] == least
-        warmed = Deployed(stack, **{name: str(least + 1)}).named("AWS::DynamoDB::Table").values()
-        assert {told(each["WarmThroughput"]["WriteUnitsPerSecond"]) for each in warmed} == {"WarmWriteUnits"}
+        for table in Deployed(stack, **{name: str(least + 1)}).named("AWS::DynamoDB::Table").values():
+            assert table["WarmThroughput"] == {units: {"Ref": name}}
     plain = Deployed(stack).named("AWS::DynamoDB::Table").values()
     assert not any("WarmThroughput" in each for each in plain)

@@ -55,7 +55,7 @@ EVERYTHING: Final = {
     "PayloadTable": "p" * 255,
     "FormerPayloadTable": "f" * 255,
     "PayloadTableKeyArns": f"{_KEY},{_KEY}",
-    "RolePath": f"/{'p' * 510}/",
+    "RolePath": f"/{'p' * 198}/",
     "PermissionsBoundaryArn": f"{_POLICY}boundary",
     "GradualDeployments": "true",
 }

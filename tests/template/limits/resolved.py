@@ -38,9 +38,10 @@ _NAME_LENGTHS: Final = {
 }
 
 
+_DIGESTED: Final = ("Targets", "Network", "PayloadTables", "RolePath")
 _LONGEST_LISTS: Final = {
     "Targets": "x" * PACKED_LENGTH_MAX,
-    **dict.fromkeys(("TargetsDigest", "NetworkDigest", "PayloadTablesDigest"), "x" * DIGEST_LENGTH),
+    **dict.fromkeys((f"{each}Digest" for each in _DIGESTED), "x" * DIGEST_LENGTH),
 }
 
 

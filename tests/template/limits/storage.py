@@ -129,7 +129,10 @@ RULES: Final = [
         "not below what a table on demand has from the start: 12,000 reads and 4,000 writes a second",
         f"{DOCS}/amazondynamodb/latest/developerguide/warm-throughput.html",
         each(_TABLE, "WarmThroughput"),
-        lambda warm: warm["ReadUnitsPerSecond"] >= 12_000 and warm["WriteUnitsPerSecond"] >= 4_000,
+        lambda warm: (
+            warm.get("ReadUnitsPerSecond", 12_000) >= 12_000
+            and warm.get("WriteUnitsPerSecond", 4_000) >= 4_000
+        ),
         {"ReadUnitsPerSecond": 12_000, "WriteUnitsPerSecond": 3_999},
     ),
     Rule(

@@ -15,8 +15,8 @@ from sweephand.base.errors import SweephandError
 #: The characters of the lists in an environment. Everything else there is shorter than the rest of 4 KB.
 PACKED_LENGTH_MAX: Final = 1_600
 
-#: The characters of a digest. The description of a version, 256 characters long, may name three.
-DIGEST_LENGTH: Final = 12
+#: The characters of a digest. The description of a version, 256 characters long, may name four.
+DIGEST_LENGTH: Final = 8
 
 
 class ListsTooLongError(SweephandError):
