@@ -28,7 +28,7 @@ def test_the_description_of_a_version_has_the_parameters_of_its_function_and_no_
 
 
 #: Stacks whose parameters are changed one by one: without anything, on the way out of a VPC, and inside one.
-BASES = (
+BASES: tuple[dict[str, str], ...] = (
     {},
     {"VpcSecurityGroupIds": "sg-1"},
     {"VpcSecurityGroupIds": "sg-1", "VpcSubnetIds": "subnet-1", "PayloadTable": "payloads"},
