@@ -38,6 +38,18 @@ class Deployed:
             if resource["Type"] == kind and self._is_there(resource)
         }
 
+    def resources(self) -> dict[str, tuple[str, dict[str, Any]]]:
+        """The type and the properties of each deployed resource, with their conditions evaluated."""
+        return {
+            name: (resource["Type"], self._evaluated(resource.get("Properties", {})))
+            for name, resource in self._template["Resources"].items()
+            if self._is_there(resource)
+        }
+
+    def parameter(self, name: str) -> Any:
+        """The value of a parameter."""
+        return self._parameters[name]
+
     def names(self) -> set[str]:
         """The names of all deployed resources."""
         return {name for name, each in self._template["Resources"].items() if self._is_there(each)}
@@ -45,6 +57,10 @@ class Deployed:
     def outputs(self) -> set[str]:
         """The names of the outputs."""
         return {name for name, each in self._template["Outputs"].items() if self._is_there(each)}
+
+    def output(self, name: str) -> Any:
+        """The value of an output, with its conditions evaluated."""
+        return self._evaluated(self._template["Outputs"][name]["Value"])
 
     def missing(self) -> set[tuple[str, str]]:
         """References of deployed resources and outputs to what is not deployed."""

@@ -4,23 +4,20 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow")
+FUNCTIONS = ("Api", "Authorizer", "AdminKey", "Lists", "Tick", "Sweep", "Deliver", "Flow")
 
 #: Functions that have the role of another one. Owners of queues allow one role for all deliveries.
 ROLES = {"Flow": "Deliver"}
 
-#: The lists of what jobs may reach. The policies of these lists stand for them where they are too long.
-LISTS = {
+#: The lists of what jobs may reach, which the functions get packed.
+LISTS = (
     "TARGET_QUEUE_ARNS",
     "TARGET_FUNCTION_ARNS",
     "TARGET_TOPIC_ARNS",
     "TARGET_BUS_ARNS",
     "TARGET_STATE_MACHINE_ARNS",
     "TARGET_ROLE_ARNS",
-}
-
-#: The lists of hosts and networks of HTTP targets, in the order of the description of their policy.
-DESTINATIONS = (
+    "PRIVATE_TARGET_CIDRS",
     "ALLOWED_TARGET_HOSTS",
     "DENIED_TARGET_HOSTS",
     "ALLOWED_TARGET_CIDRS",
@@ -66,12 +63,16 @@ class Stack:
         return name in self.template["Parameters"]
 
     def parameters_in(self, value: Any) -> set[str]:
-        """The names of the parameters on which a value depends, however deep and whether by Ref or by Sub."""
+        """The names of the parameters on which a value depends, by Ref, Sub or an attribute of Lists."""
         match value:
             case {"Ref": str(name)}:
                 return {name} & set(self.template["Parameters"])
+            case {"Fn::GetAtt": ["Lists", str(attribute)]}:
+                return self.parameters_in(self.properties("Lists")[attribute.removesuffix("Digest")])
             case {"Fn::Sub": str(text)}:
-                return set(re.findall(r"\$\{(\w+)}", text)) & set(self.template["Parameters"])
+                named = re.findall(r"\$\{([\w.]+)}", text)
+                lists = [{"Fn::GetAtt": name.split(".")} for name in named if name.startswith("Lists.")]
+                return set(named) & set(self.template["Parameters"]) | self.parameters_in(lists)
             case dict():
                 return {name for each in value.values() for name in self.parameters_in(each)}
             case list():
@@ -147,14 +148,26 @@ class Stack:
             if role in map(_present, policy["Roles"])
         ]
         for policy in policies:
-            for statement in policy["Statement"]:
-                match statement:
-                    case {"Fn::If": [str(condition), dict(granted), {"Ref": "AWS::NoValue"}]}:
-                        yield granted | {"Resource": {"Fn::If": [condition, granted["Resource"], "nothing"]}}
-                    case {"Effect": {"Fn::If": [str(), "Allow", "Deny"]}}:
-                        yield statement | {"Effect": "Allow"}
-                    case _:
-                        yield statement
+            yield from _granting(policy["Statement"])
+
+
+def _granting(statements: Any) -> Iterator[dict[str, Any]]:
+    """The statements that grant or deny something. The resources say under which condition."""
+    match statements:
+        case list():
+            for each in statements:
+                yield from _granting(each)
+        case {"Fn::If": [str(condition), then, otherwise]}:
+            for each in _granting(then):
+                named = [{"Fn::If": [condition, name, "nothing"]} for name in _listed(each["Resource"])]
+                yield each | {"Resource": named}
+            for each in _granting(otherwise):
+                named = [{"Fn::If": [condition, "nothing", name]} for name in _listed(each["Resource"])]
+                yield each | {"Resource": named}
+        case {"Ref": "AWS::NoValue"} | {"Action": "sts:GetCallerIdentity"}:
+            return
+        case _:
+            yield statements
 
 
 def references(value: Any) -> Iterator[str]:

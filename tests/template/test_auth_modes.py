@@ -15,7 +15,14 @@ JWT: Final = {"AuthMode": "jwt", "JwtIssuer": ISSUER, "JwtAudience": "sweephand"
 MODES: Final = {"keys": {}, "iam": {"AuthMode": "iam"}, "jwt": JWT}
 
 #: The functions of a stack that no caller of the API needs to be known by.
-OTHERS: Final = {"ApiFunction", "TickFunction", "SweepFunction", "DeliverFunction", "FlowFunction"}
+OTHERS: Final = {
+    "ApiFunction",
+    "ListsFunction",
+    "TickFunction",
+    "SweepFunction",
+    "DeliverFunction",
+    "FlowFunction",
+}
 
 
 def deployed(stack: Stack, mode: str) -> Deployed:
@@ -79,7 +86,7 @@ def test_a_mode_has_the_functions_and_the_roles_that_it_needs(
 ) -> None:
     found = deployed(stack, mode)
     assert set(found.named("AWS::Lambda::Function")) == OTHERS | needed
-    roles = {"ApiRole", "TickRole", "SweepRole", "DeliverRole", "MinuteScheduleRole"}
+    roles = {"ApiRole", "ListsRole", "TickRole", "SweepRole", "DeliverRole", "MinuteScheduleRole"}
     assert set(found.named("AWS::IAM::Role")) == roles | {each.replace("Function", "Role") for each in needed}
     allowed = {told(each["FunctionName"]) for each in found.named("AWS::Lambda::Permission").values()}
     authorizer = {"AuthorizerFunctionAliaslive"} if "AuthorizerFunction" in needed else set()

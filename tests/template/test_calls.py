@@ -130,7 +130,8 @@ def is_needed(statement: Statement, role: str) -> bool:
 def test_every_statement_is_needed_by_a_call(stack: Stack, role: str) -> None:
     granted = list(statements(stack, role))
     assert [each for each in granted if not is_needed(each, role)] == []
-    assert len(granted) > 2, "more than the rights to write a log"
+    # The lists function only answers CloudFormation.
+    assert len(granted) > 2 or role == "Lists", "more than the rights to write a log"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_a_statement_that_no_call_needs_is_found(role: str, statement: Statement
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_partition_of_every_call_is_known(function: str) -> None:
     found = code().from_handler(re.sub("(?<!^)([A-Z])", r"_\1", function).lower())
-    assert found.calls, "every function calls DynamoDB"
+    assert found.calls or function == "Lists", "every other function calls DynamoDB"
     for call in found.calls:
         assert call.method, "a call belongs to a method of an adapter"
         assert partitions(call), call

@@ -3,11 +3,19 @@
 import pytest
 from infra.capacity import quotas
 from infra.capacity.needs import SWEEPERS_MAX
-from tests.template.stack import DESTINATIONS, FUNCTIONS, LISTS, Stack, told
+from tests.template.deployed import Deployed
+from tests.template.stack import FUNCTIONS, Stack, told
 
 from sweephand.base import limits, timing
 from sweephand.base.instants import SECOND_MS
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
+
+
+def at_once_max(stack: Stack) -> object:
+    """How many delivery functions messages may start."""
+    mapping = Deployed(stack).named("AWS::Lambda::EventSourceMapping")["DeliveryEvents"]
+    at_once: object = mapping["ScalingConfig"]["MaximumConcurrency"]
+    return at_once
 
 
 def test_the_api_function_ends_at_the_time_limit_of_the_protocol(stack: Stack) -> None:
@@ -55,6 +63,7 @@ def test_the_delivery_function_has_little_memory_and_the_sweeper_has_a_whole_cor
         "Authorizer": 512,
         "AdminKey": 512,
         "Tick": 512,
+        "Lists": 512,
         "Sweep": 1769,
         "Deliver": 256,
         "Flow": 256,
@@ -114,8 +123,7 @@ def test_there_is_no_valve_unless_the_operator_sets_one(stack: Stack) -> None:
 
 
 def test_no_function_reserves_concurrency_unless_the_operator_says_so(stack: Stack) -> None:
-    at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
-    assert told(at_once) == "DeliveryConcurrency"
+    assert told(at_once_max(stack)) == "DeliveryConcurrency"
     parameter = stack.parameter("DeliveryConcurrency")
     assert (parameter["MinValue"], parameter["MaxValue"]) == (2, 1000)
     assert stack.parameter("ReserveConcurrency")["Default"] == "false", "new accounts have none to reserve"
@@ -236,12 +244,12 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "AUTH_MODE",
                 "JWT_NAMESPACE_CLAIM",
                 "JWT_ROLE_CLAIM",
-                *LISTS,
-                *DESTINATIONS,
+                "TARGETS",
             },
         ),
         ("Authorizer", {"JOBS_TABLE"}),
         ("AdminKey", {"JOBS_TABLE"}),
+        ("Lists", set()),
         (
             "Tick",
             {
@@ -276,9 +284,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     "METRICS",
                     "NAMESPACE_METRICS",
                     "STATS",
-                    *LISTS,
-                    "PRIVATE_TARGET_CIDRS",
-                    *DESTINATIONS,
+                    "TARGETS",
                     *limits,
                 },
             )
@@ -302,10 +308,39 @@ def test_deliveries_run_in_the_subnets_that_the_operator_names(stack: Stack, fun
         "SubnetIds": {"Ref": "VpcSubnetIds"},
         "SecurityGroupIds": {"Ref": "VpcSecurityGroupIds"},
     }
-    assert "NetworkPolicy" in stack.resource(f"{function}Function")["DependsOn"]
-    policy = stack.properties("NetworkPolicy")
-    assert "ManagedPolicyName" not in policy, "a policy with a name could not be replaced"
-    assert policy["Roles"] == [{"Ref": "DeliverRole"}]
+    assert "NetworkRights" in stack.resource(f"{function}Function")["DependsOn"]
+    assert stack.properties("NetworkRights")["Roles"] == [{"Ref": "DeliverRole"}]
+
+
+def network_rights(stack: Stack, **parameters: str) -> list[str]:
+    """The Sids of the statements of NetworkRights."""
+    policy = Deployed(stack, **parameters).named("AWS::IAM::Policy")["NetworkRights"]
+    return [each["Sid"] for each in policy["PolicyDocument"]["Statement"]]
+
+
+def test_the_role_keeps_its_rights_until_lambda_has_removed_the_network_interfaces(stack: Stack) -> None:
+    """Lambda removes them with the role's rights, up to 20 minutes after the function has left."""
+    groups = {"VpcSecurityGroupIds": "sg-1"}
+    inside = Deployed(stack, VpcSubnetIds="subnet-1", **groups)
+    assert "VpcConfig" in inside.named("AWS::Lambda::Function")["DeliverFunction"]
+    assert network_rights(stack, VpcSubnetIds="subnet-1", **groups) == ["NetworkInterfaces"]
+    assert "VpcConfig" not in Deployed(stack, **groups).named("AWS::Lambda::Function")["DeliverFunction"]
+    assert network_rights(stack, **groups) == ["NetworkInterfaces"]
+    assert network_rights(stack) == ["Nothing"]
+
+
+@pytest.mark.parametrize("name", ["DeliveryEvents", "HighEvents", "LowEvents"])
+def test_pollers_take_the_place_of_the_limit_of_concurrency(stack: Stack, name: str) -> None:
+    usual = Deployed(stack, PriorityLanes="on").named("AWS::Lambda::EventSourceMapping")[name]
+    assert "ProvisionedPollerConfig" not in usual
+    assert told(usual["ScalingConfig"]["MaximumConcurrency"]) == "DeliveryConcurrency"
+    ready = Deployed(stack, PriorityLanes="on", ProvisionedPollers="2")
+    mapping = ready.named("AWS::Lambda::EventSourceMapping")[name]
+    assert "ScalingConfig" not in mapping
+    assert {key: told(value) for key, value in mapping["ProvisionedPollerConfig"].items()} == {
+        "MinimumPollers": "ProvisionedPollers",
+        "MaximumPollers": "ProvisionedPollersMax",
+    }
 
 
 def test_no_other_function_runs_in_a_vpc(stack: Stack) -> None:
@@ -330,8 +365,7 @@ def test_the_parameters_have_the_maxima_that_the_capacity_model_assumes(stack: S
 
 
 def test_tick_wakes_no_more_delivery_functions_than_messages_may_start(stack: Stack) -> None:
-    at_once = stack.properties("DeliveryEvents")["ScalingConfig"]["MaximumConcurrency"]
-    assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once)
+    assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once_max(stack))
 
 
 def test_a_flow_function_takes_one_work_message_and_ends_before_its_permits_do(stack: Stack) -> None:

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from tests.template.deployed import Deployed
+from tests.template.limits.parameters import EVERYTHING
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.runtime.settings import Settings
@@ -45,7 +47,7 @@ PAYLOAD_TABLES = [
     f"if Has{name}: {_TABLE_ARN % name} else AWS::NoValue" for name in ("PayloadTable", "FormerPayloadTable")
 ]
 PAYLOAD_RIGHTS = {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"}
-PAYLOADS = dict.fromkeys(PAYLOAD_TABLES, PAYLOAD_RIGHTS)
+PAYLOADS = {f"if UsesPayloadTables: {table} else nothing": PAYLOAD_RIGHTS for table in PAYLOAD_TABLES}
 AUDITED = {table: {*PAYLOAD_RIGHTS, "dynamodb:Query", "dynamodb:DeleteItem"} for table in PAYLOAD_TABLES}
 OF_PAYLOADS = {
     "Api": PAYLOADS | TABLE_KEYS,
@@ -108,6 +110,7 @@ RIGHTS = {
         }
     },
     "Authorizer": granted(JobsTable_Arn="GetItem"),
+    "Lists": {},
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem")
     | {
         "AWS::StackId": {"cloudformation:DescribeStackResource"},
@@ -157,18 +160,20 @@ RIGHTS = {
             "s3:PutObject",
             "s3:PutObjectTagging",
         },
-        f"if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {"sqs:SendMessage*"},
+        f"if HasTargetPolicies: nothing else if NamesTargetQueues: TargetQueueArns else {DEFAULT_QUEUES}": {
+            "sqs:SendMessage*"
+        },
     }
     | {
-        f"if NamesTarget{what}: {parameter} else nothing": actions
+        f"if HasTargetPolicies: nothing else if NamesTarget{what}: {parameter} else nothing": actions
         for what, parameter, actions in (
             ("Functions", "TargetFunctionArns", {"lambda:InvokeFunction"}),
             ("Topics", "TargetTopicArns", {"sns:Publish"}),
             ("Buses", "TargetBusArns", {"events:PutEvents", "events:DescribeEventBus"}),
             ("StateMachines", "TargetStateMachineArns", {"states:StartExecution"}),
+            ("Roles", "TargetRoleArns", {"sts:AssumeRole"}),
         )
-    }
-    | {"if NamesTargetRoles: TargetRoleArns else *": {"sts:AssumeRole"}},
+    },
 }
 
 #: The parameters that list what jobs may reach besides queues, and the condition of each.
@@ -186,9 +191,10 @@ def test_a_function_has_the_rights_that_it_uses_and_no_other(stack: Stack, funct
     of = ROLES.get(function, function)
     assert told(stack.properties(f"{function}Function")["Role"]) == f"{of}Role.Arn"
     sharing = {of, *(each for each, other in ROLES.items() if other == of)}
-    network = {"*": NETWORK} if of == "Deliver" else {}
+    network = {"if HasNetworkRights: * else nothing": NETWORK} if of == "Deliver" else {}
     logs = {f"{each}LogGroup.Arn": LOGS for each in sharing}
-    expected = RIGHTS[of] | network | KEY | OF_PAYLOADS.get(of, {}) | logs
+    key = {} if of == "Lists" else KEY
+    expected = RIGHTS[of] | network | key | OF_PAYLOADS.get(of, {}) | logs
     assert stack.grants(f"{of}Role") == expected
 
 
@@ -204,7 +210,8 @@ def test_no_right_names_every_resource_or_every_action_of_a_service(stack: Stack
     patterns = {action for actions in grants.values() for action in actions if "*" in action}
     assert patterns <= {"sqs:SendMessage*", "sqs:DeleteMessage*", "kms:GenerateDataKey*", "kms:ReEncrypt*"}
     assert "dynamodb:Scan" not in {action for actions in grants.values() for action in actions}
-    assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
+    if role != "DeliverRole":
+        assert "ManagedPolicyArns" not in stack.properties(role), "they are for every resource of the account"
 
 
 def test_deliveries_reach_only_the_queues_that_the_operator_names(stack: Stack) -> None:
@@ -214,13 +221,56 @@ def test_deliveries_reach_only_the_queues_that_the_operator_names(stack: Stack) 
     assert stack.condition("NamesTargetQueues") == {"Fn::Not": [is_empty]}
 
 
-@pytest.mark.parametrize("function", ["Api", "Deliver", "Flow"])
-def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(
-    stack: Stack, function: str
-) -> None:
-    assert stack.variables(function)["TARGET_QUEUE_ARNS"] == (
-        f"if NamesTargetQueues: TargetQueueArns joined by ',' else {DEFAULT_QUEUES}"
+def test_the_functions_read_the_same_list_of_queues_that_their_role_allows(stack: Stack) -> None:
+    packed = stack.properties("Lists")["Targets"]["TARGET_QUEUE_ARNS"]
+    assert told(packed) == f"if NamesTargetQueues: TargetQueueArns joined by ',' else {DEFAULT_QUEUES}"
+
+
+def granted_targets(stack: Stack, **parameters: str) -> list[tuple[str, ...]]:
+    """The Sids of the statements of the two policies of targets."""
+    policies = Deployed(stack, **parameters).named("AWS::IAM::ManagedPolicy")
+    return [
+        tuple(each["Sid"] for each in policies[name]["PolicyDocument"]["Statement"])
+        for name in ("TargetQueuesPolicy", "TargetsPolicy")
+    ]
+
+
+def test_policies_of_the_operator_take_the_place_of_those_that_the_lists_make(stack: Stack) -> None:
+    lists = {"TargetQueueArns": "arn:aws:sqs:eu-west-1:1:q", "TargetTopicArns": "arn:aws:sns:eu-west-1:1:t"}
+    assert granted_targets(stack, **lists) == [("Targets",), ("Nothing", "Topics")]
+    own = {"TargetPolicyArns": "arn:aws:iam::123456789012:policy/targets"}
+    assert granted_targets(stack, **lists, **own) == [("Nothing",), ("Nothing",)]
+    role = Deployed(stack, **own).named("AWS::IAM::Role")["DeliverRole"]
+    assert role["ManagedPolicyArns"] == {"Ref": "TargetPolicyArns"}
+    assert "ManagedPolicyArns" not in Deployed(stack).named("AWS::IAM::Role")["DeliverRole"]
+
+
+@pytest.mark.parametrize(
+    "name", ["NetworkRights", "PayloadTablesRights", "TargetQueuesPolicy", "TargetsPolicy"]
+)
+def test_a_policy_that_parameters_fill_is_always_there_and_denies_nothing(stack: Stack, name: str) -> None:
+    """A Deny that an update removes is still attached while Lambda checks the rights of the role."""
+    for each in (Deployed(stack), Deployed(stack, **EVERYTHING)):
+        [policy] = [properties for other, (_, properties) in each.resources().items() if other == name]
+        assert {statement["Effect"] for statement in policy["PolicyDocument"]["Statement"]} == {"Allow"}
+    assert name in stack.resource("FlowFunction")["DependsOn"]
+    assert "Description" not in stack.properties(name), (
+        "IAM cannot change it, so the policy would be replaced"
     )
+
+
+def test_every_role_has_the_path_and_the_boundary_that_the_operator_names(
+    stack: Stack, gradual: Stack
+) -> None:
+    boundary = {"PermissionsBoundaryArn": "arn:aws:iam::123456789012:policy/boundary"}
+    for transformed, parameters in ((stack, {}), (gradual, {"GradualDeployments": "true"})):
+        roles = Deployed(transformed, **parameters, **boundary).named("AWS::IAM::Role")
+        for role in roles.values():
+            assert role["PermissionsBoundary"] == {"Ref": "PermissionsBoundaryArn"}
+            assert role["Path"] == {"Ref": "RolePath"}
+        bare = Deployed(transformed, **parameters).named("AWS::IAM::Role")
+        assert not any("PermissionsBoundary" in role for role in bare.values())
+        assert bare.keys() == roles.keys()
 
 
 @pytest.mark.parametrize(("name", "condition"), LISTS.items())
@@ -232,8 +282,7 @@ def test_deliveries_reach_nothing_else_unless_the_operator_names_it(
     is_empty = {"Fn::Equals": [{"Fn::Join": ["", {"Ref": name}]}, ""]}
     assert stack.condition(condition) == {"Fn::Not": [is_empty]}
     variable = re.sub("(?<!^)([A-Z])", r"_\1", name).upper()
-    for function in ("Api", "Deliver", "Flow"):
-        assert stack.variables(function)[variable] == f"{name} joined by ','"
+    assert told(stack.properties("Lists")["Targets"][variable]) == f"{name} joined by ','"
 
 
 def test_no_job_reaches_a_function_of_the_stack_itself(stack: Stack) -> None:
@@ -272,7 +321,8 @@ def test_the_stack_has_no_other_resource_that_a_job_can_name(stack: Stack) -> No
 def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stack: Stack) -> None:
     kept = {"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem"}
     assert stack.denials("DeliverRole")["JobsTable.Arn"] == kept
-    [statement] = stack.properties("DestinationsPolicy")["PolicyDocument"]["Statement"]
+    [policy] = stack.properties("DeliverRole")["Policies"]
+    [statement] = [each for each in policy["PolicyDocument"]["Statement"] if each["Effect"] == "Deny"]
     assert statement["Condition"] == {
         "ForAnyValue:StringLike": {
             "dynamodb:LeadingKeys": [

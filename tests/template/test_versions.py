@@ -1,78 +1,99 @@
 """A new value of a parameter publishes a version of each function that it changes."""
 
 import re
+from typing import Any
 
 import pytest
-from tests.template.stack import DESTINATIONS, FUNCTIONS, LISTS, Stack, told
+from tests.template.limits.resolved import Resolved
+from tests.template.stack import FUNCTIONS, LISTS, Stack, told
 
-POLICIES = ("TargetQueuesPolicy", "TargetsPolicy")
+from sweephand.runtime.lists import attributes_of
 
-#: The characters of a version's description (AWS, PublishVersion), and of the end of a generated name.
-DESCRIPTION_LENGTH_MAX = 256
-GENERATED_LENGTH = 13
+
+def version_of(stack: Stack, function: str) -> str:
+    """The logical id of the version of a function."""
+    versions = stack.named("AWS::Lambda::Version").items()
+    [name] = [name for name, each in versions if told(each["FunctionName"]) == f"{function}Function"]
+    return name
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_new_value_of_a_parameter_publishes_a_version_of_the_functions_that_it_changes(
+def test_the_description_of_a_version_has_the_parameters_of_its_function_and_no_other(
     stack: Stack, function: str
 ) -> None:
-    versions = stack.named("AWS::Lambda::Version")
-    [version] = [each for each in versions.values() if told(each["FunctionName"]) == f"{function}Function"]
-    named = re.findall(r"\$\{(\w+)}", told(version["Description"]))
-    # The policy gets another name with another list of what jobs may reach.
-    described = (*POLICIES, "DestinationsPolicy")
-    lists = stack.parameters_in([stack.properties(each)["Description"] for each in described])
-    network = stack.parameters_in(stack.properties("NetworkPolicy")["Description"])
-    data = stack.parameters_in(stack.properties("PayloadTablesPolicy")["Description"])
-    stands_for = {"TargetQueues": lists, "NetworkPolicy": network, "PayloadTables": data}
-    meant = [each for name in named for each in stands_for.get(name, [name])]
+    described = stack.properties(version_of(stack, function))["Description"]
     published = stack.properties(f"{function}Function") | {"ReservedConcurrentExecutions": None}
-    assert sorted(meant) == sorted(stack.parameters_in(published))
+    # The path of a role is part of its ARN.
+    assert stack.parameters_in(described) == stack.parameters_in(published) | {"RolePath"}
 
 
-def test_the_description_of_a_version_fits_into_what_lambda_takes(stack: Stack) -> None:
-    for version in stack.named("AWS::Lambda::Version").values():
-        longest = re.sub(
-            r"\$\{(\w+)}", lambda name: "x" * _length_max(stack, name[1]), told(version["Description"])
-        )
-        assert len(longest) <= DESCRIPTION_LENGTH_MAX
+#: Stacks whose parameters are changed one by one: without anything, on the way out of a VPC, and inside one.
+BASES: tuple[dict[str, str], ...] = (
+    {},
+    {"VpcSecurityGroupIds": "sg-1"},
+    {"VpcSecurityGroupIds": "sg-1", "VpcSubnetIds": "subnet-1", "PayloadTable": "payloads"},
+)
 
 
-def _length_max(stack: Stack, name: str) -> int:
-    """The length of the longest value of a parameter, or of the end of a policy's name."""
-    if not stack.has_parameter(name):
-        return GENERATED_LENGTH
-    declared = stack.parameter(name)
-    if "MaxLength" in declared:
-        return int(declared["MaxLength"])
-    values = declared.get("AllowedValues") or [declared["MaxValue"]]
-    return max(len(str(value)) for value in values)
+@pytest.mark.parametrize("base", BASES, ids=lambda base: " ".join(base) or "defaults")
+def test_a_version_is_replaced_if_and_only_if_a_parameter_changes_its_function(
+    stack: Stack, base: dict[str, str]
+) -> None:
+    """CloudFormation fails to replace a version whose function has not changed."""
+    before = published(stack, base)
+    for parameter in stack.template["Parameters"]:
+        after = published(stack, {**base, parameter: another(stack, parameter)})
+        for function in before.keys() & after.keys():
+            is_replaced = before[function][0] != after[function][0]
+            assert is_replaced == (before[function][1] != after[function][1]), (parameter, function)
 
 
-def test_a_new_list_replaces_the_policies_and_publishes_a_version_of_the_functions(stack: Stack) -> None:
-    queues, others = (stack.properties(each) for each in POLICIES)
-    assert not {"ManagedPolicyName"} & {*queues, *others}, "a policy with a name could not be replaced"
-    # A policy's description cannot be changed, so that CloudFormation replaces the policy.
-    [separator, [list_of_queues, name_of_others]] = queues["Description"]["Fn::Join"]
-    assert (separator, told(list_of_queues)) == (" ", stack.variables("Deliver")["TARGET_QUEUE_ARNS"])
-    end = {"Fn::Select": [1, {"Fn::Split": ["TargetsPolicy-", {"Ref": "TargetsPolicy"}]}]}
-    assert name_of_others == end
-    [_, [_, *lists, name_of_hosts]] = others["Description"]["Fn::Join"]
-    variables = stack.variables("Deliver")
-    assert {told(each) for each in lists} == {variables[each] for each in LISTS - {"TARGET_QUEUE_ARNS"}}
-    end = {"Fn::Select": [1, {"Fn::Split": ["DestinationsPolicy-", {"Ref": "DestinationsPolicy"}]}]}
-    assert name_of_hosts == end
-    hosts = stack.properties("DestinationsPolicy")
-    assert "ManagedPolicyName" not in hosts
-    [_, [_, *lists]] = hosts["Description"]["Fn::Join"]
-    assert [told(each) for each in lists] == [variables[each] for each in DESTINATIONS]
+def published(stack: Stack, parameters: dict[str, str]) -> dict[str, tuple[str, Any]]:
+    """The description of each function's version, and all that a version has of the function.
+
+    The lists function itself makes the digests.
+    """
+    resolved = Resolved(stack, parameters, attributes_of)
+    found = {}
+    for name in resolved.named("AWS::Lambda::Function"):
+        version = version_of(stack, name.removesuffix("Function"))
+        properties = {**resolved.resources[name][1], "ReservedConcurrentExecutions": None}
+        found[name] = (str(resolved.resources[version][1]["Description"]), properties)
+    return found
 
 
-def test_the_lists_of_hosts_and_networks_fit_into_the_description_of_their_policy(stack: Stack) -> None:
-    [_, [title, *lists]] = stack.properties("DestinationsPolicy")["Description"]["Fn::Join"]
-    longest = [stack.parameter(told(each))["MaxLength"] for each in lists]
-    assert len(title) + len(lists) + sum(longest) <= 1_000
-    assert {stack.parameter(told(each))["Default"] for each in lists} == {""}
+def another(stack: Stack, parameter: str) -> str:
+    """A lawful value of a parameter that is not its default."""
+    declared = stack.parameter(parameter)
+    if parameter == "RolePath":
+        return "/other/"
+    if parameter.endswith("Cidrs"):
+        return "10.0.0.0/8"
+    if parameter.endswith("Arns"):
+        return "arn:aws:sqs:eu-west-1:123456789012:other"
+    if declared["Type"] == "Number" and "AllowedValues" not in declared:
+        return str(declared["Default"] + 1)
+    others = [each for each in declared.get("AllowedValues", ["other"]) if each != declared["Default"]]
+    return str(others[0])
+
+
+def test_the_functions_get_every_list_packed_and_the_digest_of_all_of_them(stack: Stack) -> None:
+    assert tuple(stack.properties("Lists")["Targets"]) == LISTS
+    for function in ("Api", "Deliver", "Flow"):
+        variables = stack.properties(f"{function}Function")["Environment"]["Variables"]
+        assert variables["TARGETS"] == {"Fn::GetAtt": ["Lists", "Targets"]}
+        [text] = stack.properties(version_of(stack, function))["Description"].values()
+        assert re.search(r"targets \$\{Lists\.TargetsDigest}", text)
+
+
+def test_the_lists_are_packed_before_any_function_that_reads_them_changes(stack: Stack) -> None:
+    """The lists function needs nothing of theirs: there would be a circle."""
+    dependencies, waiting, seen = stack.dependencies(), ["Lists"], set[str]()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        waiting += dependencies[name] - seen
+    assert not seen & {f"{each}Function" for each in FUNCTIONS if each != "Lists"}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Prints the template as JSON, after the transform of AWS. The interpreter that has SAM runs this file.
 
-python transform.py template.yaml
+python transform.py template.yaml '{"Parameter": "value"}'
 """
 
 import json
@@ -20,17 +20,17 @@ _UPLOADED = "s3://bucket/key"
 os.environ["AWS_DEFAULT_REGION"] = "eu-central-1"
 
 
-def transform(path: Path) -> dict[str, object]:
-    """The CloudFormation template that the SAM template stands for, with its parameters' defaults."""
+def transform(path: Path, parameters: dict[str, str]) -> dict[str, object]:
+    """The CloudFormation template that the SAM template stands for. Other parameters have their defaults."""
     template = yaml_parse(path.read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
         for name in ("CodeUri", "ContentUri"):
             if name in resource.get("Properties", {}):
                 resource["Properties"][name] = _UPLOADED
     translator = Translator(None, Parser(), boto_session=boto3.Session(region_name="eu-central-1"))
-    translated: dict[str, object] = translator.translate(template, {})
+    translated: dict[str, object] = translator.translate(template, parameters)
     return translated
 
 
 if __name__ == "__main__":
-    json.dump(transform(Path(sys.argv[1])), sys.stdout)
+    json.dump(transform(Path(sys.argv[1]), json.loads(sys.argv[2])), sys.stdout)

@@ -50,7 +50,9 @@ def test_another_default_in_the_template_changes_the_bill() -> None:
         'AlarmTopicArn:\n    Type: String\n    Default: ""', "AlarmTopicArn:\n    Default: arn"
     )
     assert idle.defaults(Template(more)) == Parameters(has_alarms=True)
-    bounded = "ScalingConfig: { MaximumConcurrency: !Ref DeliveryConcurrency }"
+    bounded = (
+        "ScalingConfig: !If [HasPollers, !Ref AWS::NoValue, { MaximumConcurrency: !Ref DeliveryConcurrency }]"
+    )
     assert idle.defaults(Template(text.replace(bounded, ""))) == Parameters(pollers=2)
 
 

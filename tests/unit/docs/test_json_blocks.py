@@ -159,7 +159,8 @@ def test_what_a_page_shows_as_sent_has_the_fields_of_what_is_sent(
 def test_a_policy_of_a_page_names_actions_of_aws(block: Block, statement: dict[str, Any]) -> None:
     for each in statement.get("Statement", [statement]):
         assert each["Effect"] == "Allow", block.place
-        assert re.fullmatch(r"[a-z0-9-]+:[A-Z]\w+", each["Action"])
+        actions = each["Action"] if isinstance(each["Action"], list) else [each["Action"]]
+        assert all(re.fullmatch(r"[a-z0-9-]+:[A-Z]\w+\*?", action) for action in actions)
         assert {"Resource", "Principal"} & set(each)
 
 

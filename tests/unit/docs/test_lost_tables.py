@@ -103,12 +103,3 @@ def test_a_restored_table_lacks_what_the_last_commands_set(dynamodb: Any, left_o
             shell.run(command)
     with pytest.raises(AssertionError):
         assert_as_in_the_template(dynamodb, "JobsTableName")
-
-
-def test_deletion_protection_keeps_both_tables(dynamodb: Any) -> None:
-    shell = Shell(OUTPUTS)
-    for command in of_section("Deletion protection"):
-        shell.run(command)
-    for name in OUTPUTS.values():
-        with pytest.raises(dynamodb.exceptions.ClientError):
-            dynamodb.delete_table(TableName=name)

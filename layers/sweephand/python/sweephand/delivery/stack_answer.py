@@ -9,8 +9,12 @@ import urllib3
 _TIMEOUT_S = 10
 
 
-def answer(event: Mapping[str, Any], error: Exception | None = None) -> None:
+def answer(
+    event: Mapping[str, Any], error: Exception | None = None, attributes: Mapping[str, str] | None = None
+) -> None:
     """Tell CloudFormation that its request succeeded or, if there is an error, that it failed and why.
+
+    `attributes` are what the template reads by `Fn::GetAtt`. An answer has 4,096 bytes at most.
 
     The form is that of "Custom resource request and response reference" in the AWS CloudFormation User Guide.
     Raises urllib3's HTTPError. CloudFormation then counts the request as failed after the resource's timeout.
@@ -18,6 +22,7 @@ def answer(event: Mapping[str, Any], error: Exception | None = None) -> None:
     body = {
         "Status": "SUCCESS" if error is None else "FAILED",
         "Reason": "" if error is None else str(error),
+        **({"Data": attributes} if attributes else {}),
         "PhysicalResourceId": event.get("PhysicalResourceId", event["LogicalResourceId"]),
         **{name: event[name] for name in ("StackId", "RequestId", "LogicalResourceId")},
     }

@@ -91,6 +91,7 @@ class Settings(NamedTuple):
     @classmethod
     def read(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
         """The settings. SettingsError names a variable whose value cannot be read."""
+        environment = _with_targets(environment)
         return cls(
             jobs_table=environment.get("JOBS_TABLE", ""),
             timers_table=environment.get("TIMERS_TABLE", ""),
@@ -135,6 +136,18 @@ _DESTINATIONS: Final = (
     "ALLOWED_TARGET_CIDRS",
     "DENIED_TARGET_CIDRS",
 )
+
+
+def _with_targets(environment: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment with the lists that the lists function has packed into the variable TARGETS."""
+    if not (packed := environment.get("TARGETS")):
+        return environment
+    from sweephand.runtime.packed_lists import unpack  # noqa: PLC0415 - tick and sweep have no such lists
+
+    try:
+        return {**environment, **unpack(packed)}
+    except ValueError as error:
+        raise SettingsError(f"TARGETS must be what the stack's resource Lists returns: {error}.") from None
 
 
 def _number(environment: Mapping[str, str], name: str, otherwise: int, *, least: int = 1) -> int:
