@@ -11,11 +11,14 @@ from typing import Final
 
 from infra.bench import prices
 from infra.bill import batches, page, stats, tables
-from infra.bill.lines import MILLION, total
+from infra.bill.lines import MILLION, MONTH_S, total
 from infra.bill.triggers import Bill, Case
+from infra.capacity.quotas import PROVISIONED_HOUR
 
 _FIGURE: Final = r"\{(\w+)\}"
 _VALUE: Final = r"([0-9]+(?:[.,][0-9]+)*|at no rate|from [0-9]+ triggers a second on)"
+
+MONTH_HOURS: Final = MONTH_S // 3_600
 
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -87,6 +90,7 @@ QUOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "on costs ${queue_dollars} a month more",
         "The two queues cost ${lane_dollars} a",
         "which costs about ${snapshot_dollars} a month",
+        "Each serves 10 functions and costs ${poller_dollars} a month",
     ),
     "infra/smoke/__main__.py": ("${idle_dollars} a month",),
 }
@@ -115,7 +119,8 @@ def figures(bill: Bill) -> dict[str, str]:
         "metric": tables.dollars(prices.METRICS.dollars),
         "two_metrics": tables.dollars(prices.METRICS.of(2)),
         "eight_metrics": tables.dollars(prices.METRICS.of(8)),
-        "metric_hour": f"{prices.METRICS.dollars / 730:.4f}",
+        "metric_hour": f"{prices.METRICS.dollars / MONTH_HOURS:.4f}",
+        "poller_dollars": tables.dollars(PROVISIONED_HOUR * MONTH_HOURS),
         "writes": _cents(prices.WRITES.of(MILLION)),
         "message_groups": tables.dollars(prices.MESSAGE_GROUPS.of(MILLION)),
         "object_writes": tables.dollars(prices.OBJECT_WRITES.of(MILLION)),

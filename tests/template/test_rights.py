@@ -381,7 +381,7 @@ def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack
     assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
 
 
-def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_else(
+def test_the_api_counts_jobs_and_requests_frees_permits_keeps_lines_and_updates_nothing_else(
     stack: Stack,
 ) -> None:
     (policy,) = stack.properties("ApiRole")["Policies"]
@@ -390,7 +390,8 @@ def test_the_api_counts_jobs_frees_permits_and_keeps_lines_and_updates_nothing_e
         for each in policy["PolicyDocument"]["Statement"]
         if "dynamodb:UpdateItem" in each["Action"]
     ]
-    assert sorted(keys) == [["jobs#*", "namespace#*", "policies#*"], ["line#*"], ["marks#*"], ["permits#*"]]
+    counted = ["allowance#*", "jobs#*", "namespace#*", "policies#*"]
+    assert sorted(keys) == [counted, ["line#*"], ["marks#*"], ["permits#*"]]
 
 
 def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:

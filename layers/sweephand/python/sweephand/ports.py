@@ -341,10 +341,7 @@ class PayloadStore(Protocol):
         ...
 
     def discard(self, uid: str, ref: str) -> bool:
-        """Let it expire after PAYLOAD_KEPT_MS; return whether it was there.
-
-        Until then it can be read, because a delivery may need it.
-        """
+        """Let it expire after PAYLOAD_KEPT_MS; return whether it was there. It can be read until then."""
         ...
 
     def renew(self, uid: str, ref: str) -> bool:

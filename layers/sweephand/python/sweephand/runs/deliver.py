@@ -160,11 +160,9 @@ class Deliverer:
     def give_up(self, message: TriggerMessage, reason: str) -> Run | None:
         """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
 
-        Returns the run as it is then; None if there is none or its job is not there.
-
-        Nothing changes if another invocation has claimed the run, ended it or begun a later attempt in the
-        meantime. If the job is not there (deleted, or never committed), a failed run is recorded only for an
-        attempt that was claimed.
+        Returns the run as it is then; None if there is none or its job is not there. Nothing changes if
+        another invocation has claimed the run, ended it or begun a later attempt meanwhile. Without its job,
+        a failed run is recorded only for an attempt that was claimed.
         """
         now = self._clock.now()
         # The store that failed so far may fail here too. The run's record must still be written.
@@ -227,15 +225,12 @@ class Deliverer:
         if permit is None or policy is None:
             return self._put_back(waiting, until, "held")
         # Not in the line of a policy that the job has left. Nobody may look after that one any more.
-        key, waiting = PolicyKey(permit.key.namespace, policy), waiting._replace(not_before=until)
-        waiting = self._requeue.data.of_trigger(waiting, until)
+        waiting = self._requeue.data.of_trigger(waiting._replace(not_before=until), until)
+        key = PolicyKey(permit.key.namespace, policy)
         return Outcome("held", into=LineWait(key, job.definition.priority, waiting))
 
     def _may_be_committed(self, message: TriggerMessage, now: Instant) -> bool:
-        """Whether the job of a trigger may still be committed, or come back by a repeated creation.
-
-        A later attempt proves that its job was committed. So only a first attempt can wait for a commit.
-        """
+        """Whether the job of a first attempt may still be committed, or come back by a repeated creation."""
         return message.attempt == 1 and now - message.trigger.armed_at < UNKNOWN_GRACE_MS
 
     def _dropped(self, message: TriggerMessage, read: JobRead) -> Outcome:

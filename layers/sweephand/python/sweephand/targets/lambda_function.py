@@ -13,7 +13,7 @@ from sweephand.targets.target_type import Field, TargetType
 from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
 
 #: The functions of the stack, by the beginnings of their logical ids in template.yaml.
-OWN_FUNCTIONS: Final = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow")
+OWN_FUNCTIONS: Final = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow", "Lists")
 
 #: The name that CloudFormation gives a function: stack, logical id and random characters.
 _GENERATED_NAME: Final = rf"(?P<stack>.+)-(?:{'|'.join(OWN_FUNCTIONS)})Function-[A-Za-z0-9]+"
