@@ -78,10 +78,14 @@ def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
 
 
 def make_key(stack: str, aws: Aws) -> str:
-    """The ARN of a new KMS key for this stack. Its default policy leaves its use to policies of IAM."""
-    kms = aws.client("kms")
-    tags = [{"TagKey": TAG, "TagValue": stack}]
-    arn = str(kms.create_key(Description=f"For {stack}", Tags=tags)["KeyMetadata"]["Arn"])
+    """The ARN of a new KMS key for this stack, which policies of IAM and CloudWatch Logs may use."""
+    kms, caller = aws.client("kms"), aws.client("sts").get_caller_identity()
+    made = kms.create_key(
+        Description=f"For {stack}",
+        Tags=[{"TagKey": TAG, "TagValue": stack}],
+        Policy=json.dumps(_key_policy(caller["Arn"].split(":")[1], aws.region, caller["Account"])),
+    )
+    arn = str(made["KeyMetadata"]["Arn"])
     try:
         kms.create_alias(AliasName=f"alias/{stack}", TargetKeyId=arn)
     except ClientError:
@@ -89,6 +93,28 @@ def make_key(stack: str, aws: Aws) -> str:
         kms.schedule_key_deletion(KeyId=arn, PendingWindowInDays=_KEY_DAYS)
         raise
     return arn
+
+
+def _key_policy(partition: str, region: str, account: str) -> Mapping[str, Any]:
+    """The default policy of a new key, and the statement that CloudWatch Logs needs (docs/operations.md)."""
+    root = {
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+    logs = {
+        "Effect": "Allow",
+        "Principal": {"Service": f"logs.{region}.amazonaws.com"},
+        "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
+        "Resource": "*",
+        "Condition": {
+            "ArnLike": {
+                "kms:EncryptionContext:aws:logs:arn": f"arn:{partition}:logs:{region}:{account}:log-group:*"
+            }
+        },
+    }
+    return {"Version": "2012-10-17", "Statement": [root, logs]}
 
 
 def admin_key(aws: Aws, told: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """The checks remove every resource that they made, and name each one that they cannot remove."""
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,11 +21,11 @@ class Account:
 
     def __init__(self, **refused: str) -> None:
         self.deleted: list[str] = []
+        self.policy: dict[str, Any] = {}
         self._refused = refused
 
     def client(self, service: str) -> Any:
         return {
-            "sts": SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"}),
             "cloudformation": SimpleNamespace(
                 describe_stack_resources=self._resources,
                 delete_stack=self._deletes("StackName"),
@@ -44,14 +45,21 @@ class Account:
                 describe_key=lambda KeyId: {"KeyMetadata": {"KeyId": f"key of {KeyId}"}},  # noqa: N803 - likewise
                 schedule_key_deletion=self._deletes("KeyId"),
                 delete_alias=self._deletes("AliasName"),
-                create_key=lambda **_: {"KeyMetadata": {"Arn": "arn of the key"}},
+                create_key=self._create_key,
                 create_alias=lambda **_: self._refuse("alias"),
+            ),
+            "sts": SimpleNamespace(
+                get_caller_identity=lambda: {"Account": "1234", "Arn": "arn:aws-cn:iam::1234:user/me"}
             ),
             "sqs": SimpleNamespace(
                 list_queues=lambda QueueNamePrefix, **_: {"QueueUrls": [f"https://sqs/{QueueNamePrefix}a"]},  # noqa: N803 - likewise
                 delete_queue=self._deletes("QueueUrl"),
             ),
         }[service]
+
+    def _create_key(self, **asked: Any) -> Any:
+        self.policy = json.loads(asked["Policy"])
+        return {"KeyMetadata": {"Arn": "arn of the key"}}
 
     def remove(self) -> list[str]:
         return account.remove(STACK, cast("Any", self), Queues(self.client("sqs"), STACK))
@@ -101,6 +109,15 @@ def test_a_key_that_gets_no_alias_is_not_left_behind() -> None:
     with pytest.raises(ClientError):
         account.make_key(STACK, cast("Any", made))
     assert made.deleted == ["arn of the key"]
+
+
+def test_cloudwatch_logs_may_use_the_key_for_the_log_groups_of_the_account() -> None:
+    made = Account()
+    assert account.make_key(STACK, cast("Any", made)) == "arn of the key"
+    root, logs = made.policy["Statement"]
+    assert root["Principal"] == {"AWS": "arn:aws-cn:iam::1234:root"}
+    assert logs["Principal"] == {"Service": f"logs.{made.region}.amazonaws.com"}
+    assert list(logs["Condition"]["ArnLike"].values()) == [f"arn:aws-cn:logs:{made.region}:1234:log-group:*"]
 
 
 def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed() -> None:
