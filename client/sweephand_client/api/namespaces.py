@@ -61,8 +61,8 @@ class Namespaces:
     ) -> Forecast:
         """How many triggers fall due in each bucket, from now or `since` on: for a day, or until `to`.
 
-        Times are RFC 3339, and `bucket` is a duration. One call looks at a thousand jobs, so this makes as
-        many calls as it needs and adds their numbers.
+        Times are RFC 3339, and `bucket` is a duration. One call looks at up to a thousand jobs, so this makes
+        as many calls as it needs and adds their numbers.
         """
         path = {"namespace": namespace}
         query: Query = {

@@ -30,7 +30,10 @@ def read(text: str | bytes) -> Any:
 
     Integers of up to 300 digits are int. Other numbers are Decimal, or Written if a Decimal cannot hold them.
     """
-    return simplejson.loads(text, parse_int=integer, parse_float=fraction, parse_constant=_refuse)
+    try:
+        return simplejson.loads(text, parse_int=integer, parse_float=fraction, parse_constant=_refuse)
+    except RecursionError:
+        raise ValueError("The JSON is nested too deeply.") from None
 
 
 def integer(text: str) -> int | Decimal:

@@ -12,7 +12,7 @@ from tests.fakes.http_server import serving
 from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
-from sweephand.jobs import examine, forecast
+from sweephand.jobs import forecast
 from sweephand.model.stats import Stats
 from sweephand.model.timer import Heartbeat
 
@@ -89,8 +89,7 @@ def test_the_overview_shows_the_outcomes_and_the_lateness_of_the_last_hour(
 def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
     open_console: Open, town: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1)
-    monkeypatch.setattr(forecast, "_PAGE_MAX", 1)
+    monkeypatch.setattr(forecast, "_WORK_US_MAX", 1)
     page = open_console().page
     held: list[Route] = []
     is_released = Event()

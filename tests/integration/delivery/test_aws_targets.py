@@ -105,7 +105,11 @@ def test_a_function_that_is_waited_for_decides_on_the_attempt() -> None:
     assert "RuntimeError" in answer.text
 
 
-@pytest.mark.parametrize("body", [b"", b"null", b"[]", b"not JSON", b"{}", b"\xff"])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"null", b"[]", b"not JSON", b"{}", b"\xff", b"[" * 20_000],
+    ids=lambda each: repr(each[:10]),
+)
 def test_an_error_of_a_function_needs_no_form(body: bytes) -> None:
     class Failing:
         def invoke(self, **_: Any) -> dict[str, Any]:

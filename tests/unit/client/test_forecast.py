@@ -3,7 +3,7 @@
 import pytest
 from tests.unit.client.conftest import CommandLine
 
-from sweephand.jobs import examine, forecast
+from sweephand.jobs import forecast
 from sweephand_client import Client
 
 TARGET = {"type": "http", "url": "https://consumer.example/hook"}
@@ -19,8 +19,7 @@ def jobs(client: Client) -> Client:
 def test_the_client_adds_the_parts_of_a_forecast(jobs: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.jobs.pause("ns", "c")
     whole = jobs.namespaces.forecast("ns")
-    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1)
-    monkeypatch.setattr(forecast, "_PAGE_MAX", 1)
+    monkeypatch.setattr(forecast, "_WORK_US_MAX", 1)
     assert jobs.namespaces.forecast("ns") == whole
     assert (whole["jobs"], whole["paused"]) == (2, 1)
     assert [each["triggers"] for each in whole["buckets"]] == [2] * 23

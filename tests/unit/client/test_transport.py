@@ -299,6 +299,8 @@ def test_json_comes_back_as_it_was(value: Any) -> None:
 def test_what_is_no_json_is_neither_read_nor_written() -> None:
     with pytest.raises(ValueError, match="NaN"):
         exact_json.read("[NaN]")
+    with pytest.raises(ValueError, match="nested too deeply"):
+        exact_json.read("[" * 100_000)
     with pytest.raises(ValueError, match="JSON compliant"):
         exact_json.write(float("inf"))
 

@@ -1,6 +1,7 @@
 """The numbers of a forecast agree with a walk through the triggers."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import islice, takewhile
 
 import pytest
@@ -11,9 +12,13 @@ from tests.fakes.world import NOON
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.schedules import Batch, Series
 from sweephand.schedules.batch_triggers import triggers_from
+from sweephand.schedules.clock.wall_pattern import WallPattern
 from sweephand.schedules.forecast import Span, due_counts
 
-SCHEDULES = ["@every 7s", "*/9 * * * * *", "30 2,3 * * *", "@hourly", "R5/PT40S", None]
+SCHEDULES = [
+    *("@every 1s", "* * * * * *", "0-29 * * * * *", "@every 7s", "*/9 * * * * *"),
+    *("30 2,3 * * *", "@hourly", "R5/PT40S", "R300/PT1S", None),
+]
 
 
 def walked(series: Series, span: Span) -> dict[int, int]:
@@ -53,6 +58,39 @@ def test_a_forecast_agrees_with_a_walk_through_the_triggers(
     assert dict(due_counts(series, span)) == walked(series, span)
 
 
+def test_the_last_number_is_found_within_the_bounds_of_the_series() -> None:
+    series = Series("@every 1s", "UTC", NOON, ttl_at=NOON + 9_500, repeats=7)
+    found = [series.number_through(NOON + at_ms) for at_ms in (-1, 0, 999, 1_000, 6_999, 8_000)]
+    assert found == [0, 0, 0, 1, 6, 7]
+    assert replace(series, repeats=None).number_through(NOON + 20_000) == 9
+    known = series.next_after(NOON + 2_000)
+    assert known is not None
+    assert series.number_through(NOON + 5_000, known) == 5
+    later = replace(series, counted_at=NOON + 3_000, counted=2)
+    assert [later.number_through(NOON + at_ms) for at_ms in (1_000, 3_000, 4_000)] == [2, 2, 3]
+
+
+def test_no_occurrence_beyond_the_span_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = WallPattern._search_day
+    found: list[int | None] = []
+
+    def searched(pattern: WallPattern, day: int) -> int | None:
+        found.append(search(pattern, day))
+        return found[-1]
+
+    monkeypatch.setattr(WallPattern, "_search_day", searched)
+    # One second a year. The fields differ from those of other tests, so that nothing is known from before.
+    series = Series("cron(17 13 2 12 ? 2026,2199)", "UTC", NOON, batch=Batch(10, MINUTE_MS))
+    found_at = series.next_after(NOON)
+    assert found_at is not None
+    span = Span(NOON, found_at.due_at + HOUR_MS, HOUR_MS)
+    found.clear()
+    assert sum(due_counts(series, span).values()) == 10
+    never = due_counts(series, Span(found_at.due_at + HOUR_MS, found_at.due_at + 400 * DAY_MS, DAY_MS))
+    assert never == {}
+    assert set(found) <= {found_at.due_at // DAY_MS}
+
+
 def span_from(since: Instant, days: int, bucket_ms: int) -> Span:
     return Span(since, since + days * DAY_MS, bucket_ms)
 
@@ -89,7 +127,7 @@ def test_a_clock_change_moves_a_trigger_into_another_bucket() -> None:
     ],
 )
 def test_the_triggers_of_a_dense_bucket_are_counted_without_a_walk(series: Series) -> None:
-    counts = due_counts(series, span_from(NOON, 365, 7 * DAY_MS))
+    counts = iter(due_counts(series, span_from(NOON, 365, 7 * DAY_MS)).items())
     size = series.batch.size if series.batch else 1
     assert next(counts)[1] == (7 * 86_400 - 1) * size, "nothing fires at the very start"
     assert [count for _, count in islice(counts, 51)] == [7 * 86_400 * size] * 51

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, cycle
-from json import loads
 from time import process_time
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -10,18 +9,11 @@ from urllib.parse import quote
 import pytest
 from tests.fakes.http_events import document, event_of
 from tests.unit.web.hostile.bodies import UNITS, body, places, values
+from tests.unit.web.hostile.probe import CPU_S_MAX, slowness
 from tests.unit.web.tenants.calls import Call, calls
 from tests.unit.web.tenants.town import Town, town_for
 
 from sweephand.base import limits
-
-#: The CPU time that a request may take, in seconds.
-CPU_S_MAX: Final = 0.5
-
-#: A text, and the CPU time that Python's own reader takes for it on an idle machine. It takes longer while a
-#: machine is busy, because busy cores share caches and clock.
-PROBE: Final = f"[{'[],' * 340_000}[]]"
-PROBE_S: Final = 0.05
 
 #: The gateway takes a request line and headers of 10,240 bytes together.
 LINE_BYTES: Final = 8_000
@@ -128,13 +120,6 @@ def _sent(town: Town, call: Call, hostile: Hostile, credential: str | None) -> t
     return status, process_time() - began_s
 
 
-def _slowness() -> float:
-    """How much longer the machine takes at present than an idle one; 1 at least."""
-    began_s = process_time()
-    loads(PROBE)
-    return max(1.0, (process_time() - began_s) / PROBE_S)
-
-
 def _slowest(town: Town, call: Call, hostile: Iterable[Hostile], credential: str | None) -> tuple[float, str]:
     """The longest CPU time of the requests, in seconds, and what took it.
 
@@ -158,7 +143,7 @@ def test_no_request_with_a_key_takes_half_a_second_of_cpu(call: Call) -> None:
     hostile = chain(in_bodies(town, call), in_lines(call))
     took_s, what = _slowest(town, call, hostile, town.everything_key["admin"])
     print(f"{call.name}: {took_s:.3f} s for {what}")  # noqa: T201 - pytest shows the worst request with -rP
-    assert took_s < CPU_S_MAX * _slowness(), what
+    assert took_s < CPU_S_MAX * slowness(), what
 
 
 @pytest.mark.parametrize("call", CALLS, ids=lambda each: each.name)
@@ -168,4 +153,4 @@ def test_no_request_without_a_key_takes_a_tenth_of_a_second_of_cpu(
 ) -> None:
     took_s, what = _slowest(town_for(call), call, without_key(), credential)
     print(f"{call.name}: {took_s:.3f} s for {what}")  # noqa: T201 - pytest shows the worst request with -rP
-    assert took_s < CPU_S_MAX / 5 * _slowness(), what
+    assert took_s < CPU_S_MAX / 5 * slowness(), what

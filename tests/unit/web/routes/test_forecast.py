@@ -1,5 +1,6 @@
 """The forecast of a namespace over HTTP."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.fakes.world import NOON
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, rfc3339
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
+from sweephand.jobs import forecast as forecasts
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Page
 from sweephand.web.http import cursor
@@ -21,6 +23,19 @@ def forecast(client: Client, query: str = "") -> Any:
     answer = client.send("GET", f"{URL}{query}")
     assert answer.status == 200, answer.text
     return answer.json
+
+
+def page_limits(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many jobs each page had room for that was read since; a list that grows."""
+    page = client.world.jobs.page
+    limits: list[int] = []
+
+    def counted(namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
+        limits.append(limit)
+        return page(namespace, prefix, after, limit)
+
+    monkeypatch.setattr(client.world.jobs, "page", counted)
+    return limits
 
 
 def test_a_forecast_counts_the_triggers_of_each_hour_of_the_next_day() -> None:
@@ -81,14 +96,7 @@ def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up() -> None:
 def test_a_forecast_reads_all_jobs_of_a_call_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client()
     client.put("a", JOB)
-    page = client.world.jobs.page
-    limits: list[int] = []
-
-    def counted(namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
-        limits.append(limit)
-        return page(namespace, prefix, after, limit)
-
-    monkeypatch.setattr(client.world.jobs, "page", counted)
+    limits = page_limits(client, monkeypatch)
     assert forecast(client)["jobs"] == 1
     assert limits == [BULK_EXAMINED_MAX]
 
@@ -108,6 +116,76 @@ def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: py
     while "nextCursor" in parts[-1]:
         parts.append(forecast(client, f"?cursor={parts[-1]['nextCursor']}"))
     assert [part["jobs"] for part in parts] == [1, 1, 1]
+
+
+def fill(client: Client, schedules: list[str]) -> None:
+    """Store a job for each schedule: `a-0000` and so on."""
+    client.put("a", JOB)
+    stored = client.world.jobs.get(JobKey("ns", "a"))
+    assert stored is not None
+    client.world.jobs.delete(stored)
+    for number, schedule in enumerate(schedules):
+        job = replace(
+            stored,
+            key=JobKey("ns", f"a-{number:04d}"),
+            series=replace(stored.series, schedule=schedule),
+        )
+        client.world.jobs.put(job, None)
+
+
+def parts(client: Client, query: str) -> list[Any]:
+    """The answers of all calls for a forecast."""
+    found = [forecast(client, f"?{query}")]
+    while "nextCursor" in found[-1]:
+        found.append(forecast(client, f"?{query}&cursor={found[-1]['nextCursor']}"))
+    return found
+
+
+def test_a_forecast_of_jobs_that_fire_every_second_comes_in_parts_that_add_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client = Client()
+    fill(client, ["* * * * * *", "@every 1s", "0 * * * *", "17 4 1 1 *"] * 8)
+    limits = page_limits(client, monkeypatch)
+    found = parts(client, "bucket=1m")
+    assert len(found) == len(limits) == 6
+    assert sum(part["jobs"] for part in found) == 32
+    # What a call cannot count is read once, and then only a few jobs more than a call counts.
+    assert limits == [BULK_EXAMINED_MAX] + [100] * 5
+    total = Counter({each["at"]: each["triggers"] for each in found[0]["buckets"]})
+    for part in found[1:]:
+        total.update({each["at"]: each["triggers"] for each in part["buckets"]})
+    assert len(total) == 1_440
+    assert total[rfc3339(NOON)] == 2 * 8 * 59, "nothing fires at the very start"
+    assert total[rfc3339(NOON + HOUR_MS)] == 2 * 8 * 60 + 8
+
+
+def test_a_further_call_reads_as_many_jobs_as_it_has_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client()
+    fill(client, ["0 * * * *"] * 1_200)
+    limits = page_limits(client, monkeypatch)
+    assert [part["jobs"] for part in parts(client, "bucket=1h")] == [1_000, 200]
+    first, small, large = limits
+    assert (first, small) == (BULK_EXAMINED_MAX, 100)
+    assert 200 < large <= BULK_EXAMINED_MAX - small
+
+
+def test_each_call_counts_a_job_however_much_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecasts, "_WORK_US_MAX", 1)
+    client = Client()
+    fill(client, ["* * * * * *"] * 3)
+    assert [part["jobs"] for part in parts(client, "bucket=1m")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("schedule", [f"0 0 0 {'1,' * 480}1 * *", "* * * * * *"], ids=["long", "dense"])
+def test_paused_jobs_take_no_time_of_a_forecast(schedule: str) -> None:
+    client = Client()
+    fill(client, [schedule] * 500)
+    for number in range(500):
+        stored = client.world.jobs.get(JobKey("ns", f"a-{number:04d}"))
+        assert stored is not None
+        client.world.jobs.put(replace(stored, paused_at=NOON, version="2"), stored.version)
+    assert [part["paused"] for part in parts(client, "bucket=1m")] == [500]
 
 
 def test_a_further_call_may_keep_a_span_that_began_some_minutes_ago() -> None:

@@ -40,7 +40,8 @@ def _sentence(body: bytes) -> str:
     try:
         raised = json.loads(body)
         kind, message = raised.get("errorType"), raised.get("errorMessage")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
+        # Deeply nested JSON overflows the parser's stack.
         return "The function failed."
     said = ": ".join(str(each) for each in (kind, message) if each)
     return f"The function failed: {said}"[:ERROR_LENGTH_MAX] if said else "The function failed."

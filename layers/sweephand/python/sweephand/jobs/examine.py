@@ -1,6 +1,6 @@
 """Reading the jobs that a filter selects: up to a thousand in a call, within the time that a call has."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,11 +30,15 @@ class Filter:
 
 
 def examined_pages(
-    jobs: JobStore, job_filter: Filter, clock: Clock, until: Instant, page_max: int | None = None
+    jobs: JobStore,
+    job_filter: Filter,
+    clock: Clock,
+    until: Instant,
+    page_max: Callable[[], int] = lambda: _PAGE_MAX,
 ) -> Iterator[Page[Job]]:
     """The jobs with the filter's prefix, in pages sorted by name. The caller looks at their labels.
 
-    A page has up to `page_max` jobs, or 100. Larger pages take fewer requests and units: a store asks 16
+    A page has up to `page_max()` jobs, or 100. Larger pages take fewer requests and units: a store asks 16
     partitions for each page. No page is read after `until`, or after a thousand jobs. The `next` of the last
     page is then the name up to which jobs were read. There is at least one page, unless the caller comes
     after `until`.
@@ -42,7 +46,8 @@ def examined_pages(
     examined = 0
     after: str | None = job_filter.after
     while after is not None and examined < BULK_EXAMINED_MAX and clock.now() < until:
-        page = jobs.page(job_filter.namespace, job_filter.prefix, after, page_max or _PAGE_MAX)
+        limit = min(page_max(), BULK_EXAMINED_MAX - examined)
+        page = jobs.page(job_filter.namespace, job_filter.prefix, after, limit)
         yield page
         examined += len(page.items)
         after = page.next

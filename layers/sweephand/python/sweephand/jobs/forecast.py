@@ -9,11 +9,32 @@ from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
-from sweephand.schedules.forecast import Span, due_counts
+from sweephand.schedules import Series
+from sweephand.schedules.forecast import WALKED_MAX, Span, due_counts
 
-#: A forecast looks at all jobs of a call, and rarely takes long. So it reads them at once: 24 requests for a
-#: thousand jobs instead of 160. A thousand of the largest jobs take 40 MB of memory.
-_PAGE_MAX: Final = BULK_EXAMINED_MAX
+#: The CPU time after which a call returns with a cursor, in µs by the figures below. The job that exceeds it
+#: is counted to its end. It takes 0.1 s at most, so that a call stays below half a second.
+_WORK_US_MAX: Final = 300_000
+
+#: Reading a page, with 16 requests to the table or more, and each job in it.
+_PAGE_US: Final = 40_000
+_READ_US: Final = 20
+#: Finding out whether a job fires in the span.
+_JOB_US: Final = 60
+#: Parsing a character of a schedule that this process has not met.
+_CHARACTER_US: Final = 2
+#: Reading a zone that this process has not met.
+_ZONE_US: Final = 1_500
+#: A bucket, and each of the triggers in it that are walked.
+_BUCKET_US: Final = 1
+_TRIGGER_US: Final = 4
+
+#: A first call reads all of its jobs at once: 24 requests for a thousand jobs instead of 160. A thousand of
+#: the largest jobs take 40 MB of memory. A further call may count few of them, and begins with a small page.
+_FIRST_PAGE_MAX: Final = BULK_EXAMINED_MAX
+_FURTHER_PAGE_MAX: Final = 100
+#: Each of the 16 partitions gives a few jobs at least.
+_PAGE_MIN: Final = 16
 
 
 class Forecast(NamedTuple):
@@ -40,25 +61,70 @@ class Forecaster:
     def forecast(self, job_filter: Filter, span: Span) -> Forecast:
         """The triggers of the jobs that a filter selects, for up to a thousand jobs a call.
 
+        A call counts one job at least. It counts fewer than a thousand if their schedules take much time:
+        those that fire in many buckets or have long texts, or that have many different zones.
+
         It counts what the schedules say: neither retries nor what somebody asks for by hand, and no policy,
         overlap or limit of the namespace. The sum over the pages of all calls is the forecast of all jobs. A
         job that is written between two calls may be left out.
         """
         now = self._clock.now()
         until = now + BULK_TIME_LIMIT_MS
+        work = _Work(_FURTHER_PAGE_MAX if job_filter.after else _FIRST_PAGE_MAX)
         triggers: Counter[int] = Counter()
         jobs = paused = 0
         reached: str | None = job_filter.after
-        for page in examined_pages(self._jobs, job_filter, self._clock, until, _PAGE_MAX):
+        for page in examined_pages(self._jobs, job_filter, self._clock, until, work.page_max):
+            work.add_page(len(page.items))
             for job in page.items:
                 if job_filter.matches(job) and not job.is_gone(now):
                     paused += job.paused_at is not None
                     jobs += job.paused_at is None
-                    triggers.update(self._due(job, span))
-                if self._clock.now() >= until and job is not page.items[-1]:
+                    counts = self._due(job, span)
+                    triggers.update(counts)
+                    if job.paused_at is None:
+                        work.add_job(job.series, counts)
+                if (work.is_over or self._clock.now() >= until) and job is not page.items[-1]:
                     return Forecast(triggers, jobs, paused, job.key.name)
             reached = page.next
+            if work.is_over:
+                break
         return Forecast(triggers, jobs, paused, reached)
 
     def _due(self, job: Job, span: Span) -> Mapping[int, int]:
-        return {} if job.paused_at is not None else dict(due_counts(job.series, span))
+        return {} if job.paused_at is not None else due_counts(job.series, span)
+
+
+class _Work:
+    """How much CPU time a call has taken, by an estimate that is the same on every machine."""
+
+    def __init__(self, first_page_max: int) -> None:
+        self._first_page_max = first_page_max
+        self._spent_us = 0
+        self._jobs_read = 0
+        self._zones: set[str] = set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the call is to end."""
+        return self._spent_us >= _WORK_US_MAX
+
+    def page_max(self) -> int:
+        """How many jobs to read next: all for which there is time, if they are like those before."""
+        if not self._jobs_read:
+            return self._first_page_max
+        left_us = _WORK_US_MAX - self._spent_us
+        return max(_PAGE_MIN, left_us * self._jobs_read // self._spent_us)
+
+    def add_page(self, jobs: int) -> None:
+        """Add a page of so many jobs, which was read."""
+        self._jobs_read += jobs
+        self._spent_us += _PAGE_US + _READ_US * jobs
+
+    def add_job(self, series: Series, counts: Mapping[int, int]) -> None:
+        """Add a job whose triggers were counted, by its series and the triggers in each bucket."""
+        self._spent_us += _JOB_US + _CHARACTER_US * len(str(series.schedule))
+        if series.timezone not in self._zones:
+            self._zones.add(series.timezone)
+            self._spent_us += _ZONE_US
+        self._spent_us += sum(_BUCKET_US + _TRIGGER_US * min(each, WALKED_MAX) for each in counts.values())

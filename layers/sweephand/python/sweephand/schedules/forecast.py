@@ -1,20 +1,16 @@
 """How many triggers of a series are due in each part of a span, without a walk through the triggers."""
 
-from collections.abc import Iterator
+from collections import Counter
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.schedules.batch_triggers import (
-    TriggerRange,
-    last_trigger_through,
-    trigger_after,
-    trigger_following,
-    triggers_from,
-)
+from sweephand.schedules.batch import Batch
 from sweephand.schedules.series import Occurrence, Series
 
-#: Triggers of one bucket that are walked before the rest is counted.
-_WALKED_MAX: Final = 64
+#: Occurrences of one bucket that are walked before the rest is counted. A count takes as long.
+WALKED_MAX: Final = 16
+
+_ONE_TRIGGER: Final = Batch(1)
 
 
 class Span(NamedTuple):
@@ -34,41 +30,54 @@ class Span(NamedTuple):
         return self.since + bucket * self.bucket_ms
 
 
-def due_counts(series: Series, span: Span) -> Iterator[tuple[int, int]]:
-    """Each bucket in which triggers of the series are due, and how many, in the order of time.
+def due_counts(series: Series, span: Span) -> Counter[int]:
+    """The buckets in which triggers of the series are due, in the order of time, and how many.
 
-    The few triggers of a sparse bucket are walked. Those of a dense one are counted by arithmetic, which
-    takes as long as walking some hundred. ScheduleError if schedule or zone cannot be read.
+    The few occurrences of a sparse bucket are walked. Those of a dense one are counted by arithmetic. No
+    occurrence beyond the span is looked for, because the next one can lie centuries ahead. ScheduleError if
+    schedule or zone cannot be read.
     """
-    first = _first_trigger(series, span.since)
-    coming = iter(()) if first is None else triggers_from(series, first)
-    first = next(coming, None)
-    walked_max = _WALKED_MAX
-    while first is not None and first.at < span.until:
-        bucket = (first.at - span.since) // span.bucket_ms
+    counts: Counter[int] = Counter()
+    batch = series.batch or _ONE_TRIGGER
+    # A batch that began before the span may still have triggers that are due in it.
+    after = span.since - 1 - batch.window_ms
+    last = series.number_through(span.until - 1)
+    if series.number_through(after) == last:
+        return counts
+    coming = series.occurrences(after)
+    occurrence = next(coming)
+    # A step over a batch that has a window takes as long as a count.
+    few = 1 if batch.window_ms else WALKED_MAX
+    bucket, walked, walked_max = -1, 0, few
+    while True:
+        _add(counts, occurrence, batch, series.window_ms_of(occurrence.due_at), span)
+        if occurrence.sequence == last:
+            return counts
+        if (occurrence.due_at - span.since) // span.bucket_ms != bucket:
+            bucket, walked = (occurrence.due_at - span.since) // span.bucket_ms, 0
+        walked += 1
+        # Batches that end in a later bucket are walked. Their windows do not overlap, so they are few.
+        through = min(span.begin_of(bucket + 1), span.until) - 1 - batch.window_ms
+        if walked >= walked_max and occurrence.due_at < through and bucket >= 0:
+            number = series.number_through(through, occurrence)
+            counted = number - occurrence.sequence
+            counts[bucket] += counted * batch.size
+            if number == last:
+                return counts
+            # The bucket after a dense one is probably dense too.
+            walked_max = 1 if walked + counted > few else few
+            coming = series.occurrences(through, occurrence)
+        occurrence = next(coming)
+
+
+def _add(counts: Counter[int], occurrence: Occurrence, batch: Batch, window_ms: int, span: Span) -> None:
+    """Add the triggers of one occurrence to the buckets of the span in which they are due."""
+    due_at = occurrence.due_at
+    added = batch.due_within(span.since - 1 - due_at, window_ms) if due_at < span.since else 0
+    bucket = (max(due_at, span.since) - span.since) // span.bucket_ms
+    while added < batch.size and bucket < span.buckets:
         end = min(span.begin_of(bucket + 1), span.until)
-        last, count = first, 1
-        following = next(coming, None)
-        while following is not None and following.at < end and count < walked_max:
-            last, count = following, count + 1
-            following = next(coming, None)
-        if following is not None and following.at < end:
-            last = last_trigger_through(series, end - 1, following)
-            count = TriggerRange(first, last).size(series.batch)
-            following = trigger_following(series, last)
-            coming = iter(()) if following is None else triggers_from(series, following)
-            following = next(coming, None)
-        # The bucket after a dense one is probably dense too.
-        walked_max = 1 if count > _WALKED_MAX else _WALKED_MAX
-        yield bucket, count
-        first = following
-
-
-def _first_trigger(series: Series, since: Instant) -> Occurrence | None:
-    """The first trigger that is due at the instant or after it."""
-    window_ms = 0 if series.batch is None else series.batch.window_ms
-    # A batch that began before the instant may still have triggers that are due after it.
-    first = series.next_after(since - 1 - window_ms)
-    if first is None or first.at >= since:
-        return first
-    return trigger_after(series, since - 1, first)
+        due = batch.due_within(end - 1 - due_at, window_ms)
+        if due > added:
+            counts[bucket] += due - added
+        added, bucket = due, bucket + 1

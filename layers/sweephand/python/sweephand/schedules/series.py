@@ -101,8 +101,11 @@ class Series:
         """
         if self.batch is None or not self.batch.window_ms:
             return 0
-        following_at = next(self._timeline().instants(due_at), INSTANT_MAX)
-        return min(self.batch.window_ms, following_at - due_at)
+        timeline, window_ms = self._timeline(), self.batch.window_ms
+        # The next occurrence can lie centuries ahead, and a search for it would take long.
+        if not timeline.count(due_at, due_at + window_ms):
+            return min(window_ms, INSTANT_MAX - due_at)
+        return next(timeline.instants(due_at)) - due_at
 
     def occurrences(self, after: Instant, known: Occurrence | None = None) -> Iterator[Occurrence]:
         """The occurrences strictly after an instant and within the bounds, ascending and lazily.
@@ -131,6 +134,20 @@ class Series:
     def next_after(self, after: Instant, known: Occurrence | None = None) -> Occurrence | None:
         """The first occurrence strictly after an instant, or None; `known` as in occurrences()."""
         return next(self.occurrences(after, known), None)
+
+    def number_through(self, through: Instant, known: Occurrence | None = None) -> int:
+        """The number of the last occurrence up to and including an instant; `counted` if there is none.
+
+        It looks for no occurrence, and so takes as long for a rare one as for any other. `known` is as in
+        occurrences().
+        """
+        if self.ttl_at is not None:
+            through = min(through, self.ttl_at)
+        since, counted = (
+            (self._counted_from_at, self.counted) if known is None else (known.due_at, known.sequence)
+        )
+        number = counted + (self._timeline().count(since, through) if through > since else 0)
+        return number if self.repeats is None else min(number, self.repeats)
 
     def last_through(self, through: Instant, known: Occurrence) -> Occurrence:
         """The last occurrence up to and including an instant. It is `known` if no other one lies between.

@@ -122,6 +122,7 @@ class WallPattern:
         self._months = frozenset(months)
         self._years = None if years is None else frozenset(years)
         self._days_of_kind: dict[MonthKind, tuple[int, ...]] = {}
+        self._last_search: tuple[int, int | None] | None = None
         self.before_s = None if years is None else year_start_s(max(years) + 1)
 
     def ever_matches(self) -> bool:
@@ -163,7 +164,15 @@ class WallPattern:
         return at * self.times.per_day + today
 
     def _day_at_or_after(self, day: int) -> int | None:
-        """The first matching day, as days since 1970. The search ends after the 400 years of the calendar."""
+        """The first matching day, as days since 1970. A walk through the matches of a day asks once."""
+        # Two threads may take turns here. Each of them reads and writes a search with its own result.
+        last = self._last_search
+        if last is None or last[0] != day:
+            last = self._last_search = (day, self._search_day(day))
+        return last[1]
+
+    def _search_day(self, day: int) -> int | None:
+        """The first matching day. The search ends after the 400 years of the calendar."""
         if day > _DAY_MAX:
             return None
         if self.before_s is not None and day * _DAY_S >= self.before_s:

@@ -68,6 +68,8 @@ class Zone:
         self._listed_to_year = 0 if listed.until_s is None else year_of(listed.until_s)
         self._transitions: dict[int, tuple[Transition, ...]] = {}
         self._offset_periods: dict[int, tuple[OffsetPeriod, ...]] = {}
+        #: The last steady year that was asked for. Counts within a year ask for the same one again and again.
+        self._last_steady: tuple[int, tuple[OffsetPeriod, ...]] = (0, ())
 
     @property
     def steady_year(self) -> int:
@@ -112,10 +114,13 @@ class Zone:
         if year >= self.steady_year:
             like = year_like(year, self.steady_year)
             if like != year:
-                return tuple(
-                    _moved(period, year_start_s(year) - year_start_s(like))
-                    for period in self.offset_periods_in(like)
-                )
+                # Two threads may take turns here. Each of them reads and writes a year with its own periods.
+                last = self._last_steady
+                if last[0] != year:
+                    moved_s = year_start_s(year) - year_start_s(like)
+                    moved = tuple(_moved(period, moved_s) for period in self.offset_periods_in(like))
+                    last = self._last_steady = (year, moved)
+                return last[1]
         known = self._offset_periods.get(year)
         if known is None:
             # Two threads may both find them; they find the same.

@@ -47,6 +47,7 @@ class DayRule(NamedTuple):
         return tuple(sorted(of_month & of_week if both else of_month | of_week))
 
 
+@lru_cache(maxsize=1024)
 def kind_of(year: int, month: int) -> MonthKind:
     """The kind of a month."""
     return MonthKind(*calendar.monthrange(year, month))

@@ -14,8 +14,8 @@ import { count, counted, inZone, viewerZone } from "./time.js";
 const HOUR_MS = 3_600_000;
 const HOURS = 24;
 
-/** A forecast looks at up to 1,000 jobs a call. Beyond so many calls it is shown as partial. */
-const FORECAST_CALLS_MAX = 10;
+/** A call counts between a few dozen jobs and 1,000. Beyond so many jobs the forecast is shown as partial. */
+const FORECAST_JOBS_MAX = 10_000;
 
 /** A forecast reads all jobs, and what it says of the next day hardly changes in a minute. */
 const FORECAST_REFRESH_MS = 60_000;
@@ -75,7 +75,7 @@ async function nextDay(namespace, onPart) {
   const query = { from: since.toISOString(), to: new Date(since.getTime() + HOURS * HOUR_MS).toISOString(), bucket: "1h" };
   const hours = Array.from({ length: HOURS }, (_, at) => ({ at: new Date(since.getTime() + at * HOUR_MS).toISOString(), triggers: 0 }));
   let [jobs, paused, cursor] = [0, 0, ""];
-  for (let calls = 0; calls < FORECAST_CALLS_MAX; calls += 1) {
+  while (jobs + paused < FORECAST_JOBS_MAX) {
     const found = await get(inNamespace(namespace, "forecast"), { ...query, cursor });
     for (const each of found.buckets) hours[Math.floor((Date.parse(each.at) - since.getTime()) / HOUR_MS)].triggers += Number(String(each.triggers));
     jobs += found.jobs;

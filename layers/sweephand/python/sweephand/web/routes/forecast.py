@@ -101,8 +101,10 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         summary="Count the triggers that fall due in each hour to come",
         description="Counts what the schedules of the jobs say, in buckets of equal length. A batch counts "
         "with each of its triggers. Retries, triggers that somebody asks for by hand and what waits under a "
-        f"policy are not in it. One call looks at up to {BULK_EXAMINED_MAX} jobs. Call again with the "
-        "nextCursor of the answer and the same parameters, until an answer has none, and add the numbers.",
+        f"policy are not in it. One call looks at up to {BULK_EXAMINED_MAX} jobs, and at fewer if their "
+        "schedules take much to count: those that fire in many buckets, that have long texts, or that have "
+        "many different zones. Call again with the nextCursor of the answer and the same parameters, until "
+        "an answer has none, and add the numbers.",
         run=forecast,
         query=ForecastQuery,
         returns={200: Returns("The buckets in order", ForecastResponse)},
