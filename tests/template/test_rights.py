@@ -241,7 +241,7 @@ def test_policies_of_the_operator_take_the_place_of_those_that_the_lists_make(st
     own = {"TargetPolicyArns": "arn:aws:iam::123456789012:policy/targets"}
     assert granted_targets(stack, **lists, **own) == [("Nothing",), ("Nothing",)]
     role = Deployed(stack, **own).named("AWS::IAM::Role")["DeliverRole"]
-    assert role["ManagedPolicyArns"] == {"Ref": "TargetPolicyArns"}
+    assert role["ManagedPolicyArns"] == {"Fn::Split": [",", {"Ref": "TargetPolicyArns"}]}
     assert "ManagedPolicyArns" not in Deployed(stack).named("AWS::IAM::Role")["DeliverRole"]
 
 

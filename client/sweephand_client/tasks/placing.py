@@ -18,7 +18,7 @@ _ZONE: Final = r"(?:(?:CRON_TZ|TZ)=[^ ]* *)?"
 #: A schedule that counts from where its series began: @every, rate(…), and a repetition without a start.
 _ANCHORED: Final = re.compile(_ZONE + r"(?:@every\b|rate\s*\(|R[0-9]*/P)", re.IGNORECASE)
 #: A repetition: how often, perhaps a start, and the period. A `dueTime` takes the place of the start.
-_REPETITION: Final = re.compile(rf"({_ZONE}R[0-9]*/)(?:[^/]*/)?(P.*)", re.IGNORECASE)
+_REPETITION: Final = re.compile(rf"^({_ZONE}R[0-9]*/)(?:[^/]*/)?(P.*)", re.IGNORECASE)
 #: A period that keeps to the wall clock.
 _BY_DAYS: Final = re.compile(r"P[0-9]", re.IGNORECASE)
 #: A repetition that has a number of fires.

@@ -44,7 +44,7 @@ def busy(**written: Any) -> World:
     """A world whose job has run twice a day for weeks."""
     world = World()
     world.namespaces.enlist("ns")
-    world.put(schedule=MONTHLY, catchup={"mode": "none"}, retry=RETRY, **written)
+    world.put(**{"schedule": MONTHLY, "catchup": {"mode": "none"}, "retry": RETRY, **written})
     record_runs(world, SINCE, NOON)
     return world
 
@@ -95,7 +95,8 @@ def test_a_rebuild_sends_the_retry_of_a_late_run(begin: Callable[[World], None])
 @pytest.mark.parametrize("begin", [backfill, redrive])
 @pytest.mark.parametrize("days", [1, 7])
 def test_an_audit_finds_the_lost_retry_of_a_late_run(begin: Callable[[World], None], days: int) -> None:
-    world = busy()
+    # A retry that is found after days is made only if `maxAge` allows it.
+    world = busy(retry={**RETRY, "maxAge": "30d"})
     begin(world)
     world.timers.clear()
     wait(world, days * DAY_MS)
