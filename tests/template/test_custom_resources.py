@@ -16,7 +16,7 @@ def test_these_are_all_of_them(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize("name", CUSTOM)
-def test_a_function_that_cannot_start_does_not_stop_the_deletion_of_the_stack(stack: Stack, name: str) -> None:
+def test_a_function_that_cannot_start_stops_no_deletion_of_the_stack(stack: Stack, name: str) -> None:
     """Neither resource has anything to delete. CloudFormation would wait for an answer, and then give up."""
     resource = stack.resource(name)
     assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")

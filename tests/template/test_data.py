@@ -70,7 +70,7 @@ def test_every_function_may_use_the_keys_through_the_stores_and_queues_only(stac
 
 
 def test_a_key_can_be_used_before_it_encrypts_anything_and_after(stack: Stack) -> None:
-    """Objects and messages keep their key, and the tables get theirs before CloudFormation changes a right."""
+    """Objects and messages keep their key, and CloudFormation changes tables before it changes rights."""
     policies = Deployed(stack, OtherKmsKeyArns=KEY_ARN).named("AWS::IAM::Policy")
     _, other = policies["KeyRights"]["PolicyDocument"]["Statement"]
     assert told(other["Resource"]) == "OtherKmsKeyArns"
