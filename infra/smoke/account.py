@@ -78,10 +78,11 @@ def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
 
 
 def make_key(stack: str, aws: Aws) -> str:
-    """The ARN of a new KMS key for this stack. Its default policy leaves its use to policies of IAM."""
+    """The ARN of a new KMS key for this stack. Its policy leaves its use to policies of IAM and to logs."""
     kms = aws.client("kms")
     tags = [{"TagKey": TAG, "TagValue": stack}]
-    arn = str(kms.create_key(Description=f"For {stack}", Tags=tags)["KeyMetadata"]["Arn"])
+    made = kms.create_key(Description=f"For {stack}", Tags=tags, Policy=json.dumps(_key_policy(aws)))
+    arn = str(made["KeyMetadata"]["Arn"])
     try:
         kms.create_alias(AliasName=f"alias/{stack}", TargetKeyId=arn)
     except ClientError:
@@ -89,6 +90,27 @@ def make_key(stack: str, aws: Aws) -> str:
         kms.schedule_key_deletion(KeyId=arn, PendingWindowInDays=_KEY_DAYS)
         raise
     return arn
+
+
+def _key_policy(aws: Aws) -> Mapping[str, Any]:
+    """What docs/operations.md asks of a key: CloudWatch Logs uses it by itself."""
+    identity = aws.client("sts").get_caller_identity()
+    account, partition = identity["Account"], identity["Arn"].split(":")[1]
+    groups = f"arn:{partition}:logs:{aws.region}:{account}:log-group:*"
+    root = {
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+    logs = {
+        "Effect": "Allow",
+        "Principal": {"Service": f"logs.{aws.region}.amazonaws.com"},
+        "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
+        "Resource": "*",
+        "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
+    }
+    return {"Version": "2012-10-17", "Statement": [root, logs]}
 
 
 def admin_key(aws: Aws, told: Mapping[str, str]) -> str:

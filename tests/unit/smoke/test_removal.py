@@ -1,5 +1,6 @@
 """The checks remove every resource that they made, and name each one that they cannot remove."""
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,11 +21,14 @@ class Account:
 
     def __init__(self, **refused: str) -> None:
         self.deleted: list[str] = []
+        self.keys: list[dict[str, Any]] = []
         self._refused = refused
 
     def client(self, service: str) -> Any:
         return {
-            "sts": SimpleNamespace(get_caller_identity=lambda: {"Account": "1234"}),
+            "sts": SimpleNamespace(
+                get_caller_identity=lambda: {"Account": "1234", "Arn": "arn:aws:iam::1234:user/ann"}
+            ),
             "cloudformation": SimpleNamespace(
                 describe_stack_resources=self._resources,
                 delete_stack=self._deletes("StackName"),
@@ -44,7 +48,7 @@ class Account:
                 describe_key=lambda KeyId: {"KeyMetadata": {"KeyId": f"key of {KeyId}"}},  # noqa: N803 - likewise
                 schedule_key_deletion=self._deletes("KeyId"),
                 delete_alias=self._deletes("AliasName"),
-                create_key=lambda **_: {"KeyMetadata": {"Arn": "arn of the key"}},
+                create_key=self._create_key,
                 create_alias=lambda **_: self._refuse("alias"),
             ),
             "sqs": SimpleNamespace(
@@ -65,6 +69,10 @@ class Account:
                 for logical_id, name in names.items()
             ]
         }
+
+    def _create_key(self, **asked: Any) -> dict[str, Any]:
+        self.keys.append(asked)
+        return {"KeyMetadata": {"Arn": "arn of the key"}}
 
     def _deletes(self, name: str) -> Callable[..., None]:
         def delete(**named: Any) -> None:
@@ -101,6 +109,21 @@ def test_a_key_that_gets_no_alias_is_not_left_behind() -> None:
     with pytest.raises(ClientError):
         account.make_key(STACK, cast("Any", made))
     assert made.deleted == ["arn of the key"]
+
+
+def test_a_key_is_for_policies_of_the_account_and_for_its_logs() -> None:
+    """Without the second statement, CloudWatch Logs refuses the key, and no stack deploys with it."""
+    made = Account(alias="no right to aliases")
+    with pytest.raises(ClientError):
+        account.make_key(STACK, cast("Any", made))
+    [asked] = made.keys
+    root, logs = json.loads(asked["Policy"])["Statement"]
+    assert (root["Principal"], root["Action"]) == ({"AWS": "arn:aws:iam::1234:root"}, "kms:*")
+    assert logs["Principal"] == {"Service": "logs.eu-west-1.amazonaws.com"}
+    assert {"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey*", "kms:DescribeKey"} <= set(logs["Action"])
+    assert logs["Condition"] == {
+        "ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:eu-west-1:1234:log-group:*"}
+    }
 
 
 def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed() -> None:
