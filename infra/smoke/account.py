@@ -78,13 +78,10 @@ def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
 
 
 def make_key(stack: str, aws: Aws) -> str:
-    """The ARN of a new KMS key for this stack, which policies of IAM and CloudWatch Logs may use."""
-    kms, caller = aws.client("kms"), aws.client("sts").get_caller_identity()
-    made = kms.create_key(
-        Description=f"For {stack}",
-        Tags=[{"TagKey": TAG, "TagValue": stack}],
-        Policy=json.dumps(_key_policy(caller["Arn"].split(":")[1], aws.region, caller["Account"])),
-    )
+    """The ARN of a new KMS key for this stack. Its policy leaves its use to policies of IAM and to logs."""
+    kms = aws.client("kms")
+    tags = [{"TagKey": TAG, "TagValue": stack}]
+    made = kms.create_key(Description=f"For {stack}", Tags=tags, Policy=json.dumps(_key_policy(aws)))
     arn = str(made["KeyMetadata"]["Arn"])
     try:
         kms.create_alias(AliasName=f"alias/{stack}", TargetKeyId=arn)
@@ -95,8 +92,11 @@ def make_key(stack: str, aws: Aws) -> str:
     return arn
 
 
-def _key_policy(partition: str, region: str, account: str) -> Mapping[str, Any]:
-    """The default policy of a new key, and the statement that CloudWatch Logs needs (docs/operations.md)."""
+def _key_policy(aws: Aws) -> Mapping[str, Any]:
+    """What docs/operations.md asks of a key: CloudWatch Logs uses it by itself."""
+    identity = aws.client("sts").get_caller_identity()
+    account, partition = identity["Account"], identity["Arn"].split(":")[1]
+    groups = f"arn:{partition}:logs:{aws.region}:{account}:log-group:*"
     root = {
         "Effect": "Allow",
         "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
@@ -105,14 +105,10 @@ def _key_policy(partition: str, region: str, account: str) -> Mapping[str, Any]:
     }
     logs = {
         "Effect": "Allow",
-        "Principal": {"Service": f"logs.{region}.amazonaws.com"},
+        "Principal": {"Service": f"logs.{aws.region}.amazonaws.com"},
         "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
         "Resource": "*",
-        "Condition": {
-            "ArnLike": {
-                "kms:EncryptionContext:aws:logs:arn": f"arn:{partition}:logs:{region}:{account}:log-group:*"
-            }
-        },
+        "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
     }
     return {"Version": "2012-10-17", "Statement": [root, logs]}
 

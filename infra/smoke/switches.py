@@ -68,10 +68,13 @@ def back(before: Mapping[str, str], given: Given) -> dict[str, str]:
 def switched(stage: Stage, deploy: Deploy, given: Given, before: Mapping[str, str]) -> Iterator[Result]:
     """The results of each deployment and of the checks after it.
 
-    If a deployment fails, the checks of that state are not shown. The way back is tried in each case.
+    If a deployment fails, the checks of that state are not shown. The way back is tried in each case. The
+    functions may use the KMS key before it encrypts anything, and afterwards.
     """
     switches = replace(stage, given=given, round="flipped-", queues=stage.queues.of_round("flipped"))
     again = () if stage.is_local else AGAIN
+    if given.kms_key:
+        yield from _state("grant", {"OtherKmsKeyArns": given.kms_key}, [], deploy, lambda: stage)
     yield from _state(
         "flip", flipped(given), [*FLIPPED.checks, *again], deploy, lambda: _as_principal(switches)
     )

@@ -8,6 +8,8 @@ from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.runs.intake import CRASHES_MAX
 
+KEY_ARN = "arn:aws:kms:eu-west-1:123456789012:key/a"
+
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable", "PayloadBucket"])
 def test_the_tables_and_payloads_survive_the_deletion_of_the_stack(stack: Stack, name: str) -> None:
@@ -51,8 +53,7 @@ def test_one_key_encrypts_everything_if_the_operator_names_one(stack: Stack) -> 
         assert queue["KmsMasterKeyId"]["Fn::If"] == ["HasKey", {"Ref": "KmsKeyArn"}, no_value]
 
 
-def test_every_function_may_use_the_key_through_the_stores_and_queues_only(stack: Stack) -> None:
-    assert stack.resource("KeyRights")["Condition"] == "HasKey"
+def test_every_function_may_use_the_keys_through_the_stores_and_queues_only(stack: Stack) -> None:
     policy = stack.properties("KeyRights")
     # The lists function touches no store and no queue.
     roles = {f"{ROLES.get(each, each)}Role" for each in FUNCTIONS if each != "Lists"}
@@ -60,10 +61,23 @@ def test_every_function_may_use_the_key_through_the_stores_and_queues_only(stack
     assert {told(each) for each in policy["Roles"]} == {
         f"if {conditions[each]}: {each} else AWS::NoValue" if each in conditions else each for each in roles
     }
-    [statement] = policy["PolicyDocument"]["Statement"]
-    assert statement["Resource"] == {"Ref": "KmsKeyArn"}
-    services = statement["Condition"]["StringEquals"]["kms:ViaService"]
-    assert {told(each).split(".")[0] for each in services} == {"dynamodb", "sqs", "s3"}
+    both = Deployed(stack, KmsKeyArn=KEY_ARN, OtherKmsKeyArns=KEY_ARN).named("AWS::IAM::Policy")["KeyRights"]
+    statements = both["PolicyDocument"]["Statement"]
+    assert [told(each["Resource"]) for each in statements] == ["KmsKeyArn", "OtherKmsKeyArns"]
+    for each in statements:
+        services = each["Condition"]["StringEquals"]["kms:ViaService"]
+        assert {told(service).split(".")[0] for service in services} == {"dynamodb", "sqs", "s3"}
+
+
+def test_a_key_can_be_used_before_it_encrypts_anything_and_after(stack: Stack) -> None:
+    """Objects and messages keep their key, and CloudFormation changes tables before it changes rights."""
+    policies = Deployed(stack, OtherKmsKeyArns=KEY_ARN).named("AWS::IAM::Policy")
+    _, other = policies["KeyRights"]["PolicyDocument"]["Statement"]
+    assert told(other["Resource"]) == "OtherKmsKeyArns"
+
+
+def test_the_rights_to_keys_are_there_before_an_upgrade_stores_the_former_admin_key(stack: Stack) -> None:
+    assert "KeyRights" in stack.dependencies()["KeptAdminKey"]
 
 
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
@@ -188,8 +202,7 @@ def test_the_local_aws_which_has_no_tls_is_the_only_exception(stack: Stack) -> N
 
 
 def test_the_operators_key_encrypts_every_log_group(stack: Stack) -> None:
-    key = "arn:aws:kms:eu-west-1:123456789012:key/a"
-    groups = Deployed(stack, KmsKeyArn=key).named("AWS::Logs::LogGroup").values()
+    groups = Deployed(stack, KmsKeyArn=KEY_ARN).named("AWS::Logs::LogGroup").values()
     assert all(each["KmsKeyId"] == {"Ref": "KmsKeyArn"} for each in groups)
     assert not any("KmsKeyId" in each for each in Deployed(stack).named("AWS::Logs::LogGroup").values())
 

@@ -97,6 +97,11 @@ def test_sam_makes_no_role_of_its_own_which_would_have_no_boundary(gradual: Stac
     assert "CodeDeployServiceRole" not in gradual.named("AWS::IAM::Role")
 
 
+def test_the_switch_alone_publishes_no_version(stack: Stack, gradual: Stack) -> None:
+    """CloudFormation fails to publish a version of a function that has not changed."""
+    assert gradual.named("AWS::Lambda::Version") == stack.named("AWS::Lambda::Version")
+
+
 def test_nothing_of_a_gradual_stack_refers_to_what_is_not_there(gradual: Stack) -> None:
     assert Deployed(gradual, **GRADUAL).missing() == set()
     assert Deployed(gradual, **GRADUAL | {"FlowPolicies": "off"}).missing() == set()

@@ -25,20 +25,22 @@ NETWORK = {
 
 #: What the services ask of a function that uses what a key of the account encrypts. Only a stack with such a
 #: key has these rights.
+KEY_RIGHTS = {
+    "kms:CreateGrant",
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey*",
+    "kms:ReEncrypt*",
+}
 KEY = {
-    "KmsKeyArn": {
-        "kms:CreateGrant",
-        "kms:Decrypt",
-        "kms:DescribeKey",
-        "kms:Encrypt",
-        "kms:GenerateDataKey*",
-        "kms:ReEncrypt*",
-    }
+    "if HasKey: KmsKeyArn else nothing": KEY_RIGHTS,
+    "if HasOtherKeys: OtherKmsKeyArns else nothing": KEY_RIGHTS,
 }
 
 
 #: The keys that encrypt payload tables. Only a stack with such keys has these rights.
-TABLE_KEYS = {"if HasPayloadTableKeys: PayloadTableKeyArns else nothing": KEY["KmsKeyArn"]}
+TABLE_KEYS = {"if HasPayloadTableKeys: PayloadTableKeyArns else nothing": KEY_RIGHTS}
 
 _TABLE_ARN = "arn:${AWS::Partition}:dynamodb:${AWS::Region}:${AWS::AccountId}:table/${%s}"
 

@@ -52,6 +52,7 @@ EVERYTHING: Final = {
     "AllowedTargetCidrs": _list("10.0.0.", 2_000),
     "DeniedTargetCidrs": _list("10.0.0.", 2_000),
     "KmsKeyArn": _KEY,
+    "OtherKmsKeyArns": f"{_KEY},{_KEY}",
     "PayloadTable": "p" * 255,
     "FormerPayloadTable": "f" * 255,
     "PayloadTableKeyArns": f"{_KEY},{_KEY}",

@@ -130,6 +130,13 @@ def test_a_list_that_the_functions_could_not_read_fails_the_deployment() -> None
     assert "DENIED_TARGET_CIDRS must be a list of networks" in answer["Reason"]
 
 
+def test_an_answer_about_a_long_list_is_short_enough_for_cloudformation() -> None:
+    wrong = {**PROPERTIES, "Targets": {"TARGET_QUEUE_ARNS": "x" * 4_096}}
+    with Receiver() as receiver:
+        answer = answered(receiver, ResourceProperties=wrong)
+    assert answer["Reason"].startswith("TARGET_QUEUE_ARNS must be a list of ARNs")
+
+
 def test_a_stack_can_be_deleted_whatever_its_lists_are() -> None:
     with Receiver() as receiver:
         answer = answered(receiver, RequestType="Delete", ResourceProperties={})

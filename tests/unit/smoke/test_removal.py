@@ -21,11 +21,14 @@ class Account:
 
     def __init__(self, **refused: str) -> None:
         self.deleted: list[str] = []
-        self.policy: dict[str, Any] = {}
+        self.keys: list[dict[str, Any]] = []
         self._refused = refused
 
     def client(self, service: str) -> Any:
         return {
+            "sts": SimpleNamespace(
+                get_caller_identity=lambda: {"Account": "1234", "Arn": "arn:aws:iam::1234:user/me"}
+            ),
             "cloudformation": SimpleNamespace(
                 describe_stack_resources=self._resources,
                 delete_stack=self._deletes("StackName"),
@@ -48,18 +51,11 @@ class Account:
                 create_key=self._create_key,
                 create_alias=lambda **_: self._refuse("alias"),
             ),
-            "sts": SimpleNamespace(
-                get_caller_identity=lambda: {"Account": "1234", "Arn": "arn:aws-cn:iam::1234:user/me"}
-            ),
             "sqs": SimpleNamespace(
                 list_queues=lambda QueueNamePrefix, **_: {"QueueUrls": [f"https://sqs/{QueueNamePrefix}a"]},  # noqa: N803 - likewise
                 delete_queue=self._deletes("QueueUrl"),
             ),
         }[service]
-
-    def _create_key(self, **asked: Any) -> Any:
-        self.policy = json.loads(asked["Policy"])
-        return {"KeyMetadata": {"Arn": "arn of the key"}}
 
     def remove(self) -> list[str]:
         return account.remove(STACK, cast("Any", self), Queues(self.client("sqs"), STACK))
@@ -73,6 +69,10 @@ class Account:
                 for logical_id, name in names.items()
             ]
         }
+
+    def _create_key(self, **asked: Any) -> dict[str, Any]:
+        self.keys.append(asked)
+        return {"KeyMetadata": {"Arn": "arn of the key"}}
 
     def _deletes(self, name: str) -> Callable[..., None]:
         def delete(**named: Any) -> None:
@@ -111,13 +111,19 @@ def test_a_key_that_gets_no_alias_is_not_left_behind() -> None:
     assert made.deleted == ["arn of the key"]
 
 
-def test_cloudwatch_logs_may_use_the_key_for_the_log_groups_of_the_account() -> None:
-    made = Account()
-    assert account.make_key(STACK, cast("Any", made)) == "arn of the key"
-    root, logs = made.policy["Statement"]
-    assert root["Principal"] == {"AWS": "arn:aws-cn:iam::1234:root"}
-    assert logs["Principal"] == {"Service": f"logs.{made.region}.amazonaws.com"}
-    assert list(logs["Condition"]["ArnLike"].values()) == [f"arn:aws-cn:logs:{made.region}:1234:log-group:*"]
+def test_a_key_is_for_policies_of_the_account_and_for_its_logs() -> None:
+    """Without the second statement, CloudWatch Logs refuses the key, and no stack deploys with it."""
+    made = Account(alias="no right to aliases")
+    with pytest.raises(ClientError):
+        account.make_key(STACK, cast("Any", made))
+    [asked] = made.keys
+    root, logs = json.loads(asked["Policy"])["Statement"]
+    assert (root["Principal"], root["Action"]) == ({"AWS": "arn:aws:iam::1234:root"}, "kms:*")
+    assert logs["Principal"] == {"Service": "logs.eu-west-1.amazonaws.com"}
+    assert {"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey*", "kms:DescribeKey"} <= set(logs["Action"])
+    assert logs["Condition"] == {
+        "ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:eu-west-1:1234:log-group:*"}
+    }
 
 
 def test_a_resource_that_cannot_be_removed_is_named_and_the_others_are_removed() -> None:

@@ -83,13 +83,20 @@ def deployed(given: Given, failing: str = "") -> tuple[list[Mapping[str, str]], 
 @pytest.mark.parametrize("given", [NOTHING, EVERYTHING, Given(kms_key=KEY)])
 def test_every_parameter_that_was_changed_gets_back_its_former_value(given: Given) -> None:
     made, results = deployed(given)
-    assert {name: value for each in made for name, value in each.items()}.items() <= BEFORE.items()
+    left = {name: value for each in made for name, value in each.items()}
+    kept = {"OtherKmsKeyArns": KEY} if given.kms_key else {}
+    assert left.items() <= (BEFORE | kept).items(), "what the key has encrypted must stay readable"
     assert "LogLevel" not in made[-1]
-    assert [each.verdict for each in results] == ["passed"] * 3
+    assert [each.verdict for each in results] == ["passed"] * len(made)
+
+
+def test_the_functions_may_use_the_key_before_it_encrypts_anything() -> None:
+    grant, flip, *_ = deployed(Given(kms_key=KEY))[0]
+    assert (grant, flip["KmsKeyArn"]) == ({"OtherKmsKeyArns": KEY}, KEY)
 
 
 def test_every_switch_is_flipped_for_which_the_account_has_what_it_needs() -> None:
-    [flip, drain, _], _ = deployed(EVERYTHING)
+    [_, flip, drain, _], _ = deployed(EVERYTHING)
     assert flip == {
         "FlowPolicies": "on",
         "PriorityLanes": "on",
@@ -106,7 +113,7 @@ def test_every_switch_is_flipped_for_which_the_account_has_what_it_needs() -> No
 
 
 def test_lanes_are_drained_before_they_are_off() -> None:
-    made, _ = deployed(EVERYTHING)
+    made, _ = deployed(NOTHING)
     assert [each["PriorityLanes"] for each in made] == ["on", "drain", "off"]
 
 
