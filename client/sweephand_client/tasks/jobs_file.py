@@ -193,6 +193,13 @@ class _Loader(yaml.SafeLoader):
     YAML 1.1 reads `no` as false, 12:30 as 750, and a date as no text. A job means what is written.
     """
 
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put what `<<` names into the object. Merges of merges can make billions of fields."""
+        super().flatten_mapping(node)
+        if len(node.value) > _VALUES_MAX:
+            problem = f"the merges make more than {_VALUES_MAX} fields"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
 
 class _Dumper(yaml.SafeDumper):
     """Writes what `_Loader` reads."""

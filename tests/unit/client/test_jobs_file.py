@@ -201,6 +201,12 @@ def test_what_json_does_not_know_is_text(value: str) -> None:
     assert job.definition["data"] == value
 
 
+def test_merges_that_would_make_billions_of_fields_are_refused() -> None:
+    merges = "".join(f"- &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 100)}], name: n{n}}}\n" for n in range(1, 6))
+    with pytest.raises(InputError, match="merges make more than 262144 fields at line"):
+        read_jobs_file(f"jobs:\n- &a0 {{name: a}}\n{merges}")
+
+
 def test_a_file_of_too_many_levels_is_refused() -> None:
     with pytest.raises(InputError, match="nested too deeply"):
         read_jobs_file(f"jobs: {'[' * 3_000}{']' * 3_000}")
