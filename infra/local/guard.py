@@ -6,6 +6,9 @@ and allows every origin. So the guard refuses each request that a browser sends 
 - `Origin` names another site, or none (`null`). Fetch, section 3.2, "`Origin` header".
 - `Sec-Fetch-Site` is `cross-site` or `same-site`: another port of this machine is another site. Browsers send
   it with requests that have no `Origin`, such as those of an image (Fetch Metadata, section 2.4).
+- `Sec-Fetch-Site` is `none`, and the path is not one of the API, or there is a query. A browser says `none`
+  of an address that was typed, of a link in a mail, and of what either redirects to (Fetch Metadata, section
+  2.4). The local AWS carries out such a GET: `/?Action=SendMessage&…`, and below the paths of the API too.
 - `Host` is no name of this machine. A site can let its own name resolve to 127.0.0.1 ("DNS rebinding"), and
   the browser then takes the local AWS for a part of that site.
 
@@ -30,6 +33,9 @@ _Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 _Send: TypeAlias = Callable[[Mapping[str, Any]], Awaitable[None]]
 _App: TypeAlias = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
+#: Where the paths of the API and of its console begin.
+API: Final = "/_aws/execute-api/"
+
 _HOST: Final = re.compile(r"(?:127\.0\.0\.1|localhost)(?::[0-9]{1,5})?")
 
 _WRONG_HOST: Final = (
@@ -43,6 +49,10 @@ _WRONG_ORIGIN: Final = (
 _WRONG_SITE: Final = (
     "The header sec-fetch-site must be same-origin or none: a local stack answers no page of another site, "
     "and follows no link of one. Paste the address into the browser's address bar.\n"
+)
+_WRONG_ADDRESS: Final = (
+    f"An address that is opened in a browser must begin with {API} and have no query: "
+    "the local AWS would carry out what any other one asks for.\n"
 )
 
 
@@ -65,7 +75,7 @@ def guarded(app: _App) -> _App:
     """The ASGI application that answers a refusal with 403, and passes all other requests to `app`."""
 
     async def guard(scope: _Scope, receive: _Receive, send: _Send) -> None:
-        why = refusal(_headers(scope)) if scope["type"] in ("http", "websocket") else None
+        why = _refusal_of(scope) if scope["type"] in ("http", "websocket") else None
         if why is None:
             await app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -77,6 +87,13 @@ def guarded(app: _App) -> _App:
             await send({"type": "http.response.body", "body": why.encode()})
 
     return guard
+
+
+def _refusal_of(scope: _Scope) -> str | None:
+    headers = _headers(scope)
+    is_safe = scope["path"].startswith(API) and not scope["query_string"]
+    is_opened = headers.get("sec-fetch-site") == "none"
+    return refusal(headers) or (_WRONG_ADDRESS if is_opened and not is_safe else None)
 
 
 def _headers(scope: _Scope) -> dict[str, str]:

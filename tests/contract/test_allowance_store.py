@@ -38,6 +38,16 @@ def test_the_slots_of_the_minutes_to_come_are_taken_when_those_of_this_minute_ar
     )
 
 
+def test_slots_from_an_instant_on_can_be_left_for_others(stores: Stores) -> None:
+    def first_us(count: int) -> int:
+        return stores.allowances.take("", NOON + 1, 60, count, NOON_US + MINUTE_US).first_us
+
+    assert [first_us(30), first_us(31)] == [NOON_US, NOON_US + 30_000_000]
+    assert [first_us(1) for _ in range(3)] == [NOON_US + MINUTE_US + 1_000_000] * 3
+    assert stores.allowances.get("") == Allowance(NOON_US + MINUTE_US + 1_000_000, 60)
+    assert stores.allowances.take("", NOON + MINUTE_MS, 60, 1).first_us == NOON_US + MINUTE_US + 1_000_000
+
+
 def test_allowances_of_different_names_do_not_affect_each_other(stores: Stores) -> None:
     names = ["", "a", EVERY_CHARACTER]
     assert [stores.allowances.take(name, NOON, 60, 1).first_us for name in names] == [NOON_US] * 3

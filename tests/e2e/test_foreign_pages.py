@@ -58,3 +58,10 @@ def test_the_console_s_own_page_and_programs_are_answered(stack: Mapping[str, An
     for headers in ({}, own, {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}):
         for path in ("/v1/health", "/console"):
             assert ask(stack, "GET", f"{urlsplit(stack['apiUrl']).path}{path}", headers).status == 200
+
+
+def test_a_link_of_another_program_makes_the_local_aws_do_nothing(stack: Mapping[str, Any]) -> None:
+    opened = {"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}
+    below_the_api = "GET", f"{urlsplit(stack['apiUrl']).path}/console?Action=ListQueues", b""
+    for method, path, body in (*paths(stack)[:3], below_the_api):
+        assert ask(stack, method, path, opened, body).status == 403, path

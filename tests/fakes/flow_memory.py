@@ -10,7 +10,7 @@ from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
 from sweephand.model.admin_change import AdminChange
-from sweephand.model.allowance import Allowance, Slots, next_slots, step_us_of
+from sweephand.model.allowance import Allowance, Slots, are_left, next_slots, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
@@ -39,9 +39,14 @@ class MemoryAllowances:
     def get(self, bucket: str) -> Allowance | None:
         return self._allowances.get(bucket)
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> Slots:
+    def take(
+        self, bucket: str, now: Instant, per_minute: int, count: int, before_us: int | None = None
+    ) -> Slots:
         with self._lock:
-            slots = next_slots(self._allowances.get(bucket), now, per_minute)
+            stored = self._allowances.get(bucket)
+            slots = next_slots(stored, now, per_minute)
+            if are_left(stored, slots, per_minute, before_us):
+                return slots
             next_us = slots.first_us + count * step_us_of(per_minute)
             self._allowances[bucket] = Allowance(next_us, per_minute, slots.epoch)
             return slots

@@ -23,6 +23,9 @@ _CORE: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
     f"{_TAGS}merge": (r"<<", "<"),
 }
 
+#: A job has at most 262,144 bytes of `data` (GET /v1/limits), so it has fewer values.
+_VALUES_MAX: Final = 262_144
+
 _FIELDS: Final = ("namespace", "labels", "prefix", "defaults", "jobs")
 
 
@@ -58,14 +61,7 @@ class JobsFile:
 
 def read_jobs_file(text: str) -> JobsFile:
     """The jobs of a file. Raises InputError that names each wrong place by its JSON pointer."""
-    try:
-        value = yaml.load(text, _Loader)  # noqa: S506 - _Loader makes only values of JSON
-    except yaml.MarkedYAMLError as error:
-        at = error.problem_mark
-        place = f" at line {at.line + 1}, column {at.column + 1}" if at else ""
-        raise InputError(f"The file is not YAML: {error.problem}{place}.") from None
-    except yaml.YAMLError as error:
-        raise InputError(f"The file is not YAML: {error}") from None
+    value = _parsed(text)
     wrong: list[str] = []
     if not isinstance(value, dict) or not isinstance(value.get("jobs"), list):
         raise InputError("The file has no list `jobs`. Give jobs: and below it a job at each dash.")
@@ -91,6 +87,19 @@ def read_jobs_file(text: str) -> JobsFile:
     return JobsFile(jobs, namespace, labels, prefix)
 
 
+def _parsed(text: str) -> Any:
+    try:
+        return yaml.load(text, _Loader)  # noqa: S506 - _Loader makes only values of JSON
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark
+        place = f" at line {at.line + 1}, column {at.column + 1}" if at else ""
+        raise InputError(f"The file is not YAML: {error.problem}{place}.") from None
+    except yaml.YAMLError as error:
+        raise InputError(f"The file is not YAML: {error}") from None
+    except RecursionError:
+        raise InputError("The file is nested too deeply. The API takes 64 levels.") from None
+
+
 class _JobReader:
     """Reads the jobs of one file, and keeps a sentence for each that is wrong."""
 
@@ -106,6 +115,10 @@ class _JobReader:
             self.wrong.append(f"/jobs/{at}: give an object, a job with its name")
             return DeclaredJob("", {})
         fields = {**self._defaults, **value}
+        if _is_too_large(fields):
+            said = f"give at most {_VALUES_MAX} values; what an alias names counts each time"
+            self.wrong.append(f"/jobs/{at}: {said}")
+            return DeclaredJob("", {})
         name, paused = fields.pop("name", None), fields.pop("paused", None)
         if not isinstance(name, str):
             self.wrong.append(f"/jobs/{at}/name: give the name of the job, a text")
@@ -124,6 +137,17 @@ class _JobReader:
                 own = {}
             fields["labels"] = {**own, **self._labels}
         return DeclaredJob(name, fields, paused)
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether a value has more values in it than a job may have. Aliases of aliases can make billions."""
+    left, count = [value], 0
+    while left and count <= _VALUES_MAX:
+        each = left.pop()
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        count += len(inner)
+        left += inner
+    return count > _VALUES_MAX
 
 
 def write_jobs_file(file: JobsFile, notes: Mapping[str, list[str]]) -> str:
@@ -168,6 +192,13 @@ class _Loader(yaml.SafeLoader):
 
     YAML 1.1 reads `no` as false, 12:30 as 750, and a date as no text. A job means what is written.
     """
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Put what `<<` names into the object. Merges of merges can make billions of fields."""
+        super().flatten_mapping(node)
+        if len(node.value) > _VALUES_MAX:
+            problem = f"the merges make more than {_VALUES_MAX} fields"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
 
 
 class _Dumper(yaml.SafeDumper):

@@ -110,7 +110,7 @@ def _by_the_clock(definition: Mapping[str, Any], next_at: str, now: dt.datetime)
 def _started(definition: Mapping[str, Any], start_at: str) -> Placed:
     """A repetition that counts from an earlier due time."""
     found = {name: value for name, value in definition.items() if name not in ("dueTime", "jitter")}
-    found["schedule"] = _REPETITION.sub(rf"\g<1>{start_at}/\g<2>", definition["schedule"])
+    found["schedule"] = _REPETITION.sub(lambda each: f"{each[1]}{start_at}/{each[2]}", definition["schedule"])
     notes = _day_notes(definition, start_at)
     if "jitter" in definition:
         notes.append("its due time at the clock change may differ, because its jitter moved it there")

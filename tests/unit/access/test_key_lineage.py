@@ -14,7 +14,7 @@ from sweephand.access.key_making import WantedKey, make_admin_key, make_key
 from sweephand.access.key_revocation import revoke_key
 from sweephand.access.key_rotation import rotate_key
 from sweephand.access_ports import KeyStore
-from sweephand.base.errors import ForbiddenError, InvalidError, StoreError, UnavailableError
+from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.api_key import OPERATOR, Caller, Key
 
@@ -112,6 +112,32 @@ def test_the_key_of_a_principal_does_not_prolong_itself(ring: Keyring) -> None:
     assert ring.make(own, principal=ROLE).expires_at == NOON + HOUR_MS
     with pytest.raises(InvalidError):
         ring.make(own, DAY_MS, ROLE)
+
+
+@pytest.mark.parametrize(("before", "after"), [("birch", "amber"), ("*", "amber")])
+def test_a_principal_changes_its_namespace_only_after_what_it_made_is_revoked(
+    ring: Keyring, root: Key, before: str, after: str
+) -> None:
+    # Else an admin of amber, who may revoke the key, would revoke what it made as an admin of birch.
+    old = make_key(
+        ring.store, ring.ids, WantedKey(before, "admin", principal=ROLE), root.caller, ring.now
+    ).key
+    make_key(ring.store, ring.ids, WantedKey(before, "write"), old.caller, ring.now)
+    wanted = WantedKey(after, "admin", principal=ROLE)
+    with pytest.raises(ConflictError, match=f"has the key {old.id} for the namespace"):
+        make_key(ring.store, ring.ids, wanted, root.caller, ring.now)
+    assert ring.store.get(old.id) == old
+
+    ring.revoke(old, by=root)
+    new = make_key(ring.store, ring.ids, wanted, root.caller, ring.now).key
+    assert ring.alive() == ids_of(root, new)
+
+
+def test_the_ended_key_of_a_principal_gives_way_to_one_of_any_namespace(ring: Keyring, root: Key) -> None:
+    ring.make(root, HOUR_MS, ROLE)
+    ring.now += HOUR_MS
+    wanted = WantedKey("amber", "admin", principal=ROLE)
+    assert make_key(ring.store, ring.ids, wanted, root.caller, ring.now).key.namespace == "amber"
 
 
 def test_a_caller_with_a_token_has_no_stored_end_that_bounds_its_keys(ring: Keyring) -> None:

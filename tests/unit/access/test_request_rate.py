@@ -25,9 +25,9 @@ class Counting(MemoryAllowances):
 
     takes = 0
 
-    def take(self, bucket: str, now: int, per_minute: int, count: int) -> Slots:
+    def take(self, bucket: str, now: int, per_minute: int, count: int, before_us: int | None = None) -> Slots:
         self.takes += 1
-        return super().take(bucket, now, per_minute, count)
+        return super().take(bucket, now, per_minute, count, before_us)
 
 
 def let_in(rates: RequestRates, caller: Caller, now: int, requests: int) -> int:
@@ -65,6 +65,16 @@ def test_functions_share_the_rate_of_a_key() -> None:
     for minute in range(3):
         at = now + minute * MINUTE_MS
         assert sum(let_in(each, rated(10), at, 10) for each in functions) == 10
+
+
+@pytest.mark.parametrize("per_minute", [1, 60, 6_000])
+def test_a_burst_over_many_functions_uses_up_no_minute_to_come(per_minute: int) -> None:
+    store, now = MemoryAllowances(), HandClock().time
+    burst = [RequestRates(lambda: store) for _ in range(500)]
+    assert sum(let_in(each, rated(per_minute), now, 20) for each in burst) == per_minute
+    for minute in (1, 2):
+        later = RequestRates(lambda: store)
+        assert let_in(later, rated(per_minute), now + minute * MINUTE_MS, per_minute + 5) == per_minute
 
 
 def test_a_caller_that_goes_on_asking_is_let_in_again_when_the_answer_said_so() -> None:

@@ -222,6 +222,31 @@ def test_comments_describe_the_line_below_and_commented_lines_are_paused() -> No
     ]
 
 
+@pytest.mark.parametrize(
+    "line", ["# TOKEN=s3cret", "#TOKEN = 's3cret' # of ops", "# export TOKEN=s3cret", '##"TOKEN"="s3cret x"']
+)
+@pytest.mark.parametrize("dialect", ["debian", "cronie"])
+def test_a_variable_that_is_commented_out_describes_no_job(line: str, dialect: Any) -> None:
+    (job,) = jobs(f"# At night\n{line}\n# in Paris\n@daily /a", dialect=dialect).values()
+    assert job == {"description": "At night in Paris", "schedule": "@daily", "data": {"command": "/a"}}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'TOKEN="s3cret" # this is for the jobs below',
+        "TOKEN='s3cret'; and four or five words more",
+        '"TOKEN"="s3cret" 0 0 * * * /a',
+        "export TOKEN=s3cret and four words more",
+    ],
+)
+@pytest.mark.parametrize("dialect", ["debian", "cronie"])
+def test_no_note_quotes_the_value_of_a_variable_that_cron_does_not_read(line: str, dialect: Any) -> None:
+    ((_, text, lost),) = notes(line, dialect=dialect)
+    assert text.startswith("no job: cron does not read the line as the variable TOKEN: expected NAME=value")
+    assert lost
+
+
 def test_the_header_of_a_crontab_is_neither_job_nor_description() -> None:
     text = (
         "# at 5 a.m every week with:\n# 0 5 * * 1 tar -zcf /var/backups/home.tgz /home/\n"

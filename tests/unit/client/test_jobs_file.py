@@ -199,3 +199,21 @@ def test_a_tag_of_json_is_obeyed(value: str, meant: object) -> None:
 def test_what_json_does_not_know_is_text(value: str) -> None:
     (job,) = read_jobs_file(f"jobs:\n- name: a\n  data: {value}\n").jobs
     assert job.definition["data"] == value
+
+
+def test_merges_that_would_make_billions_of_fields_are_refused() -> None:
+    merges = "".join(f"- &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 100)}], name: n{n}}}\n" for n in range(1, 6))
+    with pytest.raises(InputError, match="merges make more than 262144 fields at line"):
+        read_jobs_file(f"jobs:\n- &a0 {{name: a}}\n{merges}")
+
+
+def test_a_file_of_too_many_levels_is_refused() -> None:
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_jobs_file(f"jobs: {'[' * 3_000}{']' * 3_000}")
+
+
+@pytest.mark.parametrize("head", ["jobs: [{name: a}]\ndefaults:", "jobs:\n- name: a"])
+def test_aliases_that_would_make_billions_of_values_are_refused(head: str) -> None:
+    aliases = "".join(f"    a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 20)}]\n" for n in range(1, 9))
+    with pytest.raises(InputError, match="/jobs/0: give at most 262144 values"):
+        read_jobs_file(f"{head}\n  data:\n    a0: &a0 x\n{aliases}")

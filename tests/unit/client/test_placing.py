@@ -77,6 +77,19 @@ def test_a_repetition_keeps_its_time_of_day_by_a_due_time_that_no_clock_change_m
     assert "jitter moved it there" in found.notes[0]
 
 
+def test_an_earlier_due_time_of_an_archive_is_no_template_of_a_replacement() -> None:
+    start = r"2026-01-01\12:00:00Z"  # Python reads it as an instant: any character may stand for the T
+    found = place(
+        {"schedule": "R/P1D"},
+        next_at=LATER,
+        last_at=None,
+        start_at=start,
+        now=NOW,
+        next_in_phase=lambda _: None,
+    )
+    assert found.definition == {"schedule": f"R/{start}/P1D"}  # the API refuses it
+
+
 def test_a_time_of_day_that_only_a_clock_change_has_shown_is_told() -> None:
     found = place(
         {"schedule": "R/P1D"},

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
-from infra.local.guard import guarded, refusal
+from infra.local.guard import API, guarded, refusal
 
 HOST: Final = "127.0.0.1:4700"
 OWN: Final = f"http://{HOST}"
@@ -72,7 +72,7 @@ class Server:
         await send({"type": "reached"})
 
     def ask(
-        self, kind: str, *headers: tuple[bytes, bytes], method: str = "POST"
+        self, kind: str, *headers: tuple[bytes, bytes], method: str = "POST", path: str = "/"
     ) -> Sequence[Mapping[str, Any]]:
         """What is sent for a request."""
         sent: list[Mapping[str, Any]] = []
@@ -83,7 +83,14 @@ class Server:
         async def send(message: Mapping[str, Any]) -> None:
             sent.append(message)
 
-        scope = {"type": kind, "method": method, "headers": headers}
+        path, _, query = path.partition("?")
+        scope = {
+            "type": kind,
+            "method": method,
+            "path": path,
+            "query_string": query.encode(),
+            "headers": headers,
+        }
         asyncio.run(guarded(self._app)(scope, receive, send))  # type: ignore[arg-type]
         return sent
 
@@ -97,6 +104,25 @@ def test_a_refused_request_does_not_reach_the_local_aws_and_no_origin_is_allowed
     assert (start["status"], server.reached) == (403, 0)
     assert [name for name, _ in start["headers"]] == [b"content-type"]
     assert b"another site" in body["body"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/000000000000/due?Action=SendMessage",
+        "/_ministack/health",
+        f"{API}abc/console?Action=CreateQueue",
+    ],
+)
+def test_an_address_that_is_opened_from_elsewhere_reaches_the_api_alone(path: str) -> None:
+    # A link in a mail: http://127.0.0.1:4700/000000000000/due?Action=SendMessage&MessageBody=…
+    server = Server()
+    opened = (b"host", HOST.encode()), (b"sec-fetch-site", b"none")
+    start, body = server.ask("http", *opened, method="GET", path=path)
+    assert (start["status"], server.reached) == (403, 0)
+    assert b"must begin with /_aws/execute-api/" in body["body"]
+    assert server.ask("http", *opened, method="GET", path=f"{API}abc/console") == [{"type": "reached"}]
 
 
 def test_a_refused_websocket_is_closed_before_it_is_accepted() -> None:

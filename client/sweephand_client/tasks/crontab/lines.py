@@ -19,7 +19,12 @@ _VARIABLE: Final = re.compile(
 )
 #: The lines with which Debian's crontab(1) and its /etc/crontab explain themselves.
 _EXAMPLE: Final = "0 5 * * 1 tar -zcf /var/backups/home.tgz /home/"
+#: The beginning of a text that gives a variable a value, whether cron reads it so or not.
+_ASSIGNMENT: Final = re.compile(r"""(?:export\s+)?["']?(?P<name>[A-Za-z_]\w*)["']?\s*=\s*\S""", re.ASCII)
 _HEADER: Final = re.compile(r"m\w*\s+h\w*\s+d\w*\s+m\w*\s+d\w*\b.*", re.IGNORECASE)
+_NOT_READ: Final = (
+    "cron does not read the line as the variable {}: expected NAME=value, and nothing after a value in quotes"
+)
 _FIELDS: Final = 5
 
 
@@ -29,7 +34,9 @@ class Line:
 
     `name` is the schedule of a job, or the name of a variable. `user` is the user of a system crontab's line.
     `stdin` is what cron writes to the command's standard input; None if it writes nothing. Of a wrong line,
-    `text` says what is wrong. A header is a comment that shows what a line looks like.
+    `text` says what is wrong. A header is a comment that shows what a line looks like. The value of a
+    variable may be a secret. So a comment that gives a variable a value is empty, and what is wrong with a
+    line that cron does not read as a variable does not quote it.
     """
 
     number: int
@@ -68,7 +75,8 @@ def _line(number: int, line: str, dialect: Dialect, *, has_users: bool) -> Line:
     try:
         return _job(number, line, dialect, has_users=has_users)
     except CronLineError as error:
-        return Line(number, "wrong", str(error))
+        assigned = _ASSIGNMENT.match(line)
+        return Line(number, "wrong", _NOT_READ.format(assigned["name"]) if assigned else str(error))
 
 
 def _comment(number: int, comment: str, dialect: Dialect, *, has_users: bool) -> Line:
@@ -78,7 +86,7 @@ def _comment(number: int, comment: str, dialect: Dialect, *, has_users: bool) ->
     try:
         job = _job(number, comment, dialect, has_users=has_users)
     except CronLineError:
-        return Line(number, "comment", comment)
+        return Line(number, "comment", "" if _ASSIGNMENT.match(comment) else comment)
     if path_in(job.text) is None:
         return Line(number, "header", comment, is_commented_out=True)
     return replace(job, is_commented_out=True)

@@ -149,8 +149,8 @@ def _take_job(state: _Translation, line: Line) -> None:
         return
     name = _free_name(state, line.text)
     job: dict[str, Any] = {}
-    if state.comment:
-        job["description"] = " ".join(state.comment)[:_DESCRIPTION_LENGTH_MAX]
+    if description := " ".join(filter(None, state.comment)):
+        job["description"] = description[:_DESCRIPTION_LENGTH_MAX]
     if line.name != "@reboot":
         job |= _times(state, line.name)
     if state.target is not None:

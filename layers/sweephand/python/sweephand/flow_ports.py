@@ -183,8 +183,13 @@ class AllowanceStore(Protocol):
         """The next free slot of an allowance, and its limit; None if nobody has taken a slot for 14 days."""
         ...
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> "Slots":
+    def take(
+        self, bucket: str, now: Instant, per_minute: int, count: int, before_us: int | None = None
+    ) -> "Slots":
         """Take `count` consecutive slots of an allowance.
+
+        If the first one lies at `before_us` or later, none is taken, unless the limit has just changed. The
+        answer is the same.
 
         The slots lie step_us_of(per_minute) apart. They begin where next_slots() says. Two callers never get
         the same slot in one epoch. In any epoch, no slot of the present minute or before is given twice.

@@ -8,7 +8,7 @@ from sweephand.access import key_records
 from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of, rate_of
 from sweephand.access.principals import PRINCIPAL_RULE, key_id_of, named_principal
 from sweephand.access_ports import KeyStore
-from sweephand.base.errors import InvalidError, UnavailableError, Violation
+from sweephand.base.errors import ConflictError, InvalidError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
 from sweephand.model.api_key import (
@@ -90,15 +90,18 @@ class WantedKey(NamedTuple):
 def make_key(keys: KeyStore, ids: Ids, wanted: WantedKey, caller: Caller, now: Instant) -> NewKey:
     """Store a new key that ends with the caller's at the latest: one with a secret, or a principal's.
 
-    The key of a principal takes the place of the one that it has. Raises ForbiddenError for a caller whose
-    key has ended, and InvalidError for a key that would outlive it or have a higher rate. Raises
-    UnavailableError if other writes of the caller's key keep coming first; then nothing was written. Raises
-    StoreError, after which the key may be stored.
+    The key of a principal takes the place of the one that it has. Raises ConflictError if that one is valid
+    for another namespace, unless the new one is for all of them. Raises ForbiddenError for a caller whose key
+    has ended, and InvalidError for a key that would outlive it or have a higher rate. Raises UnavailableError
+    if other writes of the caller's key keep coming first; then nothing was written. Raises StoreError, after
+    which the key may be stored.
     """
     secret = None if wanted.principal is not None else ids.secret()
     key_id = ids.token() if wanted.principal is None else key_id_of(wanted.principal)
     for _ in range(TRIES_MAX):
         maker = maker_of(keys, caller, now)
+        if wanted.principal is not None:
+            _check_namespace(keys.get(key_id), wanted.namespace, now)
         key = Key(
             key_id,
             "" if secret is None else digest_of(secret),
@@ -150,6 +153,20 @@ def keep_admin_key(keys: KeyStore, ids: Ids, digest: str, description: str | Non
     key = _of_operator(ADMIN_KEY_ID, digest, description, now)
     _keep(keys, ids, key)
     return key
+
+
+def _check_namespace(stored: Key | None, namespace: str, now: Instant) -> None:
+    """Refuse to move the valid key of a principal to another namespace.
+
+    Whoever revokes it there would also revoke what it made, and sees no key of the namespace before.
+    """
+    if namespace == EVERY_NAMESPACE or stored is None or not stored.is_alive(now):
+        return
+    if stored.namespace != namespace:
+        raise ConflictError(
+            f"{stored.principal} has the key {stored.id} for the namespace {stored.namespace}. Revoke that "
+            f"one first, with what it made."
+        )
 
 
 def _of_operator(key_id: str, digest: str, description: str | None, now: Instant) -> Key:

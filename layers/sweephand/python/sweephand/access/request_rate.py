@@ -18,13 +18,14 @@ class RequestRates:
     """Lets requests through up to the rate of the caller's key. A function handles one request at a time.
 
     A minute's rate is divided into slots, as the triggers of a namespace are (model/allowance.py). A process
-    takes a few slots at once, and keeps those of a later minute for that minute. So a caller that goes on
-    asking takes no more slots than it may use.
+    takes a few slots at once, and none of a later minute: a burst over many processes would else use up the
+    minutes to come. A process that was refused asks again in the next minute.
     """
 
     def __init__(self, allowances: Callable[[], AllowanceStore]) -> None:
         self._allowances = allowances
         self._slots: dict[tuple[str, int], deque[int]] = {}
+        self._free_us: dict[tuple[str, int], int] = {}
 
     def check(self, caller: Caller, now: Instant) -> None:
         """Raise RateError if the caller has sent as many requests in this minute as its key may.
@@ -35,22 +36,29 @@ class RequestRates:
         per_minute = caller.requests_per_minute
         if per_minute is None:
             return
-        slots = self._slots_of(caller.key_id, per_minute)
-        while slots and slots[0] < minute_us_of(now):
+        known = caller.key_id, per_minute
+        slots = self._slots_of(known)
+        begin_us = minute_us_of(now)
+        end_us = begin_us + MINUTE_MS * US_PER_MS
+        while slots and slots[0] < begin_us:
             slots.popleft()
-        if not slots:
+        free_us = slots[0] if slots else self._free_us.get(known, 0)
+        if not slots and free_us < end_us:
             count, step_us = slice_of(per_minute), step_us_of(per_minute)
-            first_us = self._allowances().take(f"key#{caller.key_id}", now, per_minute, count).first_us
-            slots.extend(first_us + number * step_us for number in range(count))
-        if slots[0] >= minute_us_of(now) + MINUTE_MS * US_PER_MS:
-            wait_ms = -(-slots[0] // US_PER_MS) - now
+            free_us = self._allowances().take(f"key#{known[0]}", now, per_minute, count, end_us).first_us
+            if free_us < end_us:
+                slots.extend(free_us + number * step_us for number in range(count))
+        if free_us >= end_us:
+            self._free_us[known] = free_us
+            wait_ms = -(-free_us // US_PER_MS) - now
             raise RateError(
                 f"Your key may send {per_minute} requests a minute. Send the next one later.",
                 -(-wait_ms // SECOND_MS),
             )
         slots.popleft()
 
-    def _slots_of(self, key_id: str, per_minute: int) -> deque[int]:
-        if len(self._slots) >= REMEMBERED_MAX and (key_id, per_minute) not in self._slots:
+    def _slots_of(self, known: tuple[str, int]) -> deque[int]:
+        if len(self._slots) >= REMEMBERED_MAX and known not in self._slots:
             self._slots.clear()
-        return self._slots.setdefault((key_id, per_minute), deque())
+            self._free_us.clear()
+        return self._slots.setdefault(known, deque())

@@ -52,6 +52,19 @@ def minute_us_of(now: Instant) -> int:
     return (now - now % MINUTE_MS) * US_PER_MS
 
 
+def are_left(stored: Allowance | None, slots: Slots, per_minute: int, before_us: int | None) -> bool:
+    """Whether the next slots are not taken, because they lie at `before_us` or later (AllowanceStore.take).
+
+    With another limit than before they are taken all the same, so that this limit holds from now on.
+    """
+    return (
+        before_us is not None
+        and slots.first_us >= before_us
+        and stored is not None
+        and stored.per_minute == per_minute
+    )
+
+
 def next_slots(stored: Allowance | None, now: Instant, per_minute: int) -> Slots:
     """The slots that are taken next.
 

@@ -4,7 +4,15 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
-from sweephand.model.allowance import US_PER_MS, Allowance, Slots, minute_us_of, next_slots, step_us_of
+from sweephand.model.allowance import (
+    US_PER_MS,
+    Allowance,
+    Slots,
+    are_left,
+    minute_us_of,
+    next_slots,
+    step_us_of,
+)
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
@@ -40,13 +48,17 @@ class DynamoAllowances:
         raw = self._table.get(_key(bucket))
         return None if raw is None else _allowance(raw)
 
-    def take(self, bucket: str, now: Instant, per_minute: int, count: int) -> Slots:
+    def take(
+        self, bucket: str, now: Instant, per_minute: int, count: int, before_us: int | None = None
+    ) -> Slots:
         """Take slots by one addition while this minute's allowance is in use, and else by compare-and-set."""
         taken_us = count * step_us_of(per_minute)
         for _ in range(_TRIES_MAX):
             is_in_use = (AllowanceItem.next_us >= minute_us_of(now)) & (
                 AllowanceItem.per_minute == per_minute
             )
+            if before_us is not None:
+                is_in_use &= AllowanceItem.next_us < before_us
             answer = self._table.update(_key(bucket), [AllowanceItem.next_us.add(taken_us)], is_in_use)
             if not isinstance(answer, Refusal):
                 self._keep(bucket, AllowanceItem.read(answer), now)
@@ -54,6 +66,8 @@ class DynamoAllowances:
                 return Slots(taken.next_us - taken_us, taken.epoch)
             stored = None if answer.stored is None else _allowance(answer.stored)
             slots = next_slots(stored, now, per_minute)
+            if are_left(stored, slots, per_minute, before_us):
+                return slots
             next_us = slots.first_us + taken_us
             item = AllowanceItem(
                 *_key(bucket),

@@ -195,7 +195,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
         "that namespace only. A key that another key makes expires no later than that one, and is revoked "
         "with it. A key with a secret opens stacks with `AuthMode=keys`, and the key of a `principal` opens "
-        "those with `AuthMode=iam`. Both can be made in every mode.",
+        "those with `AuthMode=iam`. Both can be made in every mode. A principal has one key, and a new one "
+        "takes its place. 409 means that the principal has a key for another namespace, which must be "
+        "revoked first.",
         run=create_key,
         accepts=Accepts(
             KeyRequest,
@@ -210,6 +212,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
             },
         ),
         returns={201: Returns("The new key", NewKeyResponse)},
+        problems=(409,),
     ),
     Operation(
         method="GET",
