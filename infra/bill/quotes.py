@@ -52,7 +52,7 @@ QUOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "the alarm costs ${valve_alarm_dollars} a month",
     ),
     "docs/guide.md": (
-        "250 read units, which is ${read_thousand_jobs},",
+        "250 read units, which is ${read_thousand_jobs}",
         "250 read units or ${read_thousand_jobs} a thousand",
     ),
     "docs/operations.md": (
