@@ -143,7 +143,8 @@ def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World)
     assert delivered(world) == {"mailed": 1}
 
 
-def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World) -> None:
+@pytest.mark.parametrize("days", [40, 60])
+def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World, days: int) -> None:
     world.put("mailed", schedule="@every 9000h", dueTime="10m", policy="mailer")
     stored = world.policies.get(MAILER)
     assert stored is not None
@@ -151,7 +152,7 @@ def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: Wor
     world.run_until(NOON + 11 * MINUTE_MS)
     world.is_enabled = False
     world.patch("mailed", without=["policy"])
-    pass_days_off(world, 40)
+    pass_days_off(world, days)
     switched_on(world)
     assert delivered(world) == {"mailed": 1}
 
