@@ -14,7 +14,7 @@ def expire(world: World) -> None:
     """Remove what DynamoDB and SQS remove by now."""
     now = world.clock.time
     stores = (world.timers, world.jobs, world.runs, world.batches, world.lines, world.policy_lines)
-    for store in (*stores, world.kept_queues):
+    for store in (*stores, world.policies, world.kept_queues):
         store.expire(now)
     world.payloads.remove_old(now)
 

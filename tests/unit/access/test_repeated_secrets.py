@@ -135,6 +135,19 @@ def test_a_json_text_stays_json(result: object, shown: object, *, ensure_ascii: 
 
 
 @pytest.mark.parametrize(
+    ("secret", "text", "shown"),
+    [
+        ("next", '"line\\next"', "line\next"),
+        ("e9abcdefgh", '"caf\\u00e9abcdefgh"', "caf\u00e9abcdefgh"),
+        ("pass\\word", '["pass\\\\word", "\\ud83d\\ude00"]', [HIDDEN, "\U0001f600"]),
+        ("\U0001f600-0123", '"\\ud83d\\ude00-0123"', HIDDEN),
+    ],
+)
+def test_a_value_is_not_found_within_an_escape_of_a_json_text(secret: str, text: str, shown: object) -> None:
+    assert json.loads(RepeatedSecrets([secret]).hidden_in_json(text)) == shown
+
+
+@pytest.mark.parametrize(
     "unit", ["a", "\\", "\\\\", "\\/", "%", "%41", "%2541", "&", "&#97;", "&amp;", "\\u0061", "aaaaaaab"]
 )
 def test_the_time_grows_with_the_length_of_a_text_whatever_it_is_made_of(unit: str) -> None:

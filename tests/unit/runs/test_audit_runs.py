@@ -78,6 +78,27 @@ def test_a_run_whose_message_was_lost_comes_to_its_end(
     assert world.audit_jobs().runs == []
 
 
+@pytest.mark.parametrize("is_redriven", [False, True])
+def test_a_first_attempt_whose_message_was_lost_is_made_however_late(*, is_redriven: bool) -> None:
+    world = World()
+    retry = {"maxAge": "1m", "maxAttempts": 1}
+    if is_redriven:
+        world.consumers.answering = lambda _: FAILED
+        world.put(dueTime="1m", history="full", retry=retry)
+        world.run_until(NOON + 2 * MINUTE)
+        world.consumers.answering = lambda _: Answer(succeeded=True, code=204)
+        world.redrive(run_of(world).run_id)
+    else:
+        world.put(dueTime="1m", history="full", retry=retry)
+    crash_until(world, NOON + 4 * MINUTE)
+    assert run_of(world).state == "claimed"
+    lost(world)
+    world.run_until(NOON + 5 * HOUR)
+    assert world.audit_jobs().written == 1
+    world.run_until(NOON + 6 * HOUR)
+    assert run_of(world).state == "succeeded"
+
+
 @pytest.mark.parametrize("begin", [retrying, running, claimed])
 def test_a_message_that_is_less_than_an_hour_late_is_not_lost(begin: Callable[[World], None]) -> None:
     world = World()

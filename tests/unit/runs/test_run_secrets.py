@@ -12,6 +12,7 @@ from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError
+from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.secret import SecretKey
 from sweephand.ports import Answer
 from sweephand.runs.run_secrets import RunSecrets
@@ -65,6 +66,24 @@ def test_a_result_is_kept_and_told_without_the_secrets_that_it_repeats() -> None
     complete(world, worker, result)  # a repetition is safe
     with pytest.raises(ConflictError):
         complete(world, worker, {**result, "more": 1})
+
+
+@pytest.mark.parametrize("result", [["1234"] * 200, [1234] * 400, "line\next"])
+def test_a_result_is_told_however_it_reads_without_secrets(result: object) -> None:
+    world, worker = at_work(onComplete=TOLD)
+    for name, value in (("login", "1234"), ("other", "next")):
+        world.app(world.api_clock).secrets.admin.put(SecretKey("ns", name), value, who="admin")
+    headers = {"authorization": {"secretRef": "login"}, "x-other": {"secretRef": "other"}}
+    world.patch("job", target={**TARGET, "headers": headers})
+    text = json.dumps(result, separators=(",", ":"))
+    world.callbacks().complete(key_of(), RUN, worker.tokens[-1], result=text)
+    kept = run_of(world).result
+    assert kept is not None
+    assert len(kept.encode()) <= RESULT_BYTES_MAX
+    assert "1234" not in kept
+    world.consumers.answering = lambda _: Answer(succeeded=True, code=204)
+    world.run_until(NOON + 20_000, ticking=False)
+    assert told(world)[-1]["result"] == json.loads(kept)
 
 
 def test_a_reason_is_kept_sent_and_buried_without_the_secrets_that_it_repeats() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.deliveries import crash_until
 from tests.fakes.time_off import pass_days_off
 from tests.fakes.world import NOON, World, key_of
 
@@ -142,7 +143,8 @@ def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World)
     assert delivered(world) == {"mailed": 1}
 
 
-def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World) -> None:
+@pytest.mark.parametrize("days", [40, 60])
+def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World, days: int) -> None:
     world.put("mailed", schedule="@every 9000h", dueTime="10m", policy="mailer")
     stored = world.policies.get(MAILER)
     assert stored is not None
@@ -150,7 +152,7 @@ def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: Wor
     world.run_until(NOON + 11 * MINUTE_MS)
     world.is_enabled = False
     world.patch("mailed", without=["policy"])
-    pass_days_off(world, 40)
+    pass_days_off(world, days)
     switched_on(world)
     assert delivered(world) == {"mailed": 1}
 
@@ -165,6 +167,19 @@ def test_a_run_whose_deadline_was_missed_meanwhile_ends(world: World) -> None:
     [run] = world.runs.page(key_of("report"), None, "", 10).items
     assert run.state == "failed"
     assert "the next one would exceed retry.maxAge" in str(run.reason)
+
+
+def test_a_consumer_can_report_though_its_function_crashed_before_the_stack_was_off(world: World) -> None:
+    world.consumers.answering = lambda _: ACCEPTED
+    patient: dict[str, Any] = {"heartbeatTimeout": "30d", "maxRunTime": "30d"}
+    world.put("report", dueTime="1m", completion="async", historyRetention="15d", retention="1h", **patient)
+    crash_until(world, NOON + 5 * MINUTE_MS)
+    pass_days_off(world, 40)
+    [run] = world.runs.page(key_of("report"), None, "", 10).items
+    assert run.state == "claimed"
+    assert world.callbacks().complete(run.key, run.run_id, run.token).state == "succeeded"
+    switched_on(world)
+    assert delivered(world) == {}
 
 
 def test_triggers_that_wait_for_their_turn_keep_their_order_for_a_hundred_days(world: World) -> None:

@@ -1,5 +1,6 @@
 """Finding secrets that a consumer repeats, in whatever writing, and hiding them from those who read runs."""
 
+import json
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
@@ -89,7 +90,10 @@ class RepeatedSecrets:
         def hidden(found: re.Match[str]) -> str:
             scalar = found[0]
             if scalar.startswith('"'):
-                return f'"{self.hidden_in(scalar[1:-1])}"'
+                # Read first: a secret that is found within an escape of JSON would leave half of it.
+                said = json.loads(scalar)
+                shown = self.hidden_in(said)
+                return scalar if shown == said else json.dumps(shown, ensure_ascii=False)
             return scalar if self.hidden_in(scalar) == scalar else f'"{HIDDEN}"'
 
         return re.sub(_SCALAR, hidden, text)

@@ -64,5 +64,8 @@ def _awaited(run: Run, job: Job) -> TriggerMessage | DeadlineMessage | None:
     message = awaited(run, job.shard, job.definition.priority)
     if message is None and run.state == "claimed" and run.claimed_until is not None:
         claimed = latest_attempt_of(run)._replace(crashes=1, priority=job.definition.priority)
+        if run.attempts == run.round_from:
+            # It may not have been made, and the first attempt of a round is owed however late it is.
+            claimed = claimed._replace(first_attempt_at=None)
         return claimed._replace(not_before=run.claimed_until, had_token=run.token is not None)
     return message

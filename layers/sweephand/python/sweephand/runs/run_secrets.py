@@ -1,8 +1,9 @@
 """The secrets that a consumer was sent, hidden in what the consumer says in its callbacks."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sweephand.access.run_token import without_run_tokens
+from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.runs.attempt import DefaultTarget, Signing
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     # Most callbacks have neither a result nor a reason.
     from sweephand.access.repeated_secrets import RepeatedSecrets
     from sweephand.model.secret import ReadValues
+
+_HIDDEN_RESULT: Final = '"[secret]"'
 
 
 class RunSecrets:
@@ -27,8 +30,12 @@ class RunSecrets:
         self._default_target = default_target
 
     def hidden_in_json(self, text: str, run: Run, job: Job | None) -> str:
-        """A JSON text as a run may keep it. It is JSON again."""
-        return without_run_tokens(self._known(run, job).hidden_in_json(text))
+        """A result as a run may keep it: a JSON text of at most RESULT_BYTES_MAX.
+
+        `[secret]` can be longer than the secret. A result that grows beyond the limit is hidden as a whole.
+        """
+        shown = without_run_tokens(self._known(run, job).hidden_in_json(text))
+        return shown if len(shown.encode()) <= RESULT_BYTES_MAX else _HIDDEN_RESULT
 
     def hidden_in(self, text: str, run: Run, job: Job | None) -> str:
         """Any other text as a run may keep it."""

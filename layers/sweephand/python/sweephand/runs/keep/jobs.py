@@ -21,8 +21,9 @@ from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages
 from sweephand.runs.kept_lines import KeptLines
 
 #: The states of runs whose records are kept: those of runs that wait for a consumer or for their next
-#: attempt, and those without which a trigger would be delivered that waits in a queue or a timer.
-_KEPT = ("running", "retrying", "cancelled", "skipped")
+#: attempt, and those without which a trigger would be delivered that waits in a queue or a timer. The
+#: consumer of a run that is still `claimed` may call back, although the function has crashed.
+_KEPT = ("claimed", "running", "retrying", "cancelled", "skipped")
 
 #: So many filed revisions of a job are written before the time is asked again.
 _REVISIONS_MAX = 500

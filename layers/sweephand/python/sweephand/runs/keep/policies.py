@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.model.keep_round import KeepPlace, Kept
 from sweephand.ports import Clock
@@ -10,7 +11,10 @@ from sweephand.runs.kept_lines import KeptLines
 
 
 class PolicyKeeper:
-    """Keeps the lines of all policies that have a record, deleted ones too. Jobs lead to the others."""
+    """Keeps the lines of all policies that have a record, deleted ones too, and the records of these.
+
+    Jobs lead to the lines of other policies.
+    """
 
     def __init__(
         self, *, policies: PolicyStore, lines: PolicyLines, namespaces: NamespaceStore, clock: Clock
@@ -47,6 +51,10 @@ class PolicyKeeper:
             for policy in page.items:
                 if lines.keep(policy.key, self._clock.now(), is_over) is False:
                     return begun._replace(after=done)
+                if policy.deleted_at is not None:
+                    # The record says how many partitions the line has. If this is refused, the policy was
+                    # created again.
+                    self._policies.keep(policy, self._clock.now() + POLICY_RETENTION_MS)
                 done = policy.key.name
             after = page.next
         return None
