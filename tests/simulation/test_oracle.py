@@ -8,6 +8,7 @@ import pytest
 from tests.simulation.oracle.oracle import CHECKS, judge
 from tests.simulation.oracle.runs import CRASHED
 from tests.simulation.oracle.tale import Tale
+from tests.simulation.traces.broken_ages import BROKEN_AGES
 from tests.simulation.traces.broken_batches import BROKEN_BATCHES
 from tests.simulation.traces.broken_bulk_writes import BROKEN_BULK_WRITES
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS
@@ -281,6 +282,7 @@ def test_every_check_has_a_trace_that_it_complains_of() -> None:
     broken += [*BROKEN_BATCHES, *BROKEN_LIMITS, *BROKEN_SWITCH, *BROKEN_TURNS, *BROKEN_WATCHES]
     tales = [Tale(mutation(story()), THROUGH, CALM_AT) for story, mutation, _ in broken]
     tales += [Tale(events, THROUGH, CALM_AT) for events, _ in BROKEN_LANES]
+    tales += [Tale(events, THROUGH, CALM_AT) for events in BROKEN_AGES]
     silent = [check.__name__ for check in CHECKS if not any(list(check(tale)) for tale in tales)]
     assert not silent
 

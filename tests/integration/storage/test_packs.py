@@ -59,8 +59,9 @@ timers_of_bucket = st.builds(
     # A timer on demand stands alone (wheel/packing.py).
     demand=st.none(),
     payload=st.none(),
-    # So does one that a rebuild writes.
+    # So does one that a rebuild writes, and the copy of one that was put off.
     may_be_repeated=st.just(value=False),
+    judged_at=st.none(),
 )
 packs = st.lists(timers_of_bucket, min_size=1, max_size=20, unique_by=lambda each: each.sort_key)
 
