@@ -1,6 +1,7 @@
 """Rebuilds, audits and rounds find runs that are listed far from when they are under way."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -27,6 +28,9 @@ SINCE = NOON - 19 * DAY_MS
 
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Modules that are imported only when they are needed would keep the short page for later tests.
+    for name in ("audit", "audit_lines", "keep.jobs", "keep.policies"):
+        import_module(f"sweephand.runs.{name}")
     monkeypatch.setattr(job_walk, "PAGE_MAX", 5)
 
 
