@@ -19,8 +19,14 @@ from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.jobs import demand_data
 from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
-from sweephand.runs import job_walk, kept_data, notify, requeue
+from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
+from sweephand.runs.keep import jobs as kept_jobs
+from sweephand.runs.keep import policies as kept_policies
 from sweephand.wheel import arm, pace, span, sweep, tick
+
+#: These modules take constants from others as they are imported. So they are imported here and not within a
+#: seed, whose smaller constants they would keep for the seeds after it.
+IMPORTED_BEFORE_ANY_SEED = (audit, audit_lines, kept_jobs, kept_policies)
 
 
 @contextmanager
