@@ -38,6 +38,7 @@ QUOTES: Final[Mapping[str, tuple[str, ...]]] = {
         "${eventbridge} with an event bus and an API destination",
         "less than {cheaper_from} triggers a second",
     ),
+    "docs/capacity.md": ("A provisioned poller costs ${poller_hour} an hour",),
     "docs/faq.md": (
         "${idle_dollars_with_alarms} a month with its alarms, and ${idle_dollars} without them",
         "dearer than EventBridge below {cheaper_from} triggers a second",
@@ -120,6 +121,7 @@ def figures(bill: Bill) -> dict[str, str]:
         "two_metrics": tables.dollars(prices.METRICS.of(2)),
         "eight_metrics": tables.dollars(prices.METRICS.of(8)),
         "metric_hour": f"{prices.METRICS.dollars / MONTH_HOURS:.4f}",
+        "poller_hour": f"{PROVISIONED_HOUR}",
         "poller_dollars": tables.dollars(PROVISIONED_HOUR * MONTH_HOURS),
         "writes": _cents(prices.WRITES.of(MILLION)),
         "message_groups": tables.dollars(prices.MESSAGE_GROUPS.of(MILLION)),

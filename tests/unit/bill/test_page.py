@@ -22,8 +22,8 @@ def test_the_prices_on_other_pages_are_those_that_make_bill_writes() -> None:
     assert [path.name for path, _, _ in quotes.outdated(Bill(measured.load(), template()))] == []
 
 
-#: performance.md keeps what earlier versions cost. infra.capacity writes capacity.md.
-_PAGES_WITH_OTHER_FIGURES: Final = ("cost.md", "performance.md", "capacity.md")
+#: `make bill` writes the whole of cost.md. performance.md shows what its own commands measured.
+_PAGES_WITH_OTHER_FIGURES: Final = ("cost.md", "performance.md")
 
 
 @pytest.mark.parametrize(
