@@ -13,12 +13,12 @@ class Deployed:
     It knows the functions that the template uses in its conditions and rules, and refuses any other.
     """
 
-    def __init__(self, stack: Stack, *, account: str = "123456789012", **parameters: str) -> None:
+    def __init__(self, stack: Stack, **parameters: str) -> None:
         self._template = template = stack.template
         unknown = parameters.keys() - template["Parameters"].keys()
         assert not unknown, f"the template has no parameters {sorted(unknown)}"
         defaults = {name: each.get("Default") for name, each in template["Parameters"].items()}
-        self._parameters: dict[str, Any] = {"AWS::AccountId": account} | defaults | parameters
+        self._parameters: dict[str, Any] = defaults | parameters
 
     def refusals(self) -> list[str]:
         """What the rules of the template say against these values."""
