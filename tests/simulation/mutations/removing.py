@@ -34,7 +34,7 @@ def keeps_no_line() -> Iterator[None]:
 
 
 @mutation(
-    "The record of a run whose retry is held is not renewed",
+    "The record of a run that a crashed function left, and that a pause holds, is not renewed",
     shown_by="tests/unit/runs/test_retention.py::test_the_record_of_a_run_that_a_pause_holds_stays",
 )
 def keeps_no_run() -> Iterator[None]:
