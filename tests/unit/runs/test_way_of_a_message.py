@@ -1,0 +1,68 @@
+"""One received message enters few modules and few functions of the package: so its way can be read."""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import pytest
+from tests.fakes.world import NOON, World
+
+import sweephand
+
+_PACKAGE: Final = next(iter(sweephand.__path__))
+
+
+class Way(NamedTuple):
+    """How many modules a message enters, and how many functions. Each comprehension counts as a function."""
+
+    modules: int
+    functions: int
+
+
+#: The way by which a plain trigger and one whose runs take turns and are recorded in full go through
+#: `runs`, where deliveries are decided, and through the whole package.
+_CEILINGS: Final[list[tuple[dict[str, Any], Way, Way]]] = [
+    ({}, Way(16, 67), Way(33, 127)),
+    ({"overlap": {"mode": "wait"}, "history": "full"}, Way(18, 79), Way(36, 150)),
+]
+
+
+def entered(act: Callable[[], object]) -> set[tuple[str, str]]:
+    """The functions of the package that are entered meanwhile, each with the file of its module."""
+    found: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(_PACKAGE):
+            found.add((code.co_filename.removeprefix(_PACKAGE), code.co_qualname))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+def way_of(functions: set[tuple[str, str]], room: str) -> Way:
+    """The way through one room of the package, or through all of them."""
+    inside = [(file, name) for file, name in functions if file.startswith(room)]
+    return Way(len({file for file, _ in inside}), len(inside))
+
+
+@pytest.mark.parametrize(("written", "runs_max", "package_max"), _CEILINGS)
+def test_a_received_trigger_enters_few_modules_and_functions(
+    written: dict[str, Any], runs_max: Way, package_max: Way
+) -> None:
+    world = World()
+    world.put(dueTime="10s", **written)
+    world.clock.time = NOON + 10_000
+    intake, batch = world.intake(), world.queue.take()
+    functions = entered(lambda: intake.handle(batch, deadline=NOON + 100_000))
+    assert len(world.consumers.attempts) == 1
+    for room, most in (("/runs/", runs_max), ("/", package_max)):
+        way = way_of(functions, room)
+        assert way.modules <= most.modules, room
+        assert way.functions <= most.functions, room
