@@ -9,7 +9,7 @@ from infra.bench.meter import Meter
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.ports import Clock
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 #: How many messages one of Lambda's pollers receives, and deletes, at once.
 BATCH_MAX = 10

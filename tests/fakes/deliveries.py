@@ -13,7 +13,7 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, always
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 
 UNREAD = JobRead(None, 0)
 FAILED = Answer(succeeded=False, code=503, text="busy")

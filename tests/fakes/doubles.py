@@ -8,7 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.trigger import DeadLetter, Readable, Sendable
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.
 NOON: Instant = 1_795_262_400_000

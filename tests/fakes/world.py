@@ -65,8 +65,8 @@ from sweephand.runs.audit_findings import Audited
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.intake import Handled, Intake, Received
-from sweephand.runs.received import finished
+from sweephand.runs.intake import Intake
+from sweephand.runs.received import Handled, Received, finished
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.app_repair import RepairUseCases
 from sweephand.storage.payload_places import PayloadsInPlaces

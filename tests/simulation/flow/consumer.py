@@ -13,7 +13,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 
 KEY: Final = PolicyKey("ns", "mailer")
 

@@ -11,7 +11,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 
 #: The worker stands still for so long. Its claim of the partition lasts for longer.
 _FROZEN_MS: Final = 5 * SECOND_MS

@@ -10,9 +10,9 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire, wire_bundles
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, TriggerMessage
-from sweephand.runs.intake import Handled, Intake, Received
+from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Handled, Outcome, Received
 from sweephand.runs.shared_reads import ReadGroup
 from sweephand.runs.taken import Taken
 

@@ -10,7 +10,7 @@ from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.wheel import span
 
 

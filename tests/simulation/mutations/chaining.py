@@ -12,7 +12,7 @@ from sweephand.ports import Answer
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.notify import Notifier
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 
 
 @mutation("A chained trigger of a late run is a misfire by the catch-up of its own job")

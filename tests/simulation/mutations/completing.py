@@ -32,7 +32,7 @@ from sweephand.runs import (
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.follow_up import FollowUp
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.runs.redrive import Redriver
 
 #: All states of a run.

@@ -17,14 +17,9 @@ from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.intake import (
-    CRASHES_MAX,
-    Handled,
-    Intake,
-    Received,
-)
+from sweephand.runs.intake import CRASHES_MAX, Intake
 from sweephand.runs.job_reads import JobRead, liveness_of
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Handled, Outcome, Received
 
 
 def _handling(change: Callable[[Handlers, Message], Message]) -> Any:

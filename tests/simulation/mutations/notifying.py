@@ -15,7 +15,7 @@ from sweephand.runs import notification, notify
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.follow_up import FollowUp
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 
 
 def _notifying(change: Callable[[Sequence[tuple[Message, int]]], Sequence[tuple[Message, int]]]) -> Any:

@@ -22,7 +22,7 @@ from sweephand.runs.flow.overlap import (
 )
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.outcome import Outcome, OutcomeName
+from sweephand.runs.received import Outcome, OutcomeName
 
 #: More triggers than ever wait.
 _NO_LIMIT = 10**9

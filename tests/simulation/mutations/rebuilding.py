@@ -13,7 +13,7 @@ from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.runs import job_walk
 from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.rebuild import Rebuilder
-from sweephand.runs.retention import Retention
+from sweephand.runs.requeue import Retention
 from sweephand.wheel import rebuild
 from sweephand.wheel.rebuild import NO_PAST
 

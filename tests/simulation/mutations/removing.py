@@ -10,7 +10,7 @@ from sweephand.jobs import draft
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.held import HeldTriggers
 from sweephand.runs.kept_data import KeptData
-from sweephand.runs.retention import Retention
+from sweephand.runs.requeue import Retention
 
 
 @mutation(

@@ -9,7 +9,7 @@ from tests.simulation.mutations.registry import Ports, built, mutation
 from tests.simulation.workload.limits import FIRST_LIMITED
 
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.runs.valve import Limited, Valve
 
 

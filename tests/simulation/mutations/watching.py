@@ -13,7 +13,7 @@ from sweephand.model.run import Run
 from sweephand.model.watch import WatchMessage, alert_id, window_of
 from sweephand.runs import watch as checks
 from sweephand.runs.notification import alert_of
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.wheel import watch
 
 _NEXT: Final[Any] = watch.next_check

@@ -18,7 +18,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 #: The settings of the delivery queue in template.yaml (tests/simulation/world/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS

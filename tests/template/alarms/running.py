@@ -13,7 +13,7 @@ from tests.fakes.world import NOON, World
 from tests.template.alarms.cloudwatch import Alarm, Metrics
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 from sweephand.runtime import delivery, wheel
 
 #: How long SQS hides a message that a function has received (template.yaml).

@@ -11,7 +11,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.definition import CatchUpMode
 from sweephand.ports import Answer
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 MINUTE = 60_000
 

@@ -13,7 +13,7 @@ from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Failure, TriggerMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 
 
 def test_a_success_is_recorded_with_its_lateness_and_the_answer() -> None:

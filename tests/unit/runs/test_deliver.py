@@ -13,7 +13,7 @@ from sweephand.base.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRAC
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import READS_MAX
 from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 
 
 @pytest.mark.parametrize("early_ms", [1_000, 1_001, 5_500, 240_000, 900_000, 5_000_000])

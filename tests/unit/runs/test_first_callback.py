@@ -13,7 +13,7 @@ from sweephand.base.errors import ConflictError, GoneError
 from sweephand.model.trigger import Failure
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 HOUR = 3_600_000
 TOLD = {"type": "http", "url": "https://told.example/"}

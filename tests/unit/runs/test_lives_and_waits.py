@@ -113,8 +113,8 @@ LIVES: Final[dict[str, Life]] = {
         "when its attempt or deadline comes",
         timing.TIMER_RETENTION_MS,
         {
-            "paused": Renewed("sweephand.runs.retention:Retention.keep_run", DAY_MS),
-            "turn": Renewed("sweephand.runs.retention:Retention.keep_run", timing.QUEUE_DELAY_MAX_MS),
+            "paused": Renewed("sweephand.runs.requeue:Retention.keep_run", DAY_MS),
+            "turn": Renewed("sweephand.runs.requeue:Retention.keep_run", timing.QUEUE_DELAY_MAX_MS),
             "slot": NOT_LIMITED,
             "line": LINES,
             "unreadable": UNREADABLE,
@@ -126,8 +126,8 @@ LIVES: Final[dict[str, Life]] = {
         timing.TIMER_RETENTION_MS,
         {
             "paused": Never("a paused job does not expire (Pauser)"),
-            "turn": Renewed("sweephand.runs.retention:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
-            "slot": Renewed("sweephand.runs.retention:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
+            "turn": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
+            "slot": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep_of", AUDITED_MS),
             "unreadable": UNREADABLE,
             "off": off("jobs:JobKeeper._keep_job"),

@@ -7,7 +7,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import Revision, RevisionName
-from sweephand.runs.outcome import OutcomeName
+from sweephand.runs.received import OutcomeName
 
 
 def updated(world: World) -> None:

@@ -13,7 +13,7 @@ from sweephand.base.timing import NEWER_MS
 from sweephand.model import wire
 from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 
 def as_newer(message: TriggerMessage) -> str:

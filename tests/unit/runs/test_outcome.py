@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports import Answer
-from sweephand.runs.outcome import FAILURES, OutcomeName, outcome_of_failure, own_lateness_ms
+from sweephand.runs.received import FAILURES, OutcomeName, outcome_of_failure, own_lateness_ms
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
 LATE = 700

@@ -10,8 +10,8 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.runs.job_reads import JobRead
-from sweephand.runs.shared_reads import GROUP_SPAN_MS, READ_LEAD_MS, UNREAD, ReadGroup, read_groups
+from sweephand.runs.job_reads import UNREAD, JobRead
+from sweephand.runs.shared_reads import GROUP_SPAN_MS, READ_LEAD_MS, ReadGroup, read_groups
 
 DUE = NOON + 10_000
 

@@ -11,7 +11,7 @@ from sweephand.base.timing import POSTPONED_MS, SETTLING_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.targets.registry import attempt_ms_max
 
 #: The delivery function's time limit (template.yaml).

@@ -17,8 +17,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.model.trigger import Trigger
 from sweephand.runs.flow.work_intake import Worked
-from sweephand.runs.outcome import Outcome, OutcomeName
-from sweephand.runs.received import Handled, Received
+from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 from sweephand.runtime import delivery, flow
 
 CONTEXT = SimpleNamespace(aws_request_id="8f507cfc", get_remaining_time_in_millis=lambda: 90_000)

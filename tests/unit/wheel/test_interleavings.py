@@ -12,7 +12,7 @@ from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.ports import Answer
-from sweephand.runs.intake import Received
+from sweephand.runs.received import Received
 
 MINUTE = 60_000
 LARGE = '"' + "x" * 3_000 + '"'

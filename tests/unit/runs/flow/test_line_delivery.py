@@ -7,8 +7,7 @@ from tests.fakes.doubles import NOON
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.runs.flow.line_delivery import LineDelivery
-from sweephand.runs.outcome import Outcome, OutcomeName
-from sweephand.runs.received import Handled, Received
+from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 
 
 class Nested:

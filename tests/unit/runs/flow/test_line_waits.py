@@ -15,7 +15,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.policy import Rate
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 
 
 @dataclass

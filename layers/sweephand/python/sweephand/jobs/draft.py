@@ -120,7 +120,7 @@ def _kept_for_what_waits(
 ) -> Instant | None:
     """`expires_at`, or later if triggers of the stored version may still wait.
 
-    The stored version's expiry may have been put off for waiting triggers (runs/retention.py), or was late
+    The stored version's expiry may have been put off for waiting triggers (runs/requeue.py), or was late
     enough by itself. Triggers wait by the old definition, whatever the new one says.
     """
     if expires_at is None:

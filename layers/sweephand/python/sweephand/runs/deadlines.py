@@ -13,7 +13,7 @@ from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, deadline_of
-from sweephand.runs.outcome import Outcome, outcome_of_failure
+from sweephand.runs.received import Outcome, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 
 #: Callbacks can change a run between a read and a write. After so many tries the message comes again.

@@ -28,9 +28,8 @@ from sweephand.runs.claims import Claims, started
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
-from sweephand.runs.outcome import LineWait, Outcome, OutcomeName
-from sweephand.runs.requeue import Requeue
-from sweephand.runs.retention import Retention
+from sweephand.runs.received import LineWait, Outcome, OutcomeName
+from sweephand.runs.requeue import Requeue, Retention
 from sweephand.runs.retry import is_too_late
 from sweephand.runs.valve import Limited
 

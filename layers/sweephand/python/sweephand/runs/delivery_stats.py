@@ -11,8 +11,7 @@ from sweephand.base.timing import STATS_RESERVE_MS
 from sweephand.insight_ports import StatsStore
 from sweephand.model.stats import CountedOutcome, Stats, lateness_bound_ms, no_stats
 from sweephand.ports import Clock
-from sweephand.runs.outcome import OutcomeName
-from sweephand.runs.received import Handled
+from sweephand.runs.received import Handled, OutcomeName
 
 #: What each outcome counts as. The others are none of a trigger, or the trigger comes again unchanged.
 _COUNTED: Final[Mapping[OutcomeName, CountedOutcome]] = {

@@ -1,13 +1,15 @@
 """What follows an attempt: the retry, the dead letter or the notification, and then the record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from sweephand.base.errors import StoreError
+from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
 from sweephand.model.batch_mark import mark_of
+from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
@@ -20,14 +22,13 @@ from sweephand.model.trigger import (
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
 from sweephand.runs.notification import notification_of, notifies_of
-from sweephand.runs.outcome import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
-from sweephand.runs.requeue import Requeue
-from sweephand.runs.retention import Retention
+from sweephand.runs.received import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
+from sweephand.runs.requeue import Requeue, Retention
 from sweephand.runs.retry import GiveUp, after_failure, failure_text, too_late
 
 if TYPE_CHECKING:
     # Few failures pause a job.
-    from sweephand.runs.auto_pause import AutoPause
+    from sweephand.jobs.pause import Pauser
 
 #: 202 Accepted (RFC 9110, 15.3.3). A queue has no status: a consumer always takes its work later.
 _ACCEPTED: Final = (202, None)
@@ -45,14 +46,14 @@ class FollowUp:
         runs: RunStore,
         queue: Queue,
         requeue: Requeue,
-        auto_pause: "Callable[[], AutoPause]",
+        pauser: "Callable[[], Pauser]",
         expiry: JobExpiry,
         retention: Retention,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._runs = runs
-        self._auto_pause = auto_pause
+        self._pauser = pauser
         self._expiry = expiry
         self._retention = retention
         self._queue = queue
@@ -235,8 +236,16 @@ class FollowUp:
             # 410 says that this consumer is gone. A caller may have given the job another target in the
             # meantime, so only a job with this target is paused.
             target = None if job.definition.pauses_on_error else job.definition.target
-            self._auto_pause().pause(job.key, uid=job.uid, reason=reason, target=target)
+            self._pause(job, reason, target)
         self._notify(failed, job)
+
+    def _pause(self, job: Job, reason: str, target: Mapping[str, Any] | None) -> None:
+        """Pause a job in Sweephand's own name, unless it is gone, has another target or is paused already."""
+        now = self._clock.now()
+        with suppress(NotFoundError, PreconditionError):
+            self._pauser().pause(
+                job.key, reason=reason, who=SWEEPHAND, requested_at=now, uid=job.uid, target=target
+            )
 
     def _notify(self, run: Run, job: Job) -> None:
         if notifies_of(run, job):

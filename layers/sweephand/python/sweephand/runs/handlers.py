@@ -34,13 +34,12 @@ from sweephand.runs.deliver import Deliverer
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
-from sweephand.runs.outcome import Outcome
-from sweephand.runs.requeue import Requeue
-from sweephand.runs.retention import Retention
+from sweephand.runs.received import Outcome
+from sweephand.runs.requeue import Requeue, Retention
 
 if TYPE_CHECKING:
     # Most invocations only deliver triggers of jobs that are not paused, limit no overlap and have no policy.
-    from sweephand.runs.auto_pause import AutoPause
+    from sweephand.jobs.pause import Pauser
     from sweephand.runs.deadlines import Deadlines
     from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
@@ -83,16 +82,16 @@ class Handlers:
         expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
 
         @cache
-        def auto_pause() -> "AutoPause":
-            from sweephand.runs.auto_pause import AutoPause
+        def pauser() -> "Pauser":
+            from sweephand.jobs.pause import Pauser
 
-            return AutoPause(jobs=jobs, changes=changes(), clock=clock, ids=ids)
+            return Pauser(jobs=jobs, changes=changes(), clock=clock, ids=ids)
 
         follow_up = FollowUp(
             runs=runs,
             queue=queue,
             requeue=self._requeue,
-            auto_pause=auto_pause,
+            pauser=pauser,
             expiry=expiry,
             retention=retention,
             clock=clock,

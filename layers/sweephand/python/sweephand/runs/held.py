@@ -9,7 +9,7 @@ from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import RunStore
 from sweephand.runs.claims import may_have_been_started
-from sweephand.runs.retention import Retention
+from sweephand.runs.requeue import Retention
 
 if TYPE_CHECKING:
     from collections.abc import Callable

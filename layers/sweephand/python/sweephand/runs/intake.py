@@ -34,12 +34,9 @@ from sweephand.model.wire import encode
 from sweephand.ports import Clock, Ids, JobStore, Queue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.job_reads import JobRead
-from sweephand.runs.outcome import Outcome
-from sweephand.runs.received import Handled as Handled  # noqa: PLC0414 - an Intake takes and returns these
-from sweephand.runs.received import Received as Received  # noqa: PLC0414 - same
-from sweephand.runs.received import finished, may_be_given_up, named
-from sweephand.runs.shared_reads import UNREAD, ReadGroup, read_groups
+from sweephand.runs.job_reads import UNREAD, JobRead
+from sweephand.runs.received import Handled, Outcome, Received, finished, may_be_given_up, named
+from sweephand.runs.shared_reads import ReadGroup, read_groups
 from sweephand.runs.taken import Entry, Taken, key_of, not_before, singles_of, with_crashes
 from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS, WorkQueue
 

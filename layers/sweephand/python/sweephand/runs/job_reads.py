@@ -1,6 +1,6 @@
 """Reading the job of a message recently enough, and whether its trigger is alive by that read."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
@@ -23,6 +23,10 @@ class JobRead(NamedTuple):
 
     job: Job | None
     at: Instant
+
+
+#: A read that is too old to be used. Whoever needs the job reads it again.
+UNREAD: Final = JobRead(None, 0)
 
 
 class JobReads:

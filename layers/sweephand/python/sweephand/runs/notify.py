@@ -24,7 +24,7 @@ from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, Ru
 from sweephand.runs.attempt import NO_DEFAULT, NamespaceParts
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.notification import body_of, is_recorded
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retry import GiveUp, after_failure, is_too_late, too_late
 from sweephand.targets.registry import attempt_ms_max, stands_for_default, triggered_job, triggers_job

@@ -1,11 +1,123 @@
-"""What the delivery function receives, what becomes of it, and what it may acknowledge."""
+"""What the delivery function receives, what became of it, and what it may acknowledge."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal, NamedTuple
 
-from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, Trigger
+from sweephand.model.batch_mark import Mark
+from sweephand.model.policy_names import PolicyKey, Priority
+from sweephand.model.run import State
+from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
-from sweephand.runs.outcome import NOTEWORTHY, Outcome
+
+#: Everything that can become of a message. The states in which an attempt leaves its run are among them.
+OutcomeName = Literal[
+    # An attempt was made.
+    "succeeded",
+    "retrying",
+    "failed",
+    "running",
+    "unrecorded",
+    # The trigger needs no attempt.
+    "skipped",
+    "repeated",
+    "dropped",
+    # The message has to wait. A copy of the message was sent.
+    "early",
+    "unknown",
+    "held",
+    "waiting",
+    "claimed",
+    "leaving",
+    "overtaken",
+    "postponed",
+    "namespace_limited",
+    "stack_limited",
+    "newer",
+    # The trigger waits in the line of its policy: it was put there, or it stays there.
+    "in_line",
+    "kept",
+    # The message carried no trigger, or several that were sent again alone.
+    "split",
+    "watched",
+    "checked",
+    "alerted",
+    "notified",
+    "unnotified",
+    "premature",
+    # Sweephand itself failed to handle the message.
+    "fault",
+    "buried",
+]
+
+#: Whether the outcome of a delivery is a failure (1) or not (0), as values of the metric `Failures`. So its
+#: average is the share of deliveries that failed, and its sum is their number. The other outcomes are no
+#: deliveries. A message that Sweephand itself failed to handle counts as a failed delivery.
+FAILURES: Final[Mapping[OutcomeName, Literal[0, 1]]] = {
+    "succeeded": 0,
+    "running": 0,
+    "unrecorded": 0,
+    "notified": 0,
+    "retrying": 1,
+    "failed": 1,
+    "unnotified": 1,
+    "fault": 1,
+    "buried": 1,
+}
+
+
+#: Outcomes that somebody may ask about later. The log has a line for each trigger that had one.
+NOTEWORTHY: Final[frozenset[OutcomeName]] = frozenset(
+    {"retrying", "failed", "skipped", "unrecorded", "unnotified", "fault", "buried"}
+)
+
+
+class LineWait(NamedTuple):
+    """A trigger that has to wait in the line of a policy, until its `not_before` at least."""
+
+    policy: PolicyKey
+    priority: Priority
+    message: TriggerMessage
+
+
+class Outcome(NamedTuple):
+    """What became of a message.
+
+    `lateness_ms` is how late Sweephand began the first attempt, in milliseconds, as own_lateness_ms() counts
+    it. It is None if no first attempt was made. Before the message is acknowledged, the progress of a batch
+    has to show what has `ended`, and a line has to hold the trigger that goes `into` it.
+    """
+
+    name: OutcomeName
+    lateness_ms: int | None = None
+    ended: Mark | None = None
+    into: LineWait | None = None
+
+
+def own_lateness_ms(message: TriggerMessage) -> int | None:
+    """How late Sweephand began the first attempt at a trigger, in milliseconds.
+
+    `message` is that of the attempt that was just made. None for later attempts, and for a trigger that had
+    to wait: for the end of a pause, for its turn, for a limit, or for a person who redrove it. What was armed
+    after its due time (by a resume, a backfill or a chain) is late from its arming on. The clock of
+    another machine stamps the arming, so an attempt can seem to begin before it. Such an attempt counts as 0,
+    since CloudWatch has no percentiles of negative values (API reference, GetMetricStatistics).
+    """
+    is_first = message.attempt == 1 and message.redrive is None
+    if not is_first or message.is_owed or message.first_attempt_at is None:
+        return None
+    return max(message.first_attempt_at - max(message.trigger.at, message.trigger.armed_at), 0)
+
+
+def outcome_of_failure(state: State) -> OutcomeName:
+    """The outcome of a failed attempt that left its run in that state.
+
+    Raises AssertionError for a state to which no failed attempt leads.
+    """
+    match state:
+        case "retrying" | "failed":
+            return state
+        case _:
+            raise AssertionError(f"a failed attempt does not lead to {state}")
 
 
 class Received(NamedTuple):

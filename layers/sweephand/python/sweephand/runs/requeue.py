@@ -1,9 +1,24 @@
-"""Where a message waits: in the queue for up to 15 minutes, and as a timer in the wheel for longer."""
+"""Where a message waits, and until when its job and the record of its run are kept for it.
+
+A message waits in the queue for up to 15 minutes, and as a timer in the wheel for longer.
+"""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
 
-from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import API_LIMIT_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant
+from sweephand.base.timing import (
+    API_LIMIT_MS,
+    ATTEMPT_DELAY_MAX_MS,
+    AUDIT_ROUND_MS,
+    QUEUE_DELAY_MAX_MS,
+    TIMER_RETENTION_MS,
+    UNKNOWN_DELAY_MS,
+)
+from sweephand.model.job import Job
+from sweephand.model.run import Run
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,
@@ -11,8 +26,11 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, PayloadStore, Queue, TimerStore
+from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, RunStore, TimerStore
 from sweephand.runs.kept_data import KeptData
+
+#: Others can write a job between a read and a write. After so many tries the message comes again.
+_WRITES_MAX: Final = 5
 
 
 class Requeue:
@@ -74,3 +92,80 @@ class Requeue:
             self._timers().put([DeadlineTimer(shard, message)])
         else:
             self._timers().put([RetryTimer(shard, message)])
+
+
+class Retention:
+    """Extends the retention of jobs and runs. Several threads may share one object."""
+
+    def __init__(self, *, jobs: JobStore, runs: RunStore, clock: Clock, ids: Ids) -> None:
+        self._jobs = jobs
+        self._runs = runs
+        self._clock = clock
+        self._ids = ids
+
+    def keep_job(self, job: Job, until: Instant) -> None:
+        """Keep a job that is going to expire, and its name, for at least an hour after that instant.
+
+        The hour is for an attempt that begins late. The stored `expires_at` counts one run after the last due
+        time, but runs that may not overlap come one after the other. One write adds a day more than needed,
+        or the job's retention if that is longer. A job that is gone, or replaced by another of its name, is
+        left alone.
+
+        StoreError: the job may expire too early.
+        """
+        until = until + ATTEMPT_DELAY_MAX_MS
+
+        def kept(stored: Job) -> Job:
+            if stored.expires_at is None or stored.expires_at >= until:
+                return stored
+            return replace(stored, expires_at=min(until + stored.definition.put_off_ms, INSTANT_MAX))
+
+        self._change(job, kept)
+
+    def note_late_run(self, job: Job, due_at: Instant, began_at: Instant) -> None:
+        """Note in the job that a run is under way that began long after it was due.
+
+        Rebuilds and audits find runs by their due times, and look at all runs of such a job. One write covers
+        the late runs of a week. StoreError: they may not find the run.
+        """
+        if began_at - due_at <= ATTEMPT_DELAY_MAX_MS:
+            return
+
+        def noted(stored: Job) -> Job:
+            until = began_at + stored.definition.run_time_max_ms
+            if stored.late_until is not None and stored.late_until >= until:
+                return stored
+            return replace(stored, late_until=until + AUDIT_ROUND_MS)
+
+        self._change(job, noted)
+
+    def _change(self, job: Job, changed: Callable[[Job], Job]) -> None:
+        """Write what the function makes of a job, unless it leaves the job as it is."""
+        stored: Job | None = job
+        for _ in range(_WRITES_MAX):
+            if stored is None or stored.uid != job.uid or (kept := changed(stored)) is stored:
+                return
+            if self._jobs.put(replace(kept, version=self._ids.token()), stored.version):
+                return
+            stored = self._jobs.get(job.key)
+        raise StoreError(f"{job.key} was changed {_WRITES_MAX} times between a read and a write")
+
+    def keep_run(self, run: Run | None) -> None:
+        """Keep the record of a run whose next attempt waits, for two weeks from now.
+
+        The attempt may also be one whose function has crashed: its consumer may call back. It writes only
+        when less than half of that time is left. If another invocation changes the run at the same moment,
+        nothing is written.
+        """
+        now = self._clock.now()
+        if run is None or run.expires_at is None or not _waits(run, now):
+            return
+        if run.expires_at - now < TIMER_RETENTION_MS // 2:
+            kept = replace(run, expires_at=now + TIMER_RETENTION_MS, version=self._ids.token())
+            self._runs.move(kept, run)
+
+
+def _waits(run: Run, now: Instant) -> bool:
+    """Whether the next attempt of a run waits, or one whose claim is over."""
+    is_left = run.state == "claimed" and run.claimed_until is not None and run.claimed_until <= now
+    return run.state == "retrying" or is_left

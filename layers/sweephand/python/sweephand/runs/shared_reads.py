@@ -7,10 +7,7 @@ from sweephand.base.concurrency import Once
 from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.ports import Clock, JobStore
-from sweephand.runs.job_reads import JobRead
-
-#: A job read that is too old to be used. The handler that needs the job reads it again.
-UNREAD: Final = JobRead(None, 0)
+from sweephand.runs.job_reads import UNREAD, JobRead
 
 #: The jobs of a group are read this long before its first trigger is due, so that no trigger waits for them.
 READ_LEAD_MS: Final = 200

@@ -13,9 +13,8 @@ from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
 from sweephand.ports import Clock, Queue, RunStore, TimerStore
 from sweephand.runs.job_reads import JobRead, JobReads
-from sweephand.runs.outcome import Outcome
-from sweephand.runs.requeue import Requeue
-from sweephand.runs.retention import Retention
+from sweephand.runs.received import Outcome
+from sweephand.runs.requeue import Requeue, Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.misfires import record_skipped

@@ -10,7 +10,7 @@ from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.model.allowance import US_PER_MS, Slots, minute_us_of, slice_of, step_us_of
 from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
 from sweephand.ports import Clock
-from sweephand.runs.outcome import OutcomeName
+from sweephand.runs.received import OutcomeName
 
 if TYPE_CHECKING:
     # Every delivery has a valve. It starts without the values of the other ports of flow.

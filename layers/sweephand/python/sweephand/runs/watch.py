@@ -14,7 +14,7 @@ from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
 from sweephand.ports import Clock, Queue, RunStore
 from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.notification import Missed, alert_of
-from sweephand.runs.outcome import Outcome
+from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.schedules import Occurrence
 

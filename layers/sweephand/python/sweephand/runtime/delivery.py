@@ -23,8 +23,7 @@ import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.runs
 import sweephand.storage.signing_secrets  # noqa: F401
-from sweephand.runs.intake import Handled, Received
-from sweephand.runs.outcome import FAILURES, OutcomeName
+from sweephand.runs.received import FAILURES, Handled, OutcomeName, Received
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.metrics import MetricName, Values, write
 from sweephand.runtime.tables import settings

@@ -11,10 +11,9 @@ from sweephand.model.job import JobKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.permit import Permit
-from sweephand.runs.intake import Handled, Intake
-from sweephand.runs.job_reads import JobRead, JobReads
-from sweephand.runs.outcome import LineWait, OutcomeName
-from sweephand.runs.shared_reads import UNREAD
+from sweephand.runs.intake import Intake
+from sweephand.runs.job_reads import UNREAD, JobRead, JobReads
+from sweephand.runs.received import Handled, LineWait, OutcomeName
 
 
 class LineDelivery:

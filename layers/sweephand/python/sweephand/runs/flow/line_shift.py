@@ -16,7 +16,7 @@ from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 
 if TYPE_CHECKING:
     from sweephand.runs.flow.line_worker import LineWorker

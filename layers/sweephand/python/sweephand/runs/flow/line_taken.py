@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sweephand.model.policy_line import LineEntry, LinePlace
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 
 
 class TakenEntry:

@@ -17,7 +17,7 @@ from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
 from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger, nothing
 from sweephand.runs.flow.pace import Pace
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: Calls in which a leaving worker replaces an entry of which something has begun. Several go side by side.

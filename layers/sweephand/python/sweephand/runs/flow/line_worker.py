@@ -27,7 +27,7 @@ from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.take_permits import HoldersInUse, is_surplus, take_permits
-from sweephand.runs.outcome import LineWait
+from sweephand.runs.received import LineWait
 from sweephand.wheel.line_up import LineUp
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for

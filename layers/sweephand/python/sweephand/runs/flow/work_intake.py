@@ -15,8 +15,7 @@ from sweephand.ports import Queue
 from sweephand.runs.flow.left_triggers import LeftTriggers
 from sweephand.runs.flow.line_delivery import LineDelivery
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
-from sweephand.runs.outcome import OutcomeName
-from sweephand.runs.received import Handled, Received
+from sweephand.runs.received import Handled, OutcomeName, Received
 
 
 @dataclass(frozen=True, slots=True)
