@@ -9,12 +9,12 @@ from tests.simulation.simulation import Result, run
 from tests.simulation.traces.story import story
 from tests.simulation.world.faults import KINDS, Mask
 
-from sweephand.runs import deliver
+from sweephand.runs import gates
 
 
 def without_grace() -> AbstractContextManager[object]:
     """Drop a trigger of an unknown revision at once, though its commit may be in flight."""
-    return patch.object(deliver, "UNKNOWN_GRACE_MS", 0)
+    return patch.object(gates, "UNKNOWN_GRACE_MS", 0)
 
 
 def broken(seed: int, mask: Mask, *, is_telling: bool = False) -> Result:

@@ -1,32 +1,30 @@
 """Errors in catch-up: only a sweep or a resume decides which occurrences are misfires."""
 
 from collections.abc import Iterator
-from typing import Any
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
 from sweephand.model.timer import OccurrenceTimer
-from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.deliver import Deliverer
-from sweephand.runs.job_reads import JobRead
-from sweephand.runs.received import Outcome
+from sweephand.runs.delivery import Delivery, Drop, Stop
+from sweephand.runs.gates import Gates
 from sweephand.wheel import span
 
 
 @mutation("The delivery function decides on catch-up, so a trigger that had to wait becomes a misfire")
 def catches_up_at_delivery() -> Iterator[None]:
-    deliver = Deliverer.deliver
+    alive = Gates.alive
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, *others: Any) -> Outcome:
-        rule = read.job.definition.catchup if read.job is not None else None
+    def judged(self: Gates, delivery: Delivery) -> Delivery | Stop:
+        message, job = delivery.message, delivery.read.job
+        rule = job.definition.catchup if job is not None else None
         late_ms = self._clock.now() - message.trigger.due_at
         is_first = message.attempt == 1 and message.trigger.demand is None
         if rule is not None and is_first and rule.mode != "all" and late_ms > rule.window_ms:
-            return Outcome("dropped")
-        return deliver(self, message, read, *others)
+            return Drop(delivery, "dropped")
+        return alive(self, delivery)
 
-    with patch.object(Deliverer, "deliver", judged):
+    with patch.object(Gates, "alive", judged):
         yield
 
 

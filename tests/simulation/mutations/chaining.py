@@ -7,26 +7,26 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import mutation
 
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import NotifyMessage, TriggerMessage
+from sweephand.model.trigger import NotifyMessage
 from sweephand.ports import Answer
-from sweephand.runs.deliver import Deliverer
-from sweephand.runs.job_reads import JobRead
+from sweephand.runs.delivery import Delivery, Drop, Stop
+from sweephand.runs.gates import Gates
 from sweephand.runs.notify import Notifier
-from sweephand.runs.received import Outcome
 
 
 @mutation("A chained trigger of a late run is a misfire by the catch-up of its own job")
 def misses_what_follows() -> Iterator[None]:
-    deliver = Deliverer.deliver
+    alive = Gates.alive
 
-    def judged(self: Deliverer, message: TriggerMessage, read: JobRead, *others: Any) -> Outcome:
-        demand, rule = message.trigger.demand, read.job.definition.catchup if read.job is not None else None
-        is_chained = demand is not None and demand.kind == "chained"
-        if rule is not None and is_chained and self._clock.now() - message.trigger.due_at > rule.window_ms:
-            return Outcome("dropped")
-        return deliver(self, message, read, *others)
+    def judged(self: Gates, delivery: Delivery) -> Delivery | Stop:
+        trigger, job = delivery.message.trigger, delivery.read.job
+        rule = job.definition.catchup if job is not None else None
+        is_chained = trigger.demand is not None and trigger.demand.kind == "chained"
+        if rule is not None and is_chained and self._clock.now() - trigger.due_at > rule.window_ms:
+            return Drop(delivery, "dropped")
+        return alive(self, delivery)
 
-    with patch.object(Deliverer, "deliver", judged):
+    with patch.object(Gates, "alive", judged):
         yield
 
 

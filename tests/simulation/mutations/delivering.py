@@ -15,10 +15,10 @@ from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims
-from sweephand.runs.deliver import Deliverer
+from sweephand.runs.delivery import Delivery, Drop
+from sweephand.runs.gates import Gates
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import CRASHES_MAX, Intake
-from sweephand.runs.job_reads import JobRead, liveness_of
 from sweephand.runs.received import Handled, Outcome, Received
 
 
@@ -88,13 +88,13 @@ def does_not_look_again() -> Iterator[None]:
 
 @mutation("A request that was prepared before its job changed is sent after the connection is made")
 def sends_what_is_outdated() -> Iterator[None]:
-    def send(attempts: Attempts, attempt: Attempt, message: TriggerMessage, read: JobRead, *_: Any) -> _Sent:
-        latest = read
+    def send(attempts: Attempts, attempt: Attempt, delivery: Delivery) -> _Sent:
+        latest = delivery
 
         def may_send() -> bool:
             nonlocal latest
-            latest = attempts._job_reads.fresh(attempt.trigger.key, latest)
-            return liveness_of(message, latest) == "alive"
+            latest = attempts._fresh(latest)
+            return latest.liveness == "alive"
 
         answer = attempts._targets.deliver(attempt._replace(may_send=may_send))
         return _Sent(answer, latest, was_connected=True)
@@ -162,7 +162,7 @@ def forgets_crashes() -> Iterator[None]:
 
 @mutation("A message whose attempt is claimed is dropped, not put back")
 def drops_claimed() -> Iterator[None]:
-    with patch.object(Deliverer, "_refused", lambda *_: Outcome("repeated")):
+    with patch.object(Gates, "refused", lambda _, delivery, *__: Drop(delivery, "repeated")):
         yield
 
 
@@ -274,5 +274,5 @@ def delivers_wake_ups() -> Iterator[None]:
 
 @mutation("A retry is made however late it comes", first=10_000_000)
 def makes_retries_of_any_age() -> Iterator[None]:
-    with patch("sweephand.runs.deliver.is_too_late", lambda *_: False):
+    with patch("sweephand.runs.gates.is_too_late", lambda *_: False):
         yield

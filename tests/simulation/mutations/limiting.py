@@ -10,14 +10,13 @@ from tests.simulation.workload.policies import FIRST_WITH_POLICY
 from tests.simulation.world.processes import LIMITS_MS
 
 from sweephand.model.policy_line import LineClaim
-from sweephand.model.trigger import TriggerMessage
 from sweephand.runs import intake
-from sweephand.runs.deliver import Deliverer
+from sweephand.runs.delivery import Delivery, Stop
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.run_permits import RunPermits
+from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
-from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled
 from sweephand.wheel import lined
 from sweephand.wheel.line_up import LineUp
@@ -30,18 +29,17 @@ _BOUNDLESS: Final = 1_000
     "The delivery function delivers triggers of a job with a policy without a permit", first=FIRST_WITH_POLICY
 )
 def asks_for_no_permit() -> Iterator[None]:
-    deliver = Deliverer.deliver
+    alive = Gates.alive
 
-    def unlimited(
-        self: Deliverer, message: TriggerMessage, read: JobRead, deadline: int, permit: Any = None
-    ) -> Any:
-        if permit is None and read.job is not None:
+    def unlimited(self: Gates, delivery: Delivery) -> Delivery | Stop:
+        read = delivery.read
+        if delivery.permit is None and read.job is not None:
             written = {name: value for name, value in read.job.definition.written.items() if name != "policy"}
             job = replace(read.job, definition=replace(read.job.definition, written=written))
-            read = read._replace(job=job)
-        return deliver(self, message, read, deadline, permit)
+            delivery = delivery._replace(read=read._replace(job=job))
+        return alive(self, delivery)
 
-    with patch.object(Deliverer, "deliver", unlimited):
+    with patch.object(Gates, "alive", unlimited):
         yield
 
 
@@ -114,16 +112,17 @@ def drops_what_a_pause_holds() -> Iterator[None]:
     shown_by="tests/unit/runs/flow/test_line_bundles.py::test_held_triggers_do_not_wait_for_a_policy_that_their_job_has_left",
 )
 def holds_triggers_in_a_line_that_their_job_has_left() -> Iterator[None]:
-    not_alive = Deliverer._not_alive
+    not_alive = Gates.not_alive
 
-    def stays(self: Deliverer, message: TriggerMessage, read: JobRead, permit: Any) -> Any:
+    def stays(self: Gates, delivery: Delivery) -> Stop:
+        permit, read = delivery.permit, delivery.read
         if permit is not None and read.job is not None and read.job.paused_at is not None:
             written = {**read.job.definition.written, "policy": permit.key.name}
             job = replace(read.job, definition=replace(read.job.definition, written=written))
-            read = read._replace(job=job)
-        return not_alive(self, message, read, permit)
+            delivery = delivery._replace(read=read._replace(job=job))
+        return not_alive(self, delivery)
 
-    with patch.object(Deliverer, "_not_alive", stays):
+    with patch.object(Gates, "not_alive", stays):
         yield
 
 

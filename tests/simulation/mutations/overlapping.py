@@ -14,6 +14,7 @@ from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.delivery import Wait
 from sweephand.runs.flow import overlap, overlap_queue
 from sweephand.runs.flow.overlap import (
     ArrivalDecision,
@@ -22,7 +23,7 @@ from sweephand.runs.flow.overlap import (
 )
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.received import Outcome, OutcomeName
+from sweephand.runs.received import Outcome
 
 #: More triggers than ever wait.
 _NO_LIMIT = 10**9
@@ -198,12 +199,12 @@ def takes_claims_for_turns() -> Iterator[None]:
 
 def _waits_in_line_alone() -> Any:
     """Do not put a trigger that waits back into the queue."""
-    put_back = Deliverer._put_back
+    waits = Deliverer._waits
 
-    def dropped(deliverer: Deliverer, message: TriggerMessage, until: Instant, why: OutcomeName) -> Outcome:
-        return Outcome(why) if why == "waiting" else put_back(deliverer, message, until, why)
+    def dropped(deliverer: Deliverer, wait: Wait) -> Outcome:
+        return Outcome(wait.why) if wait.why == "waiting" else waits(deliverer, wait)
 
-    return patch.object(Deliverer, "_put_back", dropped)
+    return patch.object(Deliverer, "_waits", dropped)
 
 
 @mutation("A trigger that waits is in the line and not in the queue")

@@ -6,12 +6,11 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 
-from sweephand.base.instants import Instant
 from sweephand.jobs import commit
 from sweephand.jobs.write import Writer
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.deliver import Deliverer
+from sweephand.runs.gates import Gates
 
 
 @mutation(
@@ -47,11 +46,11 @@ def deletes_the_next_job() -> Iterator[None]:
     shown_by="tests/unit/runs/test_claims.py::test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made",
 )
 def cancels_what_may_come_back() -> Iterator[None]:
-    may_be_committed = Deliverer._may_be_committed
+    may_be_committed = Gates.may_be_committed
 
-    def careless(self: Deliverer, message: TriggerMessage, now: Instant) -> bool:
+    def careless(self: Gates, message: TriggerMessage) -> bool:
         is_about_a_claim = sys._getframe(1).f_code.co_name == "_not_made"
-        return not is_about_a_claim and may_be_committed(self, message, now)
+        return not is_about_a_claim and may_be_committed(self, message)
 
-    with patch.object(Deliverer, "_may_be_committed", careless):
+    with patch.object(Gates, "may_be_committed", careless):
         yield

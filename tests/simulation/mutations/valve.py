@@ -9,8 +9,9 @@ from tests.simulation.mutations.registry import Ports, built, mutation
 from tests.simulation.workload.limits import FIRST_LIMITED
 
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.delivery import Wait
 from sweephand.runs.received import Outcome
-from sweephand.runs.valve import Limited, Valve
+from sweephand.runs.valve import OUTCOMES, Limited, Valve
 
 
 @mutation("Each process has the whole allowance for itself", first=FIRST_LIMITED)
@@ -24,7 +25,13 @@ def counts_each_process_alone() -> Iterator[None]:
 
 @mutation("A trigger that is over a limit is acknowledged and not sent again", first=FIRST_LIMITED)
 def drops_what_is_over_the_limit() -> Iterator[None]:
-    with patch.object(Deliverer, "_limited", lambda _, limited, *__: Outcome(limited.outcome)):
+    waits = Deliverer._waits
+
+    def dropped(deliverer: Deliverer, wait: Wait) -> Outcome:
+        is_limited = wait.why in OUTCOMES.values()
+        return Outcome(wait.why) if is_limited else waits(deliverer, wait)
+
+    with patch.object(Deliverer, "_waits", dropped):
         yield
 
 

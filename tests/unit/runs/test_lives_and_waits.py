@@ -101,9 +101,9 @@ LIVES: Final[dict[str, Life]] = {
         "when its last attempt begins",
         SHORTEST_RECORD_MS,
         {
-            "paused": Renewed("sweephand.runs.held:HeldTriggers.ended", DAY_MS),
+            "paused": Renewed("sweephand.runs.gates:Gates._held", DAY_MS),
             "turn": ARRIVES,
-            "slot": Renewed("sweephand.runs.deliver:Deliverer._limited", timing.TIMER_RETENTION_MS),
+            "slot": Renewed("sweephand.runs.gates:Gates.valve", timing.TIMER_RETENTION_MS),
             "line": LINES,
             "unreadable": UNREADABLE,
             "off": off("jobs:JobKeeper._keep_runs"),
@@ -161,7 +161,7 @@ LIVES: Final[dict[str, Life]] = {
         "when it is written",
         timing.LINE_RETENTION_MS,
         {
-            "paused": Renewed("sweephand.runs.deliver:Deliverer._not_alive", timing.QUEUE_DELAY_MAX_MS),
+            "paused": Renewed("sweephand.runs.gates:Gates.not_alive", timing.QUEUE_DELAY_MAX_MS),
             "turn": Never("a trigger that waits for its turn stands in no line"),
             "slot": Never("a trigger that waits for its slot stands in no line"),
             "line": Renewed(

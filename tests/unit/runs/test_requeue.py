@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, UNKNOWN_DELAY_MS
-from sweephand.runs.requeue import Requeue
+from sweephand.runs.requeue import commit_awaited_until
 
 
 @dataclass
@@ -71,16 +71,8 @@ def test_a_message_that_is_a_second_early_is_not_delayed_beyond_its_due_time() -
 def test_a_message_waits_longer_for_a_commit_that_can_hardly_come_any_more(
     age_ms: int, delay_ms: int
 ) -> None:
-    world = World()
-    message = due(world)
-    world.queue.waiting.clear()
-    armed_at = message.trigger.armed_at
-    world.clock.time = armed_at + age_ms
-    requeue = Requeue(
-        queue=world.queue, timers=lambda: world.timers, payloads=world.payloads, clock=world.clock
-    )
-    requeue.await_commit(message, armed_at)
-    assert waiting(world) == [(armed_at + age_ms + delay_ms - NOON, message)]
+    now = NOON + age_ms
+    assert commit_awaited_until(NOON, now) == now + delay_ms
 
 
 def test_a_message_that_is_received_twice_each_time_does_not_multiply_much() -> None:

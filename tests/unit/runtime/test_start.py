@@ -65,7 +65,6 @@ _RARE = (
     "runs.flow.overlap",
     "runs.flow.overlap_queue",
     "runs.flow.permit",
-    "runs.held",
     "runs.notify",
     "runs.trigger_ranges",
     "wheel.arm",

@@ -17,7 +17,7 @@ from sweephand.base.timing import ATTEMPT_CLAIM_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.batch_end import Counts
 from sweephand.ports import Answer
 from sweephand.runs.batch_progress import counts_of
-from sweephand.runs.held import held_until, is_daily
+from sweephand.runs.gates import held_until, is_daily
 
 FAILED = Answer(succeeded=False, code=503)
 DUE = NOON + 10 * MINUTE

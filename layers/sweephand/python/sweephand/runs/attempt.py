@@ -11,7 +11,8 @@ from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
-from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
+from sweephand.runs.delivery import Delivery
+from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.targets.registry import attempt_ms_max, stands_for_default
 
 if TYPE_CHECKING:
@@ -100,10 +101,10 @@ NotMade: TypeAlias = Withdrawn | Postponed
 
 
 class _Sent(NamedTuple):
-    """The answer to a request, the latest read of its job, and whether a connection was made."""
+    """The answer to a request, its delivery by the latest read, and whether a connection was made."""
 
     answer: Answer
-    latest: JobRead
+    latest: Delivery
     was_connected: bool
 
 
@@ -127,46 +128,38 @@ class Attempts:
         self._allowed = namespaces.allowed
         self._clock = clock
 
-    def make(
-        self,
-        message: TriggerMessage,
-        read: JobRead,
-        job: Job,
-        run_token: str | None,
-        deadline: Instant,
-        *,
-        permit: "Permit | None" = None,
-    ) -> AttemptMade | NotMade:
+    def make(self, delivery: Delivery, run_token: str | None) -> AttemptMade | NotMade:
         """Send the trigger to its job's target, by the latest definition of the job.
 
-        `job` is the job in `read`. `permit` is that of the job's policy, if it has one, and is kept while a
-        run of `job` may last. When the request is sent, the read of the job is at most a second old, and
-        the request was made from that read. If the job changes while a connection is being made, the new
-        request uses that connection. All connections and the request together take no longer than the
-        target's time-out. They end before `deadline`, when the function's time is up.
+        The permit of the delivery, if it has one, is kept while a run of its job may last. When the request
+        is sent, the read of the job is at most a second old, and the request was made from that read. If the
+        job changes while a connection is being made, the new request uses that connection. All connections
+        and the request together take no longer than the target's time-out. They end before the deadline of
+        the delivery, when the function's time is up.
 
         StoreError: the attempt was not made, or its result is unknown.
         """
+        message, job, permit = delivery.message, delivery.job, delivery.permit
         secrets = self._signing.active(message.trigger.key.namespace)
         body = self._body(message, job)
-        latest = read
+        latest = delivery
         spent_ms = 0
         was_withdrawn_before = False
         for _ in range(READS_MAX + 1):
-            latest = self._job_reads.fresh(message.trigger.key, latest)
-            if latest is not read:
+            latest = self._fresh(latest)
+            if latest is not delivery:
                 # The read had grown too old and was repeated.
-                if latest.job is None or liveness_of(message, latest) != "alive":
-                    return Withdrawn(latest)
+                if latest.liveness != "alive":
+                    return Withdrawn(latest.read)
                 if _needs_another_attempt(latest.job, job, run_token, permit):
                     return Postponed()
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
-                read, job = latest, latest.job
+                delivery, job = latest, latest.job
                 continue
             spec = self._spec(job)
             within_ms = attempt_ms_max(spec) - spent_ms
-            if not self._may_begin(within_ms, permit, deadline):
+            if not self._may_begin(within_ms, permit, delivery.deadline):
                 return Postponed()
             attempt = Attempt(
                 trigger=message.trigger,
@@ -181,7 +174,7 @@ class Attempts:
                 allowed=partial(self._allowed, message.trigger.key.namespace),
                 sends_once=permit is not None and permit.has_token,
             )
-            sent = self._send(attempt, message, read, job.version, permit)
+            sent = self._send(attempt, delivery)
             answer, latest = sent.answer, sent.latest
             is_refused = permit is not None and permit.was_refused
             if answer.was_withdrawn and not is_refused:
@@ -198,6 +191,10 @@ class Attempts:
         raise StoreError(
             f"{job.key}: {READS_MAX} times no request was sent within {JOB_READ_AGE_MAX_MS} ms of the read"
         )
+
+    def _fresh(self, delivery: Delivery, at: Instant | None = None) -> Delivery:
+        """The same by a read of its job that is at most a second old, or will be at that instant."""
+        return delivery.by(self._job_reads.fresh(delivery.message.trigger.key, delivery.read, at))
 
     def _may_begin(self, within_ms: int, permit: "Permit | None", deadline: Instant) -> bool:
         """Whether there is time for a request that takes so long, and its permit was not refused."""
@@ -220,29 +217,26 @@ class Attempts:
     def _is_time_for(self, attempt_ms: int, deadline: Instant) -> bool:
         return self._clock.now() + attempt_ms + SETTLING_MS <= deadline
 
-    def _send(
-        self, attempt: Attempt, message: TriggerMessage, read: JobRead, version: str, permit: "Permit | None"
-    ) -> _Sent:
+    def _send(self, attempt: Attempt, delivery: Delivery) -> _Sent:
         """Send the request, unless the job has changed or the trigger has died by the latest read.
 
         It is not sent either if its permit does not let it leave.
         """
         if stands_for_default(attempt.spec):
-            return _Sent(NO_DEFAULT, read, was_connected=False)
+            return _Sent(NO_DEFAULT, delivery, was_connected=False)
         if attempt.body == DATA_GONE:
-            return _Sent(NO_PAYLOAD, read, was_connected=False)
-        latest, was_connected = read, False
+            return _Sent(NO_PAYLOAD, delivery, was_connected=False)
+        latest, permit, was_connected = delivery, delivery.permit, False
 
         def may_send() -> bool:
             nonlocal latest, was_connected
             was_connected = True
             if permit is not None:
                 # No read may lie between the beginning of the token's slot and the request.
-                latest = self._job_reads.fresh(attempt.trigger.key, latest, permit.leaves_at)
+                latest = self._fresh(latest, permit.leaves_at)
                 permit.wait()
-            latest = self._job_reads.fresh(attempt.trigger.key, latest)
-            is_same = latest.job is not None and latest.job.version == version
-            is_owed = is_same and liveness_of(message, latest) == "alive"
+            latest = self._fresh(latest)
+            is_owed = latest.liveness == "alive" and latest.job.version == delivery.job.version
             return is_owed and (permit is None or permit.may_leave())
 
         answer = self._targets.deliver(attempt._replace(may_send=may_send))

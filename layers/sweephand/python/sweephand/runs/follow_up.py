@@ -61,10 +61,8 @@ class FollowUp:
         self._clock = clock
         self._ids = ids
 
-    def after(
-        self, message: TriggerMessage, job: Job, run: Run, answer: Answer, *, is_claimed: bool
-    ) -> Outcome:
-        """Handle the answer to an attempt. `is_claimed` says whether the run is stored as claimed."""
+    def after(self, message: TriggerMessage, job: Job, run: Run, answer: Answer) -> Outcome:
+        """Handle the answer to an attempt. A run with `claimed_until` is stored as claimed."""
         outcome: OutcomeName
         ended: Run | None = None
         if answer.succeeded and run.token is not None and answer.code in _ACCEPTED:
@@ -74,7 +72,7 @@ class FollowUp:
         elif answer.succeeded:
             ended = replace(run, state="succeeded")
             self._notify(ended, job)
-            outcome, is_stored = self._recorded(ended, job, is_claimed=is_claimed)
+            outcome, is_stored = self._recorded(ended, job)
             self._expiry.ended(job, ended)
             ended = ended if is_stored else self._ended_elsewhere(run)
         else:
@@ -121,9 +119,9 @@ class FollowUp:
         # A callback may have been recorded before. It stands, and this write is refused.
         return self._runs.record(replace(running, next_check_at=check.not_before))
 
-    def _recorded(self, run: Run, job: Job, *, is_claimed: bool) -> tuple[OutcomeName, bool]:
+    def _recorded(self, run: Run, job: Job) -> tuple[OutcomeName, bool]:
         """Record a success. False if the record was refused, so that something else is stored."""
-        if is_claimed:
+        if run.claimed_until is not None:
             return "succeeded", self._runs.record(run)
         if job.definition.records_successes or is_last(job, run):
             # When writes of history are throttled, a trigger that was delivered must not be delivered again

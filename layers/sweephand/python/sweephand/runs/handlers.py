@@ -31,9 +31,11 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
+from sweephand.runs.delivery import Delivery
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
-from sweephand.runs.job_reads import JobRead, JobReads, liveness_of
+from sweephand.runs.gates import Gates
+from sweephand.runs.job_reads import JobRead, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from sweephand.runs.deadlines import Deadlines
     from sweephand.runs.flow.overlap_queue import OverlapQueue
     from sweephand.runs.flow.permit import Permit
-    from sweephand.runs.held import HeldTriggers
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
     from sweephand.runs.watch import Watch
@@ -105,12 +106,6 @@ class Handlers:
             return OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
 
         @cache
-        def held() -> "HeldTriggers":
-            from sweephand.runs.held import HeldTriggers
-
-            return HeldTriggers(runs=runs, overlap_queue=overlap_queue, retention=retention)
-
-        @cache
         def notifier() -> "Notifier":
             from sweephand.runs.notify import Notifier
 
@@ -165,37 +160,36 @@ class Handlers:
                 runs=runs, queue=queue, job_reads=self._job_reads, requeue=self._requeue, clock=clock
             )
 
+        attempts = Attempts(
+            job_reads=self._job_reads, payloads=payloads, targets=targets, namespaces=namespaces, clock=clock
+        )
+        claims = Claims(runs=runs, clock=clock, ids=ids)
         self.triggers = Deliverer(
             runs=runs,
             job_reads=self._job_reads,
-            attempts=Attempts(
+            gates=Gates(
+                runs=runs,
                 job_reads=self._job_reads,
-                payloads=payloads,
-                targets=targets,
-                namespaces=namespaces,
+                attempts=attempts,
+                claims=claims,
+                overlap_queue=overlap_queue,
+                retention=retention,
+                valve=flow.valve,
                 clock=clock,
             ),
-            claims=Claims(runs=runs, clock=clock, ids=ids),
+            attempts=attempts,
+            claims=claims,
             follow_up=follow_up,
             overlap_queue=overlap_queue,
-            held=held,
             requeue=self._requeue,
             retention=retention,
             expiry=expiry,
-            flow=flow,
             clock=clock,
         )
         self._notifier = notifier
         self._ranges = ranges
         self._deadlines = deadlines
         self._watch = watch
-
-    @staticmethod
-    def goes_into_line(message: Message, read: JobRead) -> bool:
-        """Whether by that read it is a trigger that goes into the line of a policy, if it has no permit."""
-        if not isinstance(message, TriggerMessage) or read.job is None:
-            return False
-        return read.job.definition.policy is not None and liveness_of(message, read) == "alive"
 
     def handle(
         self,
@@ -210,41 +204,25 @@ class Handlers:
         worker of a policy's line gives a trigger's `permit` (Deliverer.deliver). Without a permit, a trigger
         of a job with a policy is not waited for. StoreError: the message must come again.
         """
+        if isinstance(message, TriggerMessage):
+            return self.triggers.deliver(Delivery.of(message, read, deadline, permit))
         if isinstance(message, RangeMessage):
             return self._ranges().handle(message)
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             self._requeue.put_back(message, message.not_before)
             return Outcome("early")
-        if isinstance(message, TriggerMessage):
-            return self._trigger(message, read, deadline, permit)
-        if not isinstance(message, WatchMessage):
+        if isinstance(message, WatchMessage):
             # A check need not be exact, and AWS bills the wait.
-            self._await(message.not_before)
+            return self._watch().check(message, read)
+        while self._clock.now() < message.not_before:
+            self._clock.wait_until(message.not_before)
         match message:
             case DeadlineMessage():
                 outcome = self._deadlines().check(message)
             case FailureMessage():
                 outcome = self._deadlines().fail(message)
-            case WatchMessage():
-                outcome = self._watch().check(message, read)
             case NotifyMessage():
                 outcome = self._notifier().notify(message, read, deadline)
             case _:
                 assert_never(message)
         return outcome
-
-    def _trigger(
-        self, message: TriggerMessage, read: JobRead, deadline: Instant, permit: "Permit | None"
-    ) -> Outcome:
-        if permit is None and self.goes_into_line(message, read):
-            # The line keeps it until it is due.
-            read = self._job_reads.fresh(message.trigger.key, read)
-            if self.goes_into_line(message, read):
-                return self.triggers.deliver(message, read, deadline)
-        self._await(message.not_before)
-        fresh = self._job_reads.fresh(message.trigger.key, read)
-        return self.triggers.deliver(message, fresh, deadline, permit)
-
-    def _await(self, instant: Instant) -> None:
-        while self._clock.now() < instant:
-            self._clock.wait_until(instant)

@@ -32,6 +32,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import encode
 from sweephand.ports import Clock, Ids, JobStore, Queue
+from sweephand.runs.delivery import Delivery
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.job_reads import UNREAD, JobRead
@@ -225,10 +226,10 @@ class Intake:
         return self._put_into_lines(handled) + (self._send_late(late) if late else [])
 
     def _goes_into_line(self, entry: Entry) -> bool:
-        taken, group = entry.taken, entry.group
-        return group is not None and self._handlers.goes_into_line(
-            taken.message, group.read_of(key_of(taken.message))
-        )
+        message, group = entry.taken.message, entry.group
+        if group is None or not isinstance(message, TriggerMessage):
+            return False
+        return Delivery.of(message, group.read_of(key_of(message))).goes_into_line
 
     def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
         """The same, after the lines of policies hold the triggers that wait there, in few entries."""

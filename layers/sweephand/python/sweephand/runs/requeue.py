@@ -68,12 +68,9 @@ class Requeue:
             message = self.data.of_range(message, now + delay_ms)
         self._queue.send([(message, delay_ms)])
 
-    def await_commit(self, message: TriggerMessage | RangeMessage | WatchMessage, armed_at: Instant) -> None:
+    def await_commit(self, message: RangeMessage | WatchMessage, armed_at: Instant) -> None:
         """Send a copy of a message whose revision, armed at that instant, is not stored (yet)."""
-        now = self._clock.now()
-        age_ms = now - armed_at
-        delay_ms = UNKNOWN_DELAY_MS if age_ms < API_LIMIT_MS else max(UNKNOWN_DELAY_MS, age_ms // 2)
-        self.put_back(message, now + delay_ms)
+        self.put_back(message, commit_awaited_until(armed_at, self._clock.now()))
 
     def send_at(self, message: TriggerMessage | DeadlineMessage, shard: int) -> None:
         """Send a message so that it is received when it may be handled, however far ahead that is.
@@ -169,3 +166,9 @@ def _waits(run: Run, now: Instant) -> bool:
     """Whether the next attempt of a run waits, or one whose claim is over."""
     is_left = run.state == "claimed" and run.claimed_until is not None and run.claimed_until <= now
     return run.state == "retrying" or is_left
+
+
+def commit_awaited_until(armed_at: Instant, now: Instant) -> Instant:
+    """When a message comes again whose revision, armed at that instant, is not stored (yet)."""
+    age_ms = now - armed_at
+    return now + (UNKNOWN_DELAY_MS if age_ms < API_LIMIT_MS else max(UNKNOWN_DELAY_MS, age_ms // 2))

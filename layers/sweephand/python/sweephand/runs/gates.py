@@ -1,0 +1,295 @@
+"""The gates that a trigger passes before its attempt: due, alive, valve, policy, overlap, claim.
+
+A gate returns the delivery as it goes on, or why it stops. It may take a slot, a place in the overlap queue
+or a claim, since to take one is to be let through. Everything else that has to be written or sent is done by
+the Deliverer.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
+from sweephand.base.timing import (
+    COMMIT_WAIT_MS,
+    DEADLINE_GRACE_MS,
+    EARLY_WAIT_MAX_MS,
+    OVERTAKEN_TIME_LIMIT_MS,
+    POSTPONED_MS,
+    QUEUE_DELAY_MAX_MS,
+    TIMER_RETENTION_MS,
+    UNKNOWN_GRACE_MS,
+)
+from sweephand.model.policy_names import PolicyKey
+from sweephand.model.run import Run, is_over
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Clock, RunStore
+from sweephand.runs.attempt import Attempts
+from sweephand.runs.claims import Claims, may_have_been_started, started
+from sweephand.runs.delivery import Bury, Delivery, Drop, Keep, Stop, Wait, Withdraw
+from sweephand.runs.job_reads import JobReads
+from sweephand.runs.received import OutcomeName
+from sweephand.runs.requeue import Retention, commit_awaited_until
+from sweephand.runs.retry import is_too_late
+from sweephand.runs.valve import Limited, Valve
+
+if TYPE_CHECKING:
+    # Many jobs do not limit overlap.
+    from sweephand.runs.flow.overlap import AdmissionOutcome
+    from sweephand.runs.flow.overlap_queue import OverlapQueue
+
+#: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
+NOT_ADMITTED: Final[Mapping["AdmissionOutcome", OutcomeName]] = {
+    "skip": "skipped",
+    "over": "repeated",
+    "gone": "dropped",
+}
+
+
+class Gates:
+    """Decides whether triggers may be delivered now. Several threads may share one object.
+
+    StoreError of a gate: nothing is decided, and the message must come again.
+    """
+
+    def __init__(
+        self,
+        *,
+        runs: RunStore,
+        job_reads: JobReads,
+        attempts: Attempts,
+        claims: Claims,
+        overlap_queue: "Callable[[], OverlapQueue]",
+        retention: Retention,
+        valve: Valve | None,
+        clock: Clock,
+    ) -> None:
+        self._runs = runs
+        self._job_reads = job_reads
+        self._attempts = attempts
+        self._claims = claims
+        self._overlap_queue = overlap_queue
+        self._retention = retention
+        self._valve = valve
+        self._clock = clock
+
+    def due(self, delivery: Delivery) -> Delivery | Stop:
+        """Wait for a trigger that is due in less than a second. Its job is read at most a second before.
+
+        A trigger that goes into the line of a policy is not waited for: the line keeps it until it is due.
+        """
+        message = delivery.message
+        if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
+            return Wait(delivery, message.not_before, "early")
+        if delivery.goes_into_line:
+            delivery = delivery.by(self._job_reads.fresh(message.trigger.key, delivery.read))
+        if not delivery.goes_into_line:
+            while self._clock.now() < message.not_before:
+                self._clock.wait_until(message.not_before)
+            delivery = delivery.by(self._job_reads.fresh(message.trigger.key, delivery.read))
+        return delivery
+
+    def alive(self, delivery: Delivery) -> Delivery | Stop:
+        """Stop a trigger that its job does not owe, or not yet, or whose job is paused."""
+        delivery = self._marked(delivery)
+        if delivery.liveness == "unknown" and self._is_just_armed(delivery.message):
+            self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
+            delivery = delivery.by(self._job_reads.reread(delivery.message.trigger.key))
+        return delivery if delivery.liveness == "alive" else self.not_alive(delivery)
+
+    def valve(self, delivery: Delivery) -> Delivery | Stop:
+        """Let a trigger wait for its slot, if its namespace or the stack has a limit.
+
+        A copy of a trigger may wait for longer than the record of its run was to be kept. So after two weeks
+        each round reads the run.
+        """
+        if self._valve is None:
+            return delivery
+        admitted = self._valve.admit(delivery.message)
+        if not isinstance(admitted, Limited):
+            return delivery._replace(message=admitted)
+        delivery = delivery._replace(message=admitted.message)
+        message = delivery.message
+        if self._clock.now() - message.trigger.armed_at >= TIMER_RETENTION_MS:
+            stored = self._runs.of(message.trigger)
+            if is_over(message, stored):
+                return Drop(delivery, "repeated", stored)
+        job_until = admitted.slot_at + delivery.job.definition.run_time_max_ms
+        leaving = self.leaving(delivery)
+        return Wait(leaving, message.not_before, admitted.outcome, job_until=job_until)
+
+    def policy(self, delivery: Delivery) -> Delivery | Stop:
+        """Send a trigger without a permit of its job's policy into the line of that policy.
+
+        If the job has none, the queue gets the trigger. The worker of another line meets it if the job has
+        named that other policy before.
+        """
+        policy, permit = delivery.job.definition.policy, delivery.permit
+        if policy == (None if permit is None else permit.key.name):
+            return delivery
+        leaving, now = self.leaving(delivery), self._clock.now()
+        if policy is None:
+            return Wait(leaving, now, "postponed")
+        return Wait(leaving, now, "in_line", line=PolicyKey(delivery.job.key.namespace, policy))
+
+    def overlap(self, delivery: Delivery) -> Delivery | Stop:
+        """Let a trigger wait for its turn, or skip it, if its job limits overlap."""
+        message, job = delivery.message, delivery.job
+        if not job.definition.overlap.is_limited:
+            if message.is_owed:
+                self._overlap_queue().remove(message.trigger)
+            return delivery
+        admission = self._overlap_queue().arrive(message, job, lambda: self._job_reads.reread(job.key).job)
+        if admission.outcome == "go":
+            return delivery
+        if admission.outcome != "wait":
+            return Drop(delivery, NOT_ADMITTED[admission.outcome], self._claims.run_in_batch(message))
+        leaving = self.leaving(delivery)
+        return Wait(
+            leaving._replace(message=leaving.message.waiting()),
+            admission.recheck_at,
+            "waiting",
+            job_until=admission.recheck_at + job.definition.run_time_max_ms,
+            run=self._runs.of(message.trigger) if message.attempt > 1 else None,
+        )
+
+    def claim(self, delivery: Delivery) -> Run | Stop:
+        """The run of an attempt that may be made now, claimed if it needs a claim."""
+        message, job, definition = delivery.message, delivery.job, delivery.job.definition
+        if is_too_late(definition.retry, message.first_attempt_at, self._clock.now()):
+            return Bury(delivery)
+        if not self._attempts.is_time_for(job, delivery.deadline):
+            return self.postponed(delivery) if delivery.permit is None else Keep()
+        is_claimed = self._needs_claim(delivery)
+        now = self._clock.now()
+        self._retention.note_late_run(job, message.trigger.due_at, message.first_attempt_at or now)
+        run = self._claims.run_of(message, now + definition.history_retention_ms, is_claimed=is_claimed)
+        if not is_claimed:
+            return run
+        run = started(run, message, self._clock.now())
+        run, refused_by = self._claims.claim(run, is_async=definition.is_async, permit=delivery.permit)
+        return run if refused_by is None else self.refused(delivery, refused_by)
+
+    def _needs_claim(self, delivery: Delivery) -> bool:
+        """Whether an attempt is claimed before it is made.
+
+        A crashed function, or another copy of the trigger, may have claimed the attempt under an older
+        definition. A trigger that waited may have a copy, and so may one that two sweepers sent. A first
+        attempt that was put back after a fault may have left the record of a run: the job may have asked for
+        claims when that attempt began, and the consumer may have called back since.
+        """
+        message, job = delivery.message, delivery.job
+        definition = job.definition
+        is_asked_for = (
+            definition.is_async or definition.overlap.is_limited or definition.records_first_attempts
+        )
+        may_have_begun = message.attempt > 1 or message.crashes > 0 or message.is_owed
+        if is_asked_for or may_have_begun or message.trigger.rev != job.rev:
+            return True
+        return message.faults > 0 and self._runs.of(message.trigger) is not None
+
+    def refused(self, delivery: Delivery, stored: Run) -> Stop:
+        """What a trigger does whose claim the stored run refuses."""
+        delivery = self.leaving(delivery)
+        message, now = delivery.message, self._clock.now()
+        if stored.state == "running" and stored.attempts < message.attempt:
+            # Usually another invocation is about to record the attempt before as failed. If a callback came
+            # first, that attempt may go on for long, and this one may never be needed.
+            is_recent = now - message.not_before < OVERTAKEN_TIME_LIMIT_MS
+            until = now + SECOND_MS if is_recent else stored.deadline_at + DEADLINE_GRACE_MS
+            return Wait(delivery, max(until, now + SECOND_MS), "overtaken")
+        is_held = stored.state == "claimed" and stored.attempts == message.attempt
+        if not is_held or stored.claimed_until is None:
+            return Drop(delivery, "repeated", stored)
+        # At least one second: SQS rounds a shorter delay down to zero and would deliver it at once.
+        until = max(stored.claimed_until, now + SECOND_MS)
+        return Wait(delivery, until, "claimed", job_until=until + delivery.job.definition.run_time_max_ms)
+
+    def not_alive(self, delivery: Delivery) -> Stop:
+        """What a trigger does that is not alive by the read of its job."""
+        delivery = self._marked(self.leaving(delivery))
+        message, liveness = delivery.message, delivery.liveness
+        if liveness == "alive":
+            # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
+            return self.postponed(delivery)
+        if liveness == "unknown" and self.may_be_committed(message):
+            until = commit_awaited_until(message.trigger.armed_at, self._clock.now())
+            return Wait(delivery, until, "unknown")
+        if liveness == "held" and delivery.job.paused_at is not None:
+            return self._held(delivery, delivery.job.paused_at)
+        return Withdraw(delivery)
+
+    def may_be_committed(self, message: TriggerMessage) -> bool:
+        """Whether the job of a first attempt may still be committed, or come back by a repeated creation."""
+        return message.attempt == 1 and self._clock.now() - message.trigger.armed_at < UNKNOWN_GRACE_MS
+
+    def postponed(self, delivery: Delivery) -> Wait:
+        """What a trigger does whose attempt could not begin. It is not at fault, so nothing is counted."""
+        return Wait(delivery, self._clock.now() + POSTPONED_MS, "postponed")
+
+    def _marked(self, delivery: Delivery) -> Delivery:
+        """The same, marked as owed or not where the job does not keep the trigger's revision."""
+        return delivery.by(delivery.read, self._job_reads.mark_owed(delivery.message, delivery.read))
+
+    def leaving(self, delivery: Delivery) -> Delivery:
+        """The same as it waits elsewhere than in its place in a line, or is dropped (Claims.leaving)."""
+        return delivery._replace(message=self._claims.leaving(delivery.message, delivery.permit))
+
+    def _is_just_armed(self, message: TriggerMessage) -> bool:
+        return self._clock.now() - message.trigger.armed_at < SECOND_MS
+
+    def _held(self, delivery: Delivery, paused_at: Instant) -> Stop:
+        """Let a trigger of a paused job wait, or end it if nothing of it can follow the resume.
+
+        A held trigger is put back in rounds. If its run is over, its turn after the resume shows that: the
+        attempt is claimed then, and the record refuses the claim. So a round in the line of a policy does
+        only what cannot wait for the resume. Hundreds of thousands of triggers of one job may stand there.
+        The run of a trigger in a line is read in two cases:
+
+        - A function that crashed or failed may have ended the run, and left the trigger's batch as it was.
+        - A pause can last longer than the record of a run is kept. Without the record, a later message could
+          not tell that the run is over. So one round in each day keeps the record and the place of a trigger
+          whose run is not over.
+
+        A message in the queue does not say when this round should have begun, and each round costs several
+        requests there in any case. So every round reads the run.
+        """
+        message, definition, now = delivery.message, delivery.job.definition, self._clock.now()
+        if is_too_late(definition.retry, message.first_attempt_at, now):
+            # After the resume it would be given up in any case, and `onError` could pause the job again.
+            return Bury(delivery)
+        run, keeps_place = None, False
+        is_daily_round = is_daily(message.not_before, now, paused_at)
+        if delivery.permit is None or may_have_been_started(message) or is_daily_round:
+            run = self._runs.of(message.trigger)
+            if is_over(message, run):
+                return Drop(delivery, "repeated", run, leaves_place=definition.overlap.is_limited)
+            keeps_place = definition.overlap.is_limited and now - paused_at >= DAY_MS
+        until, line = held_until(now, paused_at), None
+        # The resume decides about triggers that fall due during the pause.
+        message = message.waiting(is_owed=message.trigger.due_at <= paused_at)
+        if delivery.permit is not None and definition.policy is not None:
+            # Not the line of a policy that the job has left. Nobody may look after that one any more.
+            line = PolicyKey(delivery.permit.key.namespace, definition.policy)
+            message = message._replace(not_before=until)
+        delivery = delivery._replace(message=message)
+        return Wait(delivery, until, "held", line=line, run=run, keeps_place=keeps_place)
+
+
+def is_daily(since: Instant, now: Instant, paused_at: Instant) -> bool:
+    """Whether the round that should have begun at `since` is one that comes once in each day of a pause.
+
+    A whole number of days after the beginning of the pause then lies between the two instants, or on one.
+    """
+    days = (now - paused_at) // DAY_MS
+    return days > 0 and since <= paused_at + days * DAY_MS
+
+
+def held_until(now: Instant, paused_at: Instant) -> Instant:
+    """When a trigger that is held at that instant comes again: after as long as the pause has lasted.
+
+    It is 900 s at most. It is also no later than the next whole number of days after the beginning of the
+    pause. So one round in each day is_daily(), however late the rounds begin.
+    """
+    lasted_ms = max(now - paused_at, SECOND_MS)
+    next_day_at = paused_at + (lasted_ms // DAY_MS + 1) * DAY_MS
+    return min(now + min(lasted_ms, QUEUE_DELAY_MAX_MS), next_day_at)
