@@ -8,14 +8,15 @@ import pytest
 from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import Message, TriggerMessage
 from sweephand.ports import Answer, always
-from sweephand.runs.job_reads import JobRead
+from sweephand.runs.delivery import Delivery
+from sweephand.runs.job_reads import UNREAD, JobRead
 from sweephand.runs.received import Outcome
 
-UNREAD = JobRead(None, 0)
 FAILED = Answer(succeeded=False, code=503, text="busy")
 LARGE = '"' + "x" * 3_000 + '"'
 
@@ -36,8 +37,12 @@ def due(world: World, **written: Any) -> TriggerMessage:
     return message
 
 
-def handle(world: World, message: TriggerMessage, read: JobRead = UNREAD) -> Outcome:
-    return world.handlers().handle(message, read)
+def handle(
+    world: World, message: Message, read: JobRead = UNREAD, deadline: Instant = INSTANT_MAX
+) -> Outcome:
+    """Hand a message to the delivery function, with a read of its job if it is a trigger."""
+    work = Delivery.of(message, read, deadline) if isinstance(message, TriggerMessage) else message
+    return world.handlers().handle(work, deadline)
 
 
 def run_of(world: World) -> Run:

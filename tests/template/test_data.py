@@ -6,7 +6,7 @@ from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import PAYLOAD_KEPT_MS
-from sweephand.runs.intake import CRASHES_MAX
+from sweephand.runs.faults import CRASHES_MAX
 
 KEY_ARN = "arn:aws:kms:eu-west-1:123456789012:key/a"
 

@@ -1,6 +1,6 @@
 """What may be wrong with bundles: acknowledging, splitting, reading and waiting."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -10,11 +10,11 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire, wire_bundles
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, TriggerMessage
+from sweephand.runs.delivery import Delivery, OtherMessage
+from sweephand.runs.due_queue import Pending, ReadGroup
 from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled, Outcome, Received
-from sweephand.runs.shared_reads import ReadGroup
-from sweephand.runs.taken import Taken
 
 
 def _opening(change: Callable[[Intake, Received, BundleMessage], Handled | None]) -> Any:
@@ -67,7 +67,7 @@ def delivers_bundles_at_once() -> Iterator[None]:
 
 @mutation("The jobs of a bundle are read once, when it arrives")
 def reads_jobs_once_for_a_bundle() -> Iterator[None]:
-    handle_entry, read_jobs = Intake._handle_entry, ReadGroup._read
+    work, read_jobs = Pending.work, ReadGroup._read
     last_at: dict[ReadGroup, Instant] = {}
 
     def takes(group: ReadGroup, due_at: Instant) -> bool:
@@ -80,24 +80,24 @@ def reads_jobs_once_for_a_bundle() -> Iterator[None]:
         # To every check of its age the read is as young as the last trigger needs it.
         return {key: JobRead(read.job, max(read.at, last_at.get(group, 0))) for key, read in reads.items()}
 
-    def wait(handler: Intake, taken: Taken, group: ReadGroup | None, deadline: Instant) -> Handled:
-        if group is not None and isinstance(taken.message, TriggerMessage):
-            group.read_of(taken.message.trigger.key)
-            handler._clock.wait_until(taken.message.not_before)
-        return handle_entry(handler, taken, group, deadline)
+    def wait(pending: Pending, deadline: Instant) -> Delivery | OtherMessage:
+        found = work(pending, deadline)
+        if pending.group is not None and isinstance(pending.message, TriggerMessage):
+            pending.group._clock.wait_until(pending.message.not_before)
+        return found
 
     with (
         patch.object(ReadGroup, "takes", takes),
         patch.object(ReadGroup, "_read", read_early),
-        patch.object(Intake, "_handle_entry", wait),
+        patch.object(Pending, "work", wait),
     ):
         yield
 
 
 @mutation("A trigger that waits too long for a thread is not sent to another function")
 def drops_what_gets_no_thread() -> Iterator[None]:
-    def done(_: Intake, late: Any) -> list[Handled]:
-        return [Handled(taken.received, Outcome("postponed")) for taken in late]
+    def done(_: Intake, late: Sequence[Pending]) -> list[Handled]:
+        return [Handled(each.received, Outcome("postponed")) for each in late]
 
     with patch.object(Intake, "_send_late", done):
         yield

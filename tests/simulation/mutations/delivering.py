@@ -1,7 +1,7 @@
 """Errors in delivering: liveness, retries, claims, acknowledging."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unittest.mock import Mock, patch
 
@@ -15,20 +15,13 @@ from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims
+from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import Delivery, Drop
+from sweephand.runs.faults import CRASHES_MAX, Faults
 from sweephand.runs.gates import Gates
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.intake import CRASHES_MAX, Intake
+from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Outcome, Received
-
-
-def _handling(change: Callable[[Handlers, Message], Message]) -> Any:
-    handle = Handlers.handle
-
-    def changed(handlers: Handlers, message: Message, *rest: Any) -> Outcome:
-        return handle(handlers, change(handlers, message), *rest)
-
-    return patch.object(Handlers, "handle", changed)
 
 
 @mutation("A trigger of an unknown revision is dropped at once")
@@ -47,21 +40,23 @@ def drops_unknown_soon() -> Iterator[None]:
 
 @mutation("A trigger is delivered up to a second early")
 def delivers_early() -> Iterator[None]:
-    def sooner(_: Handlers, message: Message) -> Message:
-        if isinstance(message, TriggerMessage):
-            return message._replace(not_before=message.not_before - SECOND_MS)
-        return message
+    deliver = Deliverer.deliver
 
-    with _handling(sooner):
+    def sooner(deliverer: Deliverer, delivery: Delivery) -> Outcome:
+        message = delivery.message
+        message = message._replace(not_before=message.not_before - SECOND_MS)
+        return deliver(deliverer, delivery._replace(message=message))
+
+    with patch.object(Deliverer, "deliver", sooner):
         yield
 
 
 @mutation("A message of a newer version becomes a dead letter")
 def buries_what_is_newer() -> Iterator[None]:
-    def newer(self: Intake, received: Received, _: Sendable) -> Handled:
-        return self._bury_unreadable(received, PoisonError("A message of another version."))
+    def newer(self: Faults, received: Received, _: Sendable) -> Handled:
+        return self.bury_unreadable(received, PoisonError("A message of another version."))
 
-    with patch.object(Intake, "_put_back_newer", newer):
+    with patch.object(Faults, "put_back_newer", newer):
         yield
 
 
@@ -119,10 +114,10 @@ def ignores_claims() -> Iterator[None]:
 
 @mutation("A receive for which Lambda started no function counts as a crash")
 def takes_receives_for_crashes() -> Iterator[None]:
-    def crashes(_: Intake, message: TriggerMessage) -> bool:
+    def crashes(_: Faults, message: TriggerMessage) -> bool:
         return message.crashes >= CRASHES_MAX
 
-    with patch.object(Intake, "_crashes", crashes):
+    with patch.object(Faults, "_has_crashed_functions", crashes):
         yield
 
 
@@ -254,11 +249,11 @@ def acknowledges_first() -> Iterator[None]:
 
 @mutation("After a fault a message is acknowledged and not sent again")
 def drops_faulty() -> Iterator[None]:
-    def done(_: Intake, received: Received, message: Message, error: Exception) -> Handled:
+    def done(_: Faults, received: Received, message: Message, error: Exception) -> Handled:
         del message
         return Handled(received, Outcome("fault"), error=error)
 
-    with patch.object(Intake, "_put_back_faulty", done):
+    with patch.object(Faults, "put_back_faulty", done):
         yield
 
 

@@ -18,9 +18,9 @@ from sweephand.model.trigger import BundleMessage, Readable, TriggerMessage
 from sweephand.model.wire import decode
 from sweephand.ports import Answer, Attempt
 from sweephand.runs import intake
-from sweephand.runs.intake import CRASHES_MAX
+from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS
+from sweephand.runs.faults import CRASHES_MAX
 from sweephand.runs.received import Handled, Received
-from sweephand.runs.work_queue import THREAD_WAIT_MAX_MS
 from sweephand.runtime.threads import deliver_concurrently
 
 DUE = NOON + 10_000

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, cancel, due_async, running
-from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, meanwhile, run_of, waiting
+from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of, waiting
 from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
@@ -115,7 +115,7 @@ def test_a_failure_may_be_reported_before_the_acceptance_is_recorded() -> None:
             ((_, failure),) = (
                 (at, each) for at, each in world.queue.waiting if isinstance(each, FailureMessage)
             )
-            assert world.handlers().handle(failure, UNREAD).name == "retrying"
+            assert handle(world, failure).name == "retrying"
             world.queue.waiting = [each for each in world.queue.waiting if each[1] != failure]
         return ACCEPTED
 
@@ -153,17 +153,17 @@ def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> N
     assert isinstance(first, DeadlineMessage)
     world.queue.waiting.clear()
     world.clock.time = first.not_before
-    assert world.handlers().handle(first, UNREAD).name == "watched"
+    assert handle(world, first).name == "watched"
     assert [at - world.clock.time for at, _ in world.queue.waiting] == [
         (run_of(world).claimed_until or 0) - world.clock.time
     ]
     world.queue.waiting.clear()
     world.clock.time = run_of(world).claimed_until or 0
-    assert world.handlers().handle(first, UNREAD).name == "watched"
+    assert handle(world, first).name == "watched"
     assert not world.queue.waiting
     assert handle(world, message).name == "running"
     world.queue.waiting.clear()
-    assert world.handlers().handle(first, UNREAD).name == "watched"
+    assert handle(world, first).name == "watched"
     assert not world.queue.waiting, "another's acceptance has a deadline of its own"
 
 
@@ -191,7 +191,7 @@ def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() ->
         outcomes.append(handle(world, retry).name)
 
     meanwhile(world, "before runs.move", deliver_retry)
-    assert world.handlers().handle(failure, UNREAD).name == "retrying"
+    assert handle(world, failure).name == "retrying"
     assert outcomes == ["overtaken"]
     world.run_until(world.clock.time + 5_000, ticking=False)
     assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
@@ -204,7 +204,7 @@ def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None
     assert isinstance(deadline, DeadlineMessage)
     world.clock.time = deadline.not_before
     meanwhile(world, "before runs.move", worker.complete)
-    assert world.handlers().handle(deadline, UNREAD).name == "watched"
+    assert handle(world, deadline).name == "watched"
     world.run_until(world.clock.time + 10 * MINUTE)
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
     assert not world.queue.waiting
@@ -217,7 +217,7 @@ def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
     assert isinstance(deadline, DeadlineMessage)
     world.clock.time = deadline.not_before
     meanwhile(world, "before runs.move", worker.heartbeat)
-    assert world.handlers().handle(deadline, UNREAD).name == "watched"
+    assert handle(world, deadline).name == "watched"
     run = run_of(world)
     assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
     (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))

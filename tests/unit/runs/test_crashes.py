@@ -10,7 +10,7 @@ from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
-from sweephand.runs.intake import CRASHES_MAX
+from sweephand.runs.faults import CRASHES_MAX
 from sweephand.runs.received import Received
 
 TOLD = {"type": "http", "url": "https://example.com/told"}

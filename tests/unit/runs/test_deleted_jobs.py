@@ -9,7 +9,7 @@ from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.intake import CRASHES_MAX
+from sweephand.runs.faults import CRASHES_MAX
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

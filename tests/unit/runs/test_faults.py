@@ -8,7 +8,7 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.runs.intake import FAULTS_MAX
+from sweephand.runs.faults import FAULTS_MAX
 from sweephand.runs.received import Received
 
 RUN = f"{NOON + 10_000}-0"

@@ -14,7 +14,8 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.trigger import RangeMessage, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer, Attempt
-from sweephand.runs.intake import ALONE_RESERVE_MS, FAULTS_MAX
+from sweephand.runs.faults import FAULTS_MAX
+from sweephand.runs.intake import ALONE_RESERVE_MS
 from sweephand.runs.received import Handled, Received
 from sweephand.wheel.arm import Armable, arm
 

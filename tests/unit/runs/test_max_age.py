@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED, Worker
-from tests.fakes.deliveries import FAILED, UNREAD, answers, due, handle, run_of, waiting
+from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
 from tests.fakes.faults import crashing, kill_everywhere, working
 from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
@@ -262,7 +262,7 @@ def test_a_callback_that_comes_while_the_run_is_given_up_either_rules_or_is_refu
 def notified(world: World, number: int) -> str:
     """What becomes of a notification that is in the queue."""
     found = [message for _, message in world.queue.waiting if isinstance(message, NotifyMessage)]
-    return world.handlers().handle(found[number], UNREAD).name
+    return handle(world, found[number]).name
 
 
 @pytest.mark.parametrize(("late_ms", "is_made"), [(0, True), (1, False)])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, running
-from tests.fakes.deliveries import FAILED, UNREAD, due, handle, meanwhile, run_of
+from tests.fakes.deliveries import FAILED, due, handle, meanwhile, run_of
 from tests.fakes.faults import failing, kill_everywhere, working
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.notified import TOLD, by_target, told
@@ -29,7 +29,7 @@ def test_a_notification_waits_for_an_end_that_is_not_recorded_yet() -> None:
 
     def tell() -> None:
         (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
-        outcomes.append(world.handlers().handle(notice, UNREAD).name)
+        outcomes.append(handle(world, notice).name)
 
     meanwhile(world, "before runs.move", tell)
     worker.complete()
@@ -49,7 +49,7 @@ def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too() -> N
     world.clock.time = NOON + 2 * MINUTE
     failing(world, "queue.send", times=1)
     with pytest.raises(StoreError):
-        world.handlers().handle(check, UNREAD)
+        handle(world, check)
     working(world)
     assert run_of(world).is_ending
     world.clock.time += ATTEMPT_CLAIM_MS + MINUTE
@@ -58,10 +58,10 @@ def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too() -> N
     def tell() -> None:
         (notice,) = (each for _, each in world.queue.waiting if isinstance(each, NotifyMessage))
         world.queue.waiting.clear()
-        outcomes.append(world.handlers().handle(notice, UNREAD).name)
+        outcomes.append(handle(world, notice).name)
 
     meanwhile(world, "before runs.move", tell)
-    assert world.handlers().handle(check, UNREAD).name == "failed"
+    assert handle(world, check).name == "failed"
     assert outcomes == ["premature"]
     world.run_until(world.clock.time + MINUTE, ticking=False)
     assert [each["state"] for each in told(world)] == ["failed"]

@@ -15,7 +15,7 @@ from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Redrive
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Answer
-from sweephand.runs.intake import FAULTS_MAX
+from sweephand.runs.faults import FAULTS_MAX
 from sweephand.runs.received import Received
 from sweephand.runs.redrive import Progress, RedriveResult
 

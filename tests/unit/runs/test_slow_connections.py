@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 
 import pytest
-from tests.fakes.deliveries import UNREAD, due, run_of, waiting
+from tests.fakes import deliveries
+from tests.fakes.deliveries import due, run_of, waiting
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS
@@ -81,7 +82,7 @@ def slow_target(timeout: str) -> dict[str, str]:
 def handle(world: World, message: TriggerMessage | NotifyMessage, left_ms: int = FUNCTION_MS) -> Outcome:
     """Handle a message in a function that has so much time left, and see to it that this is enough."""
     deadline = world.clock.time + left_ms
-    delivered = world.handlers().handle(message, UNREAD, deadline)
+    delivered = deliveries.handle(world, message, deadline=deadline)
     assert world.clock.time <= deadline, "Lambda ended the function"
     return delivered
 

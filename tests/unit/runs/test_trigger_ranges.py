@@ -1,7 +1,7 @@
 """Ranges: a range whose triggers cannot be delivered now is held or dropped whole, and never split."""
 
 import pytest
-from tests.fakes.deliveries import UNREAD
+from tests.fakes.deliveries import handle
 from tests.fakes.faults import failing
 from tests.fakes.world import NOON, World, key_of
 
@@ -28,7 +28,7 @@ def resumed() -> tuple[World, RangeMessage]:
 
 def comes(world: World, span: RangeMessage, outcome: str) -> RangeMessage:
     """A span is handled so, and comes again whole."""
-    assert world.handlers().handle(span, UNREAD).name == outcome
+    assert handle(world, span).name == outcome
     ((at, again),) = world.queue.waiting
     assert isinstance(again, RangeMessage)
     assert again._replace(is_owed=False) == span
@@ -39,7 +39,7 @@ def comes(world: World, span: RangeMessage, outcome: str) -> RangeMessage:
 
 def dropped(world: World, span: RangeMessage) -> None:
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.handlers().handle(span, UNREAD).name == "dropped"
+    assert handle(world, span).name == "dropped"
     assert not world.queue.waiting
 
 
@@ -66,7 +66,7 @@ def test_a_range_of_a_paused_job_is_held_whole_and_split_after_the_pause() -> No
         world.patch(description=str(number))
     world.resume()
     world.queue.waiting.clear()
-    assert world.handlers().handle(span, UNREAD).name == "split"
+    assert handle(world, span).name == "split"
     assert len(world.queue.waiting) == 10
     while not isinstance(world.queue.waiting[0][1], TriggerMessage):
         world.deliver(world.queue.take(1))
@@ -82,7 +82,7 @@ def test_a_range_of_a_backfill_is_split_though_its_job_is_paused() -> None:
     ((_, span),) = world.queue.waiting
     world.queue.waiting.clear()
     assert isinstance(span, RangeMessage)
-    assert world.handlers().handle(span, UNREAD).name == "split"
+    assert handle(world, span).name == "split"
 
 
 def test_a_backfill_of_a_job_that_was_deleted_is_dropped_whole() -> None:
@@ -110,7 +110,7 @@ def hammered() -> tuple[World, RangeMessage]:
 def test_a_range_is_split_though_its_job_has_forgotten_the_revision_that_owes_it() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.handlers().handle(span, UNREAD).name == "split"
+    assert handle(world, span).name == "split"
     assert [type(each) for _, each in world.queue.waiting] == [RangeMessage] * 10
 
 
@@ -120,7 +120,7 @@ def test_a_range_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_updat
     assert coming is not None
     near = span._replace(first=coming, until=world.clock.time + 5 * SECOND_MS)
     world.delivery_clock.ahead_ms = MINUTE_MS
-    assert world.handlers().handle(near, UNREAD).name == "split"
+    assert handle(world, near).name == "split"
     world.clock.time += SECOND_MS
     world.patch(description="The series is this revision's from its cut on.")
     parts = [
@@ -130,14 +130,14 @@ def test_a_range_that_is_split_by_a_clock_ahead_leaves_its_triggers_to_the_updat
     ]
     world.delivery_clock.ahead_ms = 0
     world.clock.time += UNKNOWN_GRACE_MS
-    outcomes = [world.handlers().handle(each, UNREAD).name for each in parts]
+    outcomes = [handle(world, each).name for each in parts]
     assert outcomes == ["succeeded", "dropped", "dropped", "dropped", "dropped"]
 
 
 def test_skipped_misfires_are_recorded_though_the_job_has_forgotten_their_revision() -> None:
     world, span = hammered()
     world.clock.time += UNKNOWN_GRACE_MS
-    assert world.handlers().handle(span._replace(are_skipped=True), UNREAD).name == "skipped"
+    assert handle(world, span._replace(are_skipped=True)).name == "skipped"
 
 
 def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skips_them() -> None:
@@ -154,7 +154,7 @@ def test_misfires_are_recorded_though_nothing_fell_due_in_the_revision_that_skip
     world.clock.time += SECOND_MS
     world.patch(description="before the record is written")
     world.queue.waiting.clear()
-    assert world.handlers().handle(skipped, UNREAD).name == "skipped"
+    assert handle(world, skipped).name == "skipped"
     (run,) = world.runs.page(key_of(), "skipped", "", 50).items
     assert (run.due_at, run.reason) == (skipped.first.due_at, "misfire")
 
@@ -176,7 +176,7 @@ def test_a_job_is_kept_until_the_last_trigger_of_a_batch_on_demand_has_had_its_t
     before = world.stored().expires_at
     assert before is not None
     assert before < last_at
-    assert world.handlers().handle(span, UNREAD).name == "split"
+    assert handle(world, span).name == "split"
     kept_until = world.stored().expires_at
     assert kept_until is not None
     assert kept_until >= last_at + MINUTE_MS + HOUR_MS
@@ -188,7 +188,7 @@ def test_no_timer_of_a_batch_on_demand_is_written_if_its_job_cannot_be_kept() ->
     world, span, _ = late_batch()
     failing(world, "jobs.put")
     with pytest.raises(StoreError):
-        world.handlers().handle(span, UNREAD)
+        handle(world, span)
     assert not world.queue.waiting
     assert not [
         each for shard in range(2) for each in world.timers.page(shard, Cursor(), NOON + DAY_MS * 20, 9)

@@ -1,24 +1,18 @@
 """Delivering a trigger: through the gates, by an attempt, to the record of its run."""
 
-from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
-from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
-from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, RunStore
+from sweephand.ports import Clock
 from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
 from sweephand.runs.claims import Claims, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, Keep, Stop, Wait, Withdraw
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.gates import Gates
-from sweephand.runs.job_reads import JobReads
 from sweephand.runs.received import LineWait, Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue, Retention
 
@@ -47,8 +41,6 @@ class Deliverer:
     def __init__(
         self,
         *,
-        runs: RunStore,
-        job_reads: JobReads,
         gates: Gates,
         attempts: Attempts,
         claims: Claims,
@@ -59,8 +51,6 @@ class Deliverer:
         expiry: JobExpiry,
         clock: Clock,
     ) -> None:
-        self._runs = runs
-        self._job_reads = job_reads
         self._gates = gates
         self._attempts = attempts
         self._claims = claims
@@ -221,37 +211,3 @@ class Deliverer:
             self._overlap_queue().advance(message.trigger)
         name: OutcomeName = "repeated" if ended is None else "failed"
         return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
-
-    def claim_ends_at(self, message: TriggerMessage) -> Instant | None:
-        """When the claim of this attempt ends; None if the attempt is not claimed."""
-        return self._claims.claim_ends_at(message)
-
-    def give_up(self, message: TriggerMessage, reason: str) -> Run | None:
-        """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
-
-        Returns the run as it is then; None if there is none or its job is not there. Nothing changes if
-        another invocation has claimed the run, ended it or begun a later attempt meanwhile. Without its job,
-        a failed run is recorded only for an attempt that was claimed.
-        """
-        now = self._clock.now()
-        # The store that failed so far may fail here too. The run's record must still be written.
-        job, is_read = None, False
-        with suppress(Exception):
-            job, is_read = self._job_reads.reread(message.trigger.key).job, True
-        if is_read and (job is None or job.uid != message.trigger.uid):
-            job = None
-            if self.claim_ends_at(message) is None:
-                self._claims.cancel_with_job(message)
-                return None
-        run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
-        ended = self._runs.claim(run, now)
-        if ended is None:
-            ended = failed = replace(run, state="failed", ended_at=now, reason=reason)
-            if job is not None:
-                with suppress(Exception):
-                    self._follow_up.give_up(failed, job)
-            self._runs.record(failed)
-            with suppress(Exception):
-                self._expiry.ended(job)
-        self._overlap_queue().advance(message.trigger)
-        return ended

@@ -7,13 +7,24 @@ from sweephand.model.job import Job
 from sweephand.model.liveness import Liveness
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import (
+    DeadlineMessage,
+    FailureMessage,
+    NotifyMessage,
+    RangeMessage,
+    TriggerMessage,
+)
+from sweephand.model.watch import WatchMessage
 from sweephand.runs.job_reads import JobRead, liveness_of
 from sweephand.runs.received import OutcomeName
 
 if TYPE_CHECKING:
     # Only workers of a policy's line have permits.
     from sweephand.runs.flow.permit import Permit
+
+
+#: A message that carries no single trigger to be delivered.
+OtherMessage: TypeAlias = RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage
 
 
 class Delivery(NamedTuple):

@@ -10,10 +10,8 @@ from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
-    Message,
     NotifyMessage,
     RangeMessage,
-    TriggerMessage,
 )
 from sweephand.model.watch import WatchMessage
 from sweephand.ports import (
@@ -31,11 +29,12 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.delivery import Delivery
+from sweephand.runs.delivery import Delivery, OtherMessage
+from sweephand.runs.faults import Faults
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.gates import Gates
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.job_reads import UNREAD, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from sweephand.jobs.pause import Pauser
     from sweephand.runs.deadlines import Deadlines
     from sweephand.runs.flow.overlap_queue import OverlapQueue
-    from sweephand.runs.flow.permit import Permit
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
     from sweephand.runs.watch import Watch
@@ -164,9 +162,7 @@ class Handlers:
             job_reads=self._job_reads, payloads=payloads, targets=targets, namespaces=namespaces, clock=clock
         )
         claims = Claims(runs=runs, clock=clock, ids=ids)
-        self.triggers = Deliverer(
-            runs=runs,
-            job_reads=self._job_reads,
+        self.deliverer = Deliverer(
             gates=Gates(
                 runs=runs,
                 job_reads=self._job_reads,
@@ -186,43 +182,45 @@ class Handlers:
             expiry=expiry,
             clock=clock,
         )
+        self.faults = Faults(
+            runs=runs,
+            queue=queue,
+            job_reads=self._job_reads,
+            claims=claims,
+            follow_up=follow_up,
+            expiry=expiry,
+            overlap_queue=overlap_queue,
+            clock=clock,
+        )
         self._notifier = notifier
         self._ranges = ranges
         self._deadlines = deadlines
         self._watch = watch
 
-    def handle(
-        self,
-        message: Message,
-        read: JobRead,
-        deadline: Instant = INSTANT_MAX,
-        permit: "Permit | None" = None,
-    ) -> Outcome:
+    def handle(self, work: Delivery | OtherMessage, deadline: Instant = INSTANT_MAX) -> Outcome:
         """Handle a message. When this returns, and its outcome was obeyed, it may be acknowledged.
 
-        `read` is what the caller knows of the message's job. `deadline` is when the function's time is up. A
-        worker of a policy's line gives a trigger's `permit` (Deliverer.deliver). Without a permit, a trigger
-        of a job with a policy is not waited for. StoreError: the message must come again.
+        `deadline` is when the function's time is up. StoreError: the message must come again.
         """
-        if isinstance(message, TriggerMessage):
-            return self.triggers.deliver(Delivery.of(message, read, deadline, permit))
-        if isinstance(message, RangeMessage):
-            return self._ranges().handle(message)
-        if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
-            self._requeue.put_back(message, message.not_before)
+        if isinstance(work, Delivery):
+            return self.deliverer.deliver(work)
+        if isinstance(work, RangeMessage):
+            return self._ranges().handle(work)
+        if work.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
+            self._requeue.put_back(work, work.not_before)
             return Outcome("early")
-        if isinstance(message, WatchMessage):
+        if isinstance(work, WatchMessage):
             # A check need not be exact, and AWS bills the wait.
-            return self._watch().check(message, read)
-        while self._clock.now() < message.not_before:
-            self._clock.wait_until(message.not_before)
-        match message:
+            return self._watch().check(work, UNREAD)
+        while self._clock.now() < work.not_before:
+            self._clock.wait_until(work.not_before)
+        match work:
             case DeadlineMessage():
-                outcome = self._deadlines().check(message)
+                outcome = self._deadlines().check(work)
             case FailureMessage():
-                outcome = self._deadlines().fail(message)
+                outcome = self._deadlines().fail(work)
             case NotifyMessage():
-                outcome = self._notifier().notify(message, read, deadline)
+                outcome = self._notifier().notify(work, UNREAD, deadline)
             case _:
-                assert_never(message)
+                assert_never(work)
         return outcome

@@ -6,8 +6,7 @@ from typing import Final, Literal, NamedTuple
 from sweephand.model.batch_mark import Mark
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.run import State
-from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, Trigger, TriggerMessage
-from sweephand.model.watch import WatchMessage
+from sweephand.model.trigger import Trigger, TriggerMessage
 
 #: Everything that can become of a message. The states in which an attempt leaves its run are among them.
 OutcomeName = Literal[
@@ -150,13 +149,6 @@ class Handled(NamedTuple):
         return self.error is not None or self.outcome.name in NOTEWORTHY
 
 
-def named(handled: Handled, message: Message) -> Handled:
-    """The same, with the trigger and the attempt of the message, unless it stands for many triggers."""
-    if isinstance(message, RangeMessage | WatchMessage):
-        return handled
-    return handled._replace(trigger=message.trigger, attempt=message.attempt)
-
-
 def finished(handled: Iterable[Handled]) -> list[Received]:
     """The received messages of which everything is done. They may be acknowledged."""
     return _received(handled, are_finished=True)
@@ -172,12 +164,3 @@ def _received(handled: Iterable[Handled], *, are_finished: bool) -> list[Receive
     for each in handled:
         is_finished[each.received] = each.is_done and is_finished.get(each.received, True)
     return [received for received, is_done in is_finished.items() if is_done is are_finished]
-
-
-def may_be_given_up(message: Message) -> bool:
-    """Whether a message becomes a dead letter when handling it has failed for hours.
-
-    A deadline does not: nothing else would find that a consumer is gone. A check of a watch does not either:
-    its alert may be about the very fault.
-    """
-    return not isinstance(message, DeadlineMessage | WatchMessage)
