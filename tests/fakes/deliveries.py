@@ -41,8 +41,9 @@ def handle(
     world: World, message: Message, read: JobRead = UNREAD, deadline: Instant = INSTANT_MAX
 ) -> Outcome:
     """Hand a message to the delivery function, with a read of its job if it is a trigger."""
-    work = Delivery.of(message, read, deadline) if isinstance(message, TriggerMessage) else message
-    return world.handlers().handle(work, deadline)
+    if isinstance(message, TriggerMessage):
+        return world.handlers().deliverer.deliver(Delivery.of(message, read, deadline))
+    return world.handlers().handle(message, deadline)
 
 
 def run_of(world: World) -> Run:

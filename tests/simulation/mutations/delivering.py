@@ -1,7 +1,8 @@
 """Errors in delivering: liveness, retries, claims, acknowledging."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import Mock, patch
 
@@ -184,19 +185,25 @@ def _records_before(*late: tuple[str, str]) -> Any:
     return deferred, built(Handlers, change)
 
 
-def _at_the_end(deferred: Deferred) -> Any:
-    handle = Handlers.handle
+@contextmanager
+def _at_the_end(deferred: Deferred) -> Iterator[None]:
+    def then_made(handle: Callable[..., Outcome]) -> Callable[..., Outcome]:
+        def handled(*args: Any) -> Outcome:
+            try:
+                outcome = handle(*args)
+            except BaseException:
+                deferred.forget()
+                raise
+            deferred.make()
+            return outcome
 
-    def handled(handlers: Handlers, *args: Any) -> Outcome:
-        try:
-            delivered = handle(handlers, *args)
-        except BaseException:
-            deferred.forget()
-            raise
-        deferred.make()
-        return delivered
+        return handled
 
-    return patch.object(Handlers, "handle", handled)
+    with (
+        patch.object(Deliverer, "deliver", then_made(Deliverer.deliver)),
+        patch.object(Handlers, "handle", then_made(Handlers.handle)),
+    ):
+        yield
 
 
 @mutation("A failure is recorded before its retry is sent")

@@ -159,7 +159,8 @@ class Attempts:
                 continue
             spec = self._spec(job)
             within_ms = attempt_ms_max(spec) - spent_ms
-            if not self._may_begin(within_ms, permit, delivery.deadline):
+            was_refused = permit is not None and permit.was_refused
+            if within_ms <= 0 or was_refused or not self._is_time_for(within_ms, delivery.deadline):
                 return Postponed()
             attempt = Attempt(
                 trigger=message.trigger,
@@ -195,11 +196,6 @@ class Attempts:
     def _fresh(self, delivery: Delivery, at: Instant | None = None) -> Delivery:
         """The same by a read of its job that is at most a second old, or will be at that instant."""
         return delivery.by(self._job_reads.fresh(delivery.message.trigger.key, delivery.read, at))
-
-    def _may_begin(self, within_ms: int, permit: "Permit | None", deadline: Instant) -> bool:
-        """Whether there is time for a request that takes so long, and its permit was not refused."""
-        is_refused = permit is not None and permit.was_refused
-        return within_ms > 0 and not is_refused and self._is_time_for(within_ms, deadline)
 
     def is_time_for(self, job: Job, deadline: Instant) -> bool:
         """Whether the longest attempt at the job's target, and the writes after it, end before `deadline`.

@@ -174,23 +174,15 @@ def started(run: Run, message: TriggerMessage, now: Instant, **outcome: Any) -> 
     """The run with the start of its first attempt, which is `now` if this is the first attempt.
 
     It also sets the fields in `outcome`. One call sets them all, because copying a run with many fields takes
-    time.
+    time. A backfilled or chained trigger is late by nature, so its run has no lateness: its due time was
+    already past when it was sent.
     """
-    started_at = message.started_at or now
+    trigger, started_at = message.trigger, message.started_at or now
+    is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
     return replace(
         run,
         started_at=started_at,
-        lateness_ms=_lateness_ms(message, started_at),
+        lateness_ms=None if is_late_by_nature else started_at - trigger.at,
         round_at=(message.first_attempt_at or now) if run.is_redriven else None,
         **outcome,
     )
-
-
-def _lateness_ms(message: TriggerMessage, started_at: Instant) -> int | None:
-    """The time from the due time to the first attempt, in milliseconds.
-
-    None for a backfilled or chained trigger, whose due time was already past when it was sent.
-    """
-    trigger = message.trigger
-    is_late_by_nature = trigger.demand is not None and trigger.demand.kind in ("backfill", "chained")
-    return None if is_late_by_nature else started_at - trigger.at

@@ -69,8 +69,7 @@ class Deliverer:
         the trigger is `kept` then, no request was sent, and nothing else keeps the trigger. StoreError: the
         message must come again.
         """
-        gates = self._gates
-        for gate in (gates.due, gates.alive, gates.valve, gates.policy):
+        for gate in self._gates.first:
             passed = gate(delivery)
             if not isinstance(passed, Delivery):
                 return self._stopped(passed)

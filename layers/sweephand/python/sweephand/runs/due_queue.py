@@ -6,6 +6,7 @@ Jobs of triggers that fall due together are read in one call, shortly before the
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from operator import itemgetter
 from threading import Lock
 from typing import Final
 
@@ -45,17 +46,10 @@ class Pending:
         self.received = received
         self.message = message
         self.wait_max_ms = wait_max_ms
+        #: How many functions have received the message, with this one. The others ended without handling it.
+        self.receives = message.crashes + 1 if isinstance(message, TriggerMessage) else received.receives
         self.group: ReadGroup | None = None
         self._turn = Lock()
-
-    @property
-    def receives(self) -> int:
-        """How many functions have received the message, this one included.
-
-        All others ended without handling it.
-        """
-        message = self.message
-        return message.crashes + 1 if isinstance(message, TriggerMessage) else self.received.receives
 
     def begin(self) -> bool:
         """Whether the caller is the first thread that asks. That one handles the message."""
@@ -136,7 +130,7 @@ class DueQueue:
                 awaited.append((max(now, message.not_before), message.trigger.key, each))
             else:
                 self._waiting.append((now, each))
-        awaited.sort(key=lambda due: due[0])
+        awaited.sort(key=itemgetter(0))
         groups: list[ReadGroup] = []
         for due_at, key, each in awaited:
             if not groups or not groups[-1].takes(due_at):

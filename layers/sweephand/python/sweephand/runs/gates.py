@@ -71,6 +71,8 @@ class Gates:
         self._retention = retention
         self._valve = valve
         self._clock = clock
+        #: The gates before overlap and claim, in their order. A stack without limits has no valve.
+        self.first = (self.due, self.alive, *([] if valve is None else [self.valve]), self.policy)
 
     def due(self, delivery: Delivery) -> Delivery | Stop:
         """Wait for a trigger that is due in less than a second. Its job is read at most a second before.
@@ -102,8 +104,7 @@ class Gates:
         A copy of a trigger may wait for longer than the record of its run was to be kept. So after two weeks
         each round reads the run.
         """
-        if self._valve is None:
-            return delivery
+        assert self._valve is not None, "a stack without limits has no such gate"
         admitted = self._valve.admit(delivery.message)
         if not isinstance(admitted, Limited):
             return delivery._replace(message=admitted)

@@ -1,4 +1,4 @@
-"""Which handler handles a message: there is one for each kind of message."""
+"""Which handler handles a message: there is one for each kind."""
 
 from collections.abc import Callable
 from functools import cache
@@ -29,7 +29,7 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.delivery import Delivery, OtherMessage
+from sweephand.runs.delivery import OtherMessage
 from sweephand.runs.faults import Faults
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 class Handlers:
     """Handles one message at a time, from any number of threads. The caller acknowledges what returns.
+
+    The `deliverer` handles triggers, which most messages are. What cannot be handled goes to `faults`.
 
     A message that has to wait is sent again, or becomes a timer if it has to wait for long, before the old
     message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
@@ -197,30 +199,28 @@ class Handlers:
         self._deadlines = deadlines
         self._watch = watch
 
-    def handle(self, work: Delivery | OtherMessage, deadline: Instant = INSTANT_MAX) -> Outcome:
+    def handle(self, message: OtherMessage, deadline: Instant = INSTANT_MAX) -> Outcome:
         """Handle a message. When this returns, and its outcome was obeyed, it may be acknowledged.
 
         `deadline` is when the function's time is up. StoreError: the message must come again.
         """
-        if isinstance(work, Delivery):
-            return self.deliverer.deliver(work)
-        if isinstance(work, RangeMessage):
-            return self._ranges().handle(work)
-        if work.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
-            self._requeue.put_back(work, work.not_before)
+        if isinstance(message, RangeMessage):
+            return self._ranges().handle(message)
+        if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
+            self._requeue.put_back(message, message.not_before)
             return Outcome("early")
-        if isinstance(work, WatchMessage):
+        if isinstance(message, WatchMessage):
             # A check need not be exact, and AWS bills the wait.
-            return self._watch().check(work, UNREAD)
-        while self._clock.now() < work.not_before:
-            self._clock.wait_until(work.not_before)
-        match work:
+            return self._watch().check(message, UNREAD)
+        while self._clock.now() < message.not_before:
+            self._clock.wait_until(message.not_before)
+        match message:
             case DeadlineMessage():
-                outcome = self._deadlines().check(work)
+                outcome = self._deadlines().check(message)
             case FailureMessage():
-                outcome = self._deadlines().fail(work)
+                outcome = self._deadlines().fail(message)
             case NotifyMessage():
-                outcome = self._notifier().notify(work, UNREAD, deadline)
+                outcome = self._notifier().notify(message, UNREAD, deadline)
             case _:
-                assert_never(work)
+                assert_never(message)
         return outcome

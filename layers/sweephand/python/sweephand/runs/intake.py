@@ -1,7 +1,7 @@
 """Handling received messages separately, so that a failure of one message does not affect the others."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -78,6 +78,7 @@ class Intake:
         concurrently: Concurrently,
     ) -> None:
         self._handlers = handlers
+        self._deliverer = handlers.deliverer
         self._faults = handlers.faults
         self._progress = progress
         self._flow = flow
@@ -97,15 +98,17 @@ class Intake:
         handled: list[Handled] = []
         alone: list[Pending] = []
         together: list[Pending] = []
+        was_split = False
         for received in messages:
             opened = self._opened(received)
             if isinstance(opened, Handled):
                 handled.append(opened)
+                was_split = was_split or opened.outcome.name == "split"
                 continue
             for each in opened:
                 is_alone = each.receives >= ALONE_FROM_RECEIVES and len(messages) > 1
                 (alone if is_alone else together).append(each)
-        if together and any(each.outcome.name == "split" for each in handled):
+        if together and was_split:
             # One of the others may crash the function. The bundle would come again and be split again.
             self._acknowledge(handled)
         handled += self._shown(self._handle_together(together, deadline))
@@ -143,8 +146,11 @@ class Intake:
             return self._faults.put_back_newer(received, NewerMessage(received.body))
         except PoisonError as error:
             return self._faults.bury_unreadable(received, error)
+        if isinstance(message, TriggerMessage) and received.receives > 1:
+            # Copies of the trigger carry the crashes that SQS has counted.
+            message = message._replace(crashes=message.crashes + received.receives - 1)
         if not isinstance(message, BundleMessage):
-            return [Pending(received, with_crashes(message, received))]
+            return [Pending(received, message)]
         if (whole := self._whole(received, message)) is not None:
             return whole
         wait_max_ms = EARLY_WAIT_MAX_MS + BUNDLE_SPAN_MAX_MS
@@ -190,10 +196,10 @@ class Intake:
 
     def _handle_begun(self, pending: Pending, deadline: Instant) -> list[Handled]:
         """Handle a message. Triggers of its group that go into lines go together, in one of these calls."""
-        begun = [(pending, pending.work(deadline))]
-        if pending.group is not None and _goes_into_line(begun[0][1]):
-            mates = ((each, each.work(deadline)) for each in pending.group.triggers if each is not pending)
-            begun += [(each, work) for each, work in mates if _goes_into_line(work) and each.begin()]
+        work = pending.work(deadline)
+        begun = [(pending, work)]
+        if isinstance(work, Delivery) and work.goes_into_line:
+            begun += self._mates(pending, deadline)
         handled: list[Handled] = []
         late: list[Pending] = []
         late_at = self._clock.now() + THREAD_WAIT_MAX_MS
@@ -204,6 +210,13 @@ class Intake:
                 # Each read of a job takes seconds, and these have no thread of their own.
                 late.append(each)
         return self._put_into_lines(handled) + (self._send_late(late) if late else [])
+
+    def _mates(self, pending: Pending, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
+        """The other triggers of a message's group that go into lines and that no thread has begun."""
+        for each in pending.group.triggers if pending.group is not None else ():
+            work = each.work(deadline)
+            if isinstance(work, Delivery) and work.goes_into_line and each.begin():
+                yield each, work
 
     def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
         """The same, after the lines of policies hold the triggers that wait there, in few entries."""
@@ -266,11 +279,10 @@ class Intake:
 
     def _handle_one(self, received: Received, work: Delivery | OtherMessage, deadline: Instant) -> Handled:
         message = work.message if isinstance(work, Delivery) else work
-        handled = None
         try:
-            if isinstance(message, TriggerMessage) and may_have_been_started(message):
-                handled = self._faults.given_up(received, message)
-            if handled is None:
+            if isinstance(work, Delivery):
+                handled = self._delivered(received, work)
+            else:
                 handled = Handled(received, self._handlers.handle(work, deadline))
         except NewerError:
             # Something that the message needs, for example its job's line, was written by a newer version.
@@ -281,18 +293,14 @@ class Intake:
             return handled
         return handled._replace(trigger=message.trigger, attempt=message.attempt)
 
-
-def _goes_into_line(work: Delivery | OtherMessage) -> bool:
-    return isinstance(work, Delivery) and work.goes_into_line
+    def _delivered(self, received: Received, delivery: Delivery) -> Handled:
+        if may_have_been_started(delivery.message):
+            given_up = self._faults.given_up(received, delivery.message)
+            if given_up is not None:
+                return given_up
+        return Handled(received, self._deliverer.deliver(delivery))
 
 
 def singles_of(bundle: BundleMessage, receives: int) -> list[TriggerMessage]:
     """The triggers of a bundle that was received so often, each with the crashes that this may stand for."""
     return [message._replace(crashes=message.crashes + receives - 1) for message in bundle.triggers]
-
-
-def with_crashes(message: Message, received: Received) -> Message:
-    """The message with the crashes that SQS has counted, so that copies of the message carry them."""
-    if received.receives > 1 and isinstance(message, TriggerMessage):
-        return message._replace(crashes=message.crashes + received.receives - 1)
-    return message
