@@ -13,8 +13,7 @@ from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import Message, TriggerMessage
 from sweephand.ports import Answer, always
-from sweephand.runs.delivery import Delivery
-from sweephand.runs.job_reads import UNREAD, JobRead
+from sweephand.runs.delivery import UNREAD, Delivery, JobRead
 from sweephand.runs.received import Outcome
 
 FAILED = Answer(succeeded=False, code=503, text="busy")

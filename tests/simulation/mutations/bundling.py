@@ -10,10 +10,9 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model import wire, wire_bundles
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, TriggerMessage
-from sweephand.runs.delivery import Delivery, OtherMessage
+from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
 from sweephand.runs.due_queue import Pending, ReadGroup
 from sweephand.runs.intake import Intake
-from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled, Outcome, Received
 
 

@@ -89,7 +89,7 @@ def sends_what_is_outdated() -> Iterator[None]:
 
         def may_send() -> bool:
             nonlocal latest
-            latest = attempts._fresh(latest)
+            latest = attempts._job_reads.renewed(latest)
             return latest.liveness == "alive"
 
         answer = attempts._targets.deliver(attempt._replace(may_send=may_send))

@@ -10,9 +10,9 @@ from sweephand.jobs.commit import Commits
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.liveness import revision_of
 from sweephand.model.timer import OccurrenceTimer
-from sweephand.model.trigger import HasRevision, Message, RangeMessage, TriggerMessage
+from sweephand.model.trigger import HasRevision, Message, RangeMessage
 from sweephand.runs import trigger_ranges
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.delivery import Delivery, JobReads
 from sweephand.wheel.arm import split_range
 from sweephand.wheel.due_jobs import DueJobReads
 
@@ -58,9 +58,9 @@ def files_after_commit() -> Iterator[None]:
         yield
 
 
-def _marked_once(_: JobReads, message: TriggerMessage, __: JobRead) -> TriggerMessage:
-    """The message with the mark that it has."""
-    return message
+def _marked_once(_: JobReads, delivery: Delivery) -> Delivery:
+    """The delivery with the mark that its message has."""
+    return delivery
 
 
 @mutation("The delivery function does not read filed revisions")
@@ -85,8 +85,8 @@ def owes_all_of_a_range() -> Iterator[None]:
 def owes_what_waited() -> Iterator[None]:
     mark_owed = JobReads.mark_owed
 
-    def marked(reads: JobReads, message: TriggerMessage, read: JobRead) -> TriggerMessage:
-        return message if message.is_owed else mark_owed(reads, message, read)
+    def marked(reads: JobReads, delivery: Delivery) -> Delivery:
+        return delivery if delivery.message.is_owed else mark_owed(reads, delivery)
 
     with patch.object(JobReads, "mark_owed", marked):
         yield

@@ -13,7 +13,7 @@ from sweephand.jobs.series import recounted_series
 from sweephand.model.job import Job
 from sweephand.model.liveness import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.job_reads import JobRead, liveness_of
+from sweephand.runs.delivery import JobRead, liveness_of
 from sweephand.wheel.catchup import Misfires, misfires_between
 
 

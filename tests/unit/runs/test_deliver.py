@@ -12,7 +12,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import COMMIT_WAIT_MS, UNKNOWN_DELAY_MS, UNKNOWN_GRACE_MS
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import READS_MAX
-from sweephand.runs.job_reads import JobRead
+from sweephand.runs.delivery import JobRead
 from sweephand.runs.received import Outcome
 
 

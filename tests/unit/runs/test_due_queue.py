@@ -12,6 +12,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS, JOB_READ_AGE_MAX_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.runs.delivery import UNREAD, JobRead
 from sweephand.runs.due_queue import (
     GROUP_SPAN_MS,
     READ_LEAD_MS,
@@ -20,7 +21,6 @@ from sweephand.runs.due_queue import (
     Pending,
     ReadGroup,
 )
-from sweephand.runs.job_reads import UNREAD, JobRead
 from sweephand.runs.received import Received
 
 DUE = NOON + 10_000

@@ -22,7 +22,7 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.runs.job_reads import JobRead
+from sweephand.runs.delivery import JobRead
 
 
 def test_no_line_is_read_for_a_job_whose_runs_may_overlap() -> None:

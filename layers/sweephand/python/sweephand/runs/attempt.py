@@ -11,8 +11,7 @@ from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
-from sweephand.runs.delivery import Delivery
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.delivery import Delivery, JobReads
 from sweephand.targets.registry import attempt_ms_max, stands_for_default
 
 if TYPE_CHECKING:
@@ -82,24 +81,6 @@ class AttemptMade(NamedTuple):
     answer: Answer
 
 
-class Withdrawn(NamedTuple):
-    """An attempt that was not made, because the trigger was no longer alive by the latest read of its job."""
-
-    read: JobRead
-
-
-class Postponed(NamedTuple):
-    """An attempt that could not begin, though its trigger is alive. That counts as no fault.
-
-    Its job kept changing, the delivery function has too little time left, or its permit did not let the
-    request leave.
-    """
-
-
-#: Why an attempt was not made.
-NotMade: TypeAlias = Withdrawn | Postponed
-
-
 class _Sent(NamedTuple):
     """The answer to a request, its delivery by the latest read, and whether a connection was made."""
 
@@ -128,8 +109,12 @@ class Attempts:
         self._allowed = namespaces.allowed
         self._clock = clock
 
-    def make(self, delivery: Delivery, run_token: str | None) -> AttemptMade | NotMade:
+    def make(self, delivery: Delivery, run_token: str | None) -> AttemptMade | Delivery | None:
         """Send the trigger to its job's target, by the latest definition of the job.
+
+        If the trigger is no longer alive by the latest read, nothing is sent, and the delivery by that read
+        is returned. None if the attempt could not begin, which counts as no fault: the job kept changing, the
+        function has too little time left, or the permit did not let the request leave.
 
         The permit of the delivery, if it has one, is kept while a run of its job may last. When the request
         is sent, the read of the job is at most a second old, and the request was made from that read. If the
@@ -146,13 +131,13 @@ class Attempts:
         spent_ms = 0
         was_withdrawn_before = False
         for _ in range(READS_MAX + 1):
-            latest = self._fresh(latest)
+            latest = self._job_reads.renewed(latest)
             if latest is not delivery:
                 # The read had grown too old and was repeated.
                 if latest.liveness != "alive":
-                    return Withdrawn(latest.read)
+                    return latest
                 if _needs_another_attempt(latest.job, job, run_token, permit):
-                    return Postponed()
+                    return None
                 if latest.job.version != job.version:
                     body = self._body(message, latest.job)
                 delivery, job = latest, latest.job
@@ -161,7 +146,7 @@ class Attempts:
             within_ms = attempt_ms_max(spec) - spent_ms
             was_refused = permit is not None and permit.was_refused
             if within_ms <= 0 or was_refused or not self._is_time_for(within_ms, delivery.deadline):
-                return Postponed()
+                return None
             attempt = Attempt(
                 trigger=message.trigger,
                 number=message.attempt,
@@ -183,19 +168,15 @@ class Attempts:
             elif answer.was_withdrawn or (was_withdrawn_before and not sent.was_connected):
                 # No more reads of the job: the permit was refused, and reads can take seconds. Or an earlier
                 # connection used up time. So a failure to connect in the rest of it is no failed attempt.
-                return Postponed()
+                return None
             else:
                 return AttemptMade(job, attempt.sent_at, answer)
             spent_ms += self._clock.now() - attempt.sent_at
         if was_withdrawn_before:
-            return Postponed()
+            return None
         raise StoreError(
             f"{job.key}: {READS_MAX} times no request was sent within {JOB_READ_AGE_MAX_MS} ms of the read"
         )
-
-    def _fresh(self, delivery: Delivery, at: Instant | None = None) -> Delivery:
-        """The same by a read of its job that is at most a second old, or will be at that instant."""
-        return delivery.by(self._job_reads.fresh(delivery.message.trigger.key, delivery.read, at))
 
     def is_time_for(self, job: Job, deadline: Instant) -> bool:
         """Whether the longest attempt at the job's target, and the writes after it, end before `deadline`.
@@ -229,9 +210,9 @@ class Attempts:
             was_connected = True
             if permit is not None:
                 # No read may lie between the beginning of the token's slot and the request.
-                latest = self._fresh(latest, permit.leaves_at)
+                latest = self._job_reads.renewed(latest, permit.leaves_at)
                 permit.wait()
-            latest = self._fresh(latest)
+            latest = self._job_reads.renewed(latest)
             is_owed = latest.liveness == "alive" and latest.job.version == delivery.job.version
             return is_owed and (permit is None or permit.may_leave())
 

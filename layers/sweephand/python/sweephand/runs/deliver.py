@@ -1,16 +1,20 @@
 """Delivering a trigger: through the gates, by an attempt, to the record of its run."""
 
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
+from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.ports import Clock
-from sweephand.runs.attempt import AttemptMade, Attempts, NotMade, Postponed, Withdrawn
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports import Clock, RunStore
+from sweephand.runs.attempt import AttemptMade, Attempts
 from sweephand.runs.claims import Claims, started
-from sweephand.runs.delivery import Bury, Delivery, Drop, Keep, Stop, Wait, Withdraw
+from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.gates import Gates
 from sweephand.runs.received import LineWait, Outcome, OutcomeName
@@ -47,6 +51,8 @@ class Deliverer:
         follow_up: FollowUp,
         overlap_queue: "Callable[[], OverlapQueue]",
         requeue: Requeue,
+        runs: RunStore,
+        job_reads: JobReads,
         retention: Retention,
         expiry: JobExpiry,
         clock: Clock,
@@ -57,6 +63,8 @@ class Deliverer:
         self._follow_up = follow_up
         self._overlap_queue = overlap_queue
         self._requeue = requeue
+        self._runs = runs
+        self._job_reads = job_reads
         self._retention = retention
         self._expiry = expiry
         self._clock = clock
@@ -95,10 +103,8 @@ class Deliverer:
     def _attempted(self, delivery: Delivery, run: Run) -> Outcome:
         """Make an attempt, then send what follows and record it. `run` is that of the attempt."""
         permit, message = delivery.permit, delivery.message
-        attempted: AttemptMade | NotMade
-        if run.permit is not None and permit is not None and not self._keeps(permit, run, delivery.job):
-            attempted = Postponed()
-        else:
+        attempted: AttemptMade | Delivery | None = None
+        if run.permit is None or permit is None or self._keeps(permit, run, delivery.job):
             attempted = self._attempts.make(delivery, run.token)
         if not isinstance(attempted, AttemptMade):
             return self._not_made(delivery, run, attempted)
@@ -125,24 +131,25 @@ class Deliverer:
         self._requeue.send_at(permit_check_of(run, job), job.shard)
         return permit.keep(self._clock.now() + ATTEMPT_CLAIM_MS + job.definition.max_run_time_ms)
 
-    def _not_made(self, delivery: Delivery, run: Run, attempted: NotMade) -> Outcome:
-        """Undo the claim of an attempt that was not made, and let its trigger wait or drop it."""
+    def _not_made(self, delivery: Delivery, run: Run, withdrawn: Delivery | None) -> Outcome:
+        """Undo the claim of an attempt that was not made, and let its trigger wait or drop it.
+
+        `withdrawn` is the delivery by the latest read, if the trigger is not alive by that.
+        """
         permit, message = delivery.permit, delivery.message
         if permit is not None:
             permit.free()
-        is_cancelled = False
-        if isinstance(attempted, Withdrawn):
-            stored = attempted.read.job
-            is_job_there = stored is not None and stored.uid == message.trigger.uid
-            # A trigger that waits for a commit comes again. A cancelled run would refuse it then.
-            is_cancelled = not is_job_there and not self._gates.may_be_committed(message)
+        stored = delivery.job if withdrawn is None else withdrawn.read.job
+        is_job_there = stored is not None and stored.uid == message.trigger.uid
+        # A trigger that waits for a commit comes again. A cancelled run would refuse it then.
+        is_cancelled = not is_job_there and not self._gates.may_be_committed(message)
         if run.claimed_until is not None:
             self._claims.release(run, message, is_cancelled=is_cancelled)
-        if isinstance(attempted, Withdrawn):
-            return self._stopped(self._gates.not_alive(delivery.by(attempted.read)))
+        if withdrawn is not None:
+            return self._stopped(self._gates.not_alive(withdrawn))
         if permit is not None and permit.was_refused:
-            return self._stopped(Keep())
-        return self._stopped(self._gates.postponed(self._gates.leaving(delivery)))
+            return Outcome("kept")
+        return self._stopped(self._gates.postponed(self._claims.leaving(delivery)))
 
     def _stopped(self, stop: Stop) -> Outcome:
         """Write and send what a trigger needs that does not pass a gate."""
@@ -210,3 +217,33 @@ class Deliverer:
             self._overlap_queue().advance(message.trigger)
         name: OutcomeName = "repeated" if ended is None else "failed"
         return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
+
+    def give_up(self, message: TriggerMessage, reason: str) -> Run | None:
+        """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
+
+        Returns the run as it is then; None if there is none or its job is not there. Nothing changes if
+        another invocation has claimed the run, ended it or begun a later attempt meanwhile. Without its job,
+        a failed run is recorded only for an attempt that was claimed.
+        """
+        now = self._clock.now()
+        # The store that failed so far may fail here too. The run's record must still be written.
+        job, is_read = None, False
+        with suppress(Exception):
+            job, is_read = self._job_reads.reread(message.trigger.key).job, True
+        if is_read and (job is None or job.uid != message.trigger.uid):
+            job = None
+            if self._claims.claim_ends_at(message) is None:
+                self._claims.cancel_with_job(message)
+                return None
+        run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
+        ended = self._runs.claim(run, now)
+        if ended is None:
+            ended = failed = replace(run, state="failed", ended_at=now, reason=reason)
+            if job is not None:
+                with suppress(Exception):
+                    self._follow_up.give_up(failed, job)
+            self._runs.record(failed)
+            with suppress(Exception):
+                self._expiry.ended(job)
+        self._overlap_queue().advance(message.trigger)
+        return ended

@@ -16,8 +16,7 @@ from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Message, TriggerMessage
 from sweephand.ports import Clock, JobStore
-from sweephand.runs.delivery import Delivery, OtherMessage
-from sweephand.runs.job_reads import UNREAD, JobRead
+from sweephand.runs.delivery import UNREAD, Delivery, JobRead, OtherMessage
 from sweephand.runs.received import Received
 
 #: The jobs of a group are read this long before its first trigger is due, so that no trigger waits for them.

@@ -1,29 +1,19 @@
 """What becomes of a message that Sweephand itself fails to handle: it comes again, or is given up."""
 
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sweephand.base.errors import PoisonError, StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import NEWER_MS, QUEUE_DELAY_MAX_MS
-from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of, mark_of_failure
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
-from sweephand.model.run import Run
 from sweephand.model.trigger import DeadLetter, DeadlineMessage, Message, Sendable, TriggerMessage
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, Queue, RunStore
+from sweephand.ports import Clock, Queue
 from sweephand.runs.claims import Claims
-from sweephand.runs.follow_up import FollowUp
-from sweephand.runs.job_reads import JobReads
+from sweephand.runs.deliver import Deliverer
 from sweephand.runs.received import Handled, Outcome, Received
-
-if TYPE_CHECKING:
-    # Many jobs do not limit overlap.
-    from collections.abc import Callable
-
-    from sweephand.runs.flow.overlap_queue import OverlapQueue
 
 #: After so many crashed functions a trigger becomes a dead letter. SQS would move the message only much later
 #: (template.yaml), and nothing would then record that the run is over.
@@ -40,25 +30,10 @@ class Faults:
     Nothing raises. What is not done comes again after its visibility time-out.
     """
 
-    def __init__(
-        self,
-        *,
-        runs: RunStore,
-        queue: Queue,
-        job_reads: JobReads,
-        claims: Claims,
-        follow_up: FollowUp,
-        expiry: JobExpiry,
-        overlap_queue: "Callable[[], OverlapQueue]",
-        clock: Clock,
-    ) -> None:
-        self._runs = runs
+    def __init__(self, *, queue: Queue, claims: Claims, deliverer: Deliverer, clock: Clock) -> None:
         self._queue = queue
-        self._job_reads = job_reads
         self._claims = claims
-        self._follow_up = follow_up
-        self._expiry = expiry
-        self._overlap_queue = overlap_queue
+        self._deliverer = deliverer
         self._clock = clock
 
     def given_up(self, received: Received, message: TriggerMessage) -> Handled | None:
@@ -147,7 +122,7 @@ class Faults:
         handled = self._bury(received, dead_letter, error)
         if handled.is_done and isinstance(message, TriggerMessage):
             try:
-                ended = mark_of(self._record_failure(message, reason))
+                ended = mark_of(self._deliverer.give_up(message, reason))
             except StoreError:
                 # The store that failed so far fails here too. The dead letter is then the only record, beside
                 # the progress of a batch.
@@ -161,33 +136,3 @@ class Faults:
         except Exception as worse:  # noqa: BLE001 - not buried, so the message must stay in the queue
             return Handled(received, Outcome("fault"), is_done=False, error=worse)
         return Handled(received, Outcome("buried"), error=error)
-
-    def _record_failure(self, message: TriggerMessage, reason: str) -> Run | None:
-        """Record that a run has failed because Sweephand could not handle it. The run can then be redriven.
-
-        Returns the run as it is then; None if there is none or its job is not there. Nothing changes if
-        another invocation has claimed the run, ended it or begun a later attempt meanwhile. Without its job,
-        a failed run is recorded only for an attempt that was claimed.
-        """
-        now = self._clock.now()
-        # The store that failed so far may fail here too. The run's record must still be written.
-        job, is_read = None, False
-        with suppress(Exception):
-            job, is_read = self._job_reads.reread(message.trigger.key).job, True
-        if is_read and (job is None or job.uid != message.trigger.uid):
-            job = None
-            if self._claims.claim_ends_at(message) is None:
-                self._claims.cancel_with_job(message)
-                return None
-        run = self._claims.run_of(message, now + HISTORY_RETENTION_DEFAULT_MS)
-        ended = self._runs.claim(run, now)
-        if ended is None:
-            ended = failed = replace(run, state="failed", ended_at=now, reason=reason)
-            if job is not None:
-                with suppress(Exception):
-                    self._follow_up.give_up(failed, job)
-            self._runs.record(failed)
-            with suppress(Exception):
-                self._expiry.ended(job)
-        self._overlap_queue().advance(message.trigger)
-        return ended

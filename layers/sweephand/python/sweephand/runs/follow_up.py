@@ -1,9 +1,9 @@
 """What follows an attempt: the retry, the dead letter or the notification, and then the record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
@@ -234,16 +234,12 @@ class FollowUp:
             # 410 says that this consumer is gone. A caller may have given the job another target in the
             # meantime, so only a job with this target is paused.
             target = None if job.definition.pauses_on_error else job.definition.target
-            self._pause(job, reason, target)
+            now = self._clock.now()
+            with suppress(NotFoundError, PreconditionError):
+                self._pauser().pause(
+                    job.key, reason=reason, who=SWEEPHAND, requested_at=now, uid=job.uid, target=target
+                )
         self._notify(failed, job)
-
-    def _pause(self, job: Job, reason: str, target: Mapping[str, Any] | None) -> None:
-        """Pause a job in Sweephand's own name, unless it is gone, has another target or is paused already."""
-        now = self._clock.now()
-        with suppress(NotFoundError, PreconditionError):
-            self._pauser().pause(
-                job.key, reason=reason, who=SWEEPHAND, requested_at=now, uid=job.uid, target=target
-            )
 
     def _notify(self, run: Run, job: Job) -> None:
         if notifies_of(run, job):

@@ -25,8 +25,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Clock, RunStore
 from sweephand.runs.attempt import Attempts
 from sweephand.runs.claims import Claims, may_have_been_started, started
-from sweephand.runs.delivery import Bury, Delivery, Drop, Keep, Stop, Wait, Withdraw
-from sweephand.runs.job_reads import JobReads
+from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
 from sweephand.runs.received import OutcomeName
 from sweephand.runs.requeue import Retention, commit_awaited_until
 from sweephand.runs.retry import is_too_late
@@ -83,19 +82,20 @@ class Gates:
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return Wait(delivery, message.not_before, "early")
         if delivery.goes_into_line:
-            delivery = delivery.by(self._job_reads.fresh(message.trigger.key, delivery.read))
+            delivery = self._job_reads.renewed(delivery)
         if not delivery.goes_into_line:
             while self._clock.now() < message.not_before:
                 self._clock.wait_until(message.not_before)
-            delivery = delivery.by(self._job_reads.fresh(message.trigger.key, delivery.read))
+            delivery = self._job_reads.renewed(delivery)
         return delivery
 
     def alive(self, delivery: Delivery) -> Delivery | Stop:
         """Stop a trigger that its job does not owe, or not yet, or whose job is paused."""
-        delivery = self._marked(delivery)
-        if delivery.liveness == "unknown" and self._is_just_armed(delivery.message):
+        delivery = self._job_reads.mark_owed(delivery)
+        trigger = delivery.message.trigger
+        if delivery.liveness == "unknown" and self._clock.now() - trigger.armed_at < SECOND_MS:
             self._clock.wait_until(self._clock.now() + COMMIT_WAIT_MS)
-            delivery = delivery.by(self._job_reads.reread(delivery.message.trigger.key))
+            delivery = delivery.by(self._job_reads.reread(trigger.key))
         return delivery if delivery.liveness == "alive" else self.not_alive(delivery)
 
     def valve(self, delivery: Delivery) -> Delivery | Stop:
@@ -115,7 +115,7 @@ class Gates:
             if is_over(message, stored):
                 return Drop(delivery, "repeated", stored)
         job_until = admitted.slot_at + delivery.job.definition.run_time_max_ms
-        leaving = self.leaving(delivery)
+        leaving = self._claims.leaving(delivery)
         return Wait(leaving, message.not_before, admitted.outcome, job_until=job_until)
 
     def policy(self, delivery: Delivery) -> Delivery | Stop:
@@ -127,7 +127,7 @@ class Gates:
         policy, permit = delivery.job.definition.policy, delivery.permit
         if policy == (None if permit is None else permit.key.name):
             return delivery
-        leaving, now = self.leaving(delivery), self._clock.now()
+        leaving, now = self._claims.leaving(delivery), self._clock.now()
         if policy is None:
             return Wait(leaving, now, "postponed")
         return Wait(leaving, now, "in_line", line=PolicyKey(delivery.job.key.namespace, policy))
@@ -144,7 +144,7 @@ class Gates:
             return delivery
         if admission.outcome != "wait":
             return Drop(delivery, NOT_ADMITTED[admission.outcome], self._claims.run_in_batch(message))
-        leaving = self.leaving(delivery)
+        leaving = self._claims.leaving(delivery)
         return Wait(
             leaving._replace(message=leaving.message.waiting()),
             admission.recheck_at,
@@ -190,7 +190,7 @@ class Gates:
 
     def refused(self, delivery: Delivery, stored: Run) -> Stop:
         """What a trigger does whose claim the stored run refuses."""
-        delivery = self.leaving(delivery)
+        delivery = self._claims.leaving(delivery)
         message, now = delivery.message, self._clock.now()
         if stored.state == "running" and stored.attempts < message.attempt:
             # Usually another invocation is about to record the attempt before as failed. If a callback came
@@ -207,7 +207,7 @@ class Gates:
 
     def not_alive(self, delivery: Delivery) -> Stop:
         """What a trigger does that is not alive by the read of its job."""
-        delivery = self._marked(self.leaving(delivery))
+        delivery = self._job_reads.mark_owed(self._claims.leaving(delivery))
         message, liveness = delivery.message, delivery.liveness
         if liveness == "alive":
             # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
@@ -226,17 +226,6 @@ class Gates:
     def postponed(self, delivery: Delivery) -> Wait:
         """What a trigger does whose attempt could not begin. It is not at fault, so nothing is counted."""
         return Wait(delivery, self._clock.now() + POSTPONED_MS, "postponed")
-
-    def _marked(self, delivery: Delivery) -> Delivery:
-        """The same, marked as owed or not where the job does not keep the trigger's revision."""
-        return delivery.by(delivery.read, self._job_reads.mark_owed(delivery.message, delivery.read))
-
-    def leaving(self, delivery: Delivery) -> Delivery:
-        """The same as it waits elsewhere than in its place in a line, or is dropped (Claims.leaving)."""
-        return delivery._replace(message=self._claims.leaving(delivery.message, delivery.permit))
-
-    def _is_just_armed(self, message: TriggerMessage) -> bool:
-        return self._clock.now() - message.trigger.armed_at < SECOND_MS
 
     def _held(self, delivery: Delivery, paused_at: Instant) -> Stop:
         """Let a trigger of a paused job wait, or end it if nothing of it can follow the resume.

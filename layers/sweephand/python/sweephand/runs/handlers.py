@@ -29,12 +29,11 @@ from sweephand.ports import (
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
-from sweephand.runs.delivery import OtherMessage
+from sweephand.runs.delivery import UNREAD, JobReads, OtherMessage
 from sweephand.runs.faults import Faults
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.gates import Gates
-from sweephand.runs.job_reads import UNREAD, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 
@@ -180,20 +179,13 @@ class Handlers:
             follow_up=follow_up,
             overlap_queue=overlap_queue,
             requeue=self._requeue,
+            runs=runs,
+            job_reads=self._job_reads,
             retention=retention,
             expiry=expiry,
             clock=clock,
         )
-        self.faults = Faults(
-            runs=runs,
-            queue=queue,
-            job_reads=self._job_reads,
-            claims=claims,
-            follow_up=follow_up,
-            expiry=expiry,
-            overlap_queue=overlap_queue,
-            clock=clock,
-        )
+        self.faults = Faults(queue=queue, claims=claims, deliverer=self.deliverer, clock=clock)
         self._notifier = notifier
         self._ranges = ranges
         self._deadlines = deadlines

@@ -28,11 +28,10 @@ from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import encode
 from sweephand.ports import Clock, Ids, JobStore, Queue
 from sweephand.runs.claims import may_have_been_started
-from sweephand.runs.delivery import Delivery, OtherMessage
+from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
 from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.handlers import Handlers
-from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled, Outcome, Received, finished
 
 if TYPE_CHECKING:

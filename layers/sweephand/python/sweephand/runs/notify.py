@@ -22,7 +22,7 @@ from sweephand.model.trigger import (
 from sweephand.model.wire import encode
 from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
 from sweephand.runs.attempt import NO_DEFAULT, NamespaceParts
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.notification import body_of, is_recorded
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue

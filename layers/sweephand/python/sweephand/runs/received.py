@@ -151,16 +151,11 @@ class Handled(NamedTuple):
 
 def finished(handled: Iterable[Handled]) -> list[Received]:
     """The received messages of which everything is done. They may be acknowledged."""
-    return _received(handled, are_finished=True)
+    every = list(handled)
+    left = unfinished(every)
+    return [each for each in dict.fromkeys(each.received for each in every) if each not in left]
 
 
 def unfinished(handled: Iterable[Handled]) -> list[Received]:
     """The received messages of which something is left. The queue must deliver them again."""
-    return _received(handled, are_finished=False)
-
-
-def _received(handled: Iterable[Handled], *, are_finished: bool) -> list[Received]:
-    is_finished: dict[Received, bool] = {}
-    for each in handled:
-        is_finished[each.received] = each.is_done and is_finished.get(each.received, True)
-    return [received for received, is_done in is_finished.items() if is_done is are_finished]
+    return list(dict.fromkeys(each.received for each in handled if not each.is_done))

@@ -12,7 +12,7 @@ from sweephand.model.liveness import (
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
 from sweephand.ports import Clock, Queue, RunStore, TimerStore
-from sweephand.runs.job_reads import JobRead, JobReads
+from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range

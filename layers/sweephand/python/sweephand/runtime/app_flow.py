@@ -43,11 +43,11 @@ class FlowUseCases:
     def work_intake(self) -> "WorkIntake":
         """Handles the work messages that the flow function receives."""
         from sweephand.model.policy import workers_max_of
+        from sweephand.runs.delivery import JobReads
         from sweephand.runs.flow.left_triggers import LeftTriggers
         from sweephand.runs.flow.line_delivery import LineDelivery
         from sweephand.runs.flow.line_worker import LineWorker
         from sweephand.runs.flow.work_intake import WorkIntake
-        from sweephand.runs.job_reads import JobReads
 
         ports = self._ports
 

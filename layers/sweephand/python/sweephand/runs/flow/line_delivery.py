@@ -10,9 +10,9 @@ from sweephand.model.batch_mark import Mark
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.batch_progress import BatchProgress
+from sweephand.runs.delivery import UNREAD, JobRead, JobReads
 from sweephand.runs.flow.permit import Permit
 from sweephand.runs.intake import Intake
-from sweephand.runs.job_reads import UNREAD, JobRead, JobReads
 from sweephand.runs.received import Handled, LineWait, OutcomeName
 
 
