@@ -23,8 +23,8 @@ class Way(NamedTuple):
 #: The way by which a plain trigger and one whose runs take turns and are recorded in full go through
 #: `runs`, where deliveries are decided, and through the whole package.
 _CEILINGS: Final[list[tuple[dict[str, Any], Way, Way]]] = [
-    ({}, Way(14, 58), Way(31, 118)),
-    ({"overlap": {"mode": "wait"}, "history": "full"}, Way(17, 70), Way(35, 141)),
+    ({}, Way(13, 57), Way(30, 117)),
+    ({"overlap": {"mode": "wait"}, "history": "full"}, Way(16, 69), Way(34, 140)),
 ]
 
 
