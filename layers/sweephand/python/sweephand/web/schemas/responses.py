@@ -15,6 +15,8 @@ from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 #: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 
+_Version = Annotated[str, Field(description="The version of Sweephand that the stack runs.")]
+
 
 class KeyResponse(TypedDict):
     """An API key, without its secret."""
@@ -71,6 +73,7 @@ class MeResponse(TypedDict):
         bool,
         Field(description="Whether the stack counts deliveries, by its parameter `Stats`, and so has stats."),
     ]
+    version: _Version
 
 
 class NewKeyResponse(KeyResponse):
@@ -238,6 +241,7 @@ class HealthResponse(TypedDict):
             "false. Jobs and triggers are then kept, and delivered later."
         ),
     ]
+    version: _Version
     offSince: NotRequired[
         Annotated[
             Time, Field(description="When tick first found the stack switched off. Absent while it is on.")
