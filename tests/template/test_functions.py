@@ -242,7 +242,6 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "FLOW_POLICIES",
                 "FLOW_FUNCTIONS_MAX",
                 "SHARD_COUNT",
-                "PACK_TIMERS",
                 "STATS",
                 "ALLOW_INSECURE_TARGETS",
                 "AUTH_MODE",
@@ -269,11 +268,10 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "ENABLED",
                 "MAX_TRIGGERS_PER_MINUTE",
                 "BUNDLE_SECONDS",
-                "PACK_TIMERS",
                 "METRICS",
             },
         ),
-        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS", "METRICS"}),
+        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "METRICS"}),
         *(
             (
                 function,
