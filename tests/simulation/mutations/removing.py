@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
+from tests.simulation.mutations.registry import Instead, mutation
 from tests.simulation.workload.scenario import FIRST_FOR_WEEKS
 
+from sweephand.base.instants import Instant
 from sweephand.jobs import draft
+from sweephand.runs.delivery import Delivery, Stop, Wait
 from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.gates import Gates
 from sweephand.runs.kept_data import KeptData
 from sweephand.runs.requeue import Retention
 
@@ -43,7 +46,15 @@ def keeps_no_run() -> Iterator[None]:
 
 @mutation("A held trigger is put back though its run is over", first=FIRST_FOR_WEEKS)
 def holds_what_is_over() -> Iterator[None]:
-    with patch("sweephand.runs.gates.is_over", lambda *_: False):
+    held = Gates._held
+
+    def unread(self: Gates, delivery: Delivery, paused_at: Instant) -> Stop:
+        # No call of a port lies within, so no other process sees the store that has no runs.
+        with patch.object(self, "_runs", Instead(self._runs, of=lambda _: None)):
+            found = held(self, delivery, paused_at)
+        return found._replace(keeps_place=False) if isinstance(found, Wait) else found
+
+    with patch.object(Gates, "_held", unread):
         yield
 
 
