@@ -8,6 +8,7 @@ import pytest
 from tests.unit.client.conftest import CommandLine
 
 from sweephand_client import Client
+from sweephand_client.commands.session import Session
 from sweephand_client.tasks import zones
 
 TARGET = {"type": "http", "url": "https://consumer.example/hook"}
@@ -57,7 +58,10 @@ def test_nothing_moves_if_the_stack_has_the_same_zone_data(client: Client, sweep
 
 
 @pytest.mark.usefixtures("newer")
-def test_a_due_time_that_moves_is_shown_with_both_instants(client: Client, sweephand: CommandLine) -> None:
+def test_a_due_time_that_moves_is_shown_with_both_instants(
+    client: Client, sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session, "now", lambda _: dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC))
     put(client, monthly=MONTHLY, utc={**MONTHLY, "timezone": "UTC"})
     found = sweephand.ok("zones", "--json").json
     first = found["moves"][0]
