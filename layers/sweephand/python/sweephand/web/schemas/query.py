@@ -29,6 +29,9 @@ from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
 
+#: The states of the runs that the list of a job's runs can select.
+RunFilter = Literal[State, "waiting"]
+
 _CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
 _LABEL = "Only jobs with this label, as name:value. Of several labels, a job must have all."
 _RUN_LABEL = "Only runs of jobs that have this label now, as name:value. Of several, a job must have all."
@@ -135,7 +138,7 @@ class SecretsQuery(QueryParameters):
 class RunsQuery(QueryParameters):
     """Selects the runs to list."""
 
-    state: Literal[State, "waiting"] | None = Field(
+    state: RunFilter | None = Field(
         None, description="Only runs in this state. A page may be short or empty."
     )
     limit: _Limit = PAGE_ITEMS_DEFAULT
