@@ -1,14 +1,14 @@
 """The commands about batches: `sweephand batch …`."""
 
 import datetime as dt
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
-from sweephand_client.api.answers import ListedBatch
 from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.run_answers import ListedBatchResponse
 from sweephand_client.tasks.placing import instant
 
 _EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
@@ -50,7 +50,7 @@ def show(
     if batch is not None and due is not None:
         raise InputError("Give a batch or --due, not both.")
     chosen = batch or (_newest(session, job) if due is None else _due_at(due))
-    found: dict[str, Any] = dict(session.client.jobs.batch(session.namespace, job, chosen))
+    found = session.client.jobs.batch(session.namespace, job, chosen)
     if session.output.as_json:
         session.output.json(found)
         return
@@ -59,7 +59,7 @@ def show(
     session.output.fields(found)
 
 
-def _end(batch: ListedBatch) -> tuple[str | int | None, ...]:
+def _end(batch: ListedBatchResponse) -> tuple[str | int | None, ...]:
     """How a batch had ended: its state, and how many of its runs had failed and were cancelled."""
     end = batch.get("end")
     return (None, None, None) if end is None else (end["state"], end["failed"], end["cancelled"])

@@ -2,19 +2,19 @@
 
 import datetime as dt
 import zoneinfo
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand_client import Client
 from sweephand_client.commands.session import Session
+from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks import zones
 
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
-PARIS = {"timezone": "Europe/Paris", "target": TARGET}
+PARIS: Final[JobRequest] = {"timezone": "Europe/Paris", "target": TARGET}
 #: Half past two in Paris, on each first of a month.
-MONTHLY = {"schedule": "30 2 1 * *", **PARIS}
+MONTHLY: Final[JobRequest] = {"schedule": "30 2 1 * *", **PARIS}
 
 
 class OneHourEast(dt.tzinfo):
@@ -45,7 +45,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zones, "_zone", lambda name: OneHourEast() if name == "Europe/Paris" else real(name))
 
 
-def put(client: Client, **jobs: dict[str, Any]) -> None:
+def put(client: Client, **jobs: JobRequest) -> None:
     for name, job in jobs.items():
         client.jobs.put("ns", name, job)
 

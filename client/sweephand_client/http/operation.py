@@ -1,10 +1,29 @@
-"""Decides whether a failed request is sent again, and how long the client waits before it."""
+"""What a call of the API is, and whether and when its request is sent again."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Literal
+from typing import Any, Final, Generic, Literal, NamedTuple, NotRequired, TypedDict, TypeVar
 
 from sweephand_client.http.errors import Problem
+
+Item = TypeVar("Item")
+Body = TypeVar("Body")
+Result = TypeVar("Result")
+
+#: The POST requests that may be sent again although the first one may have been carried out.
+_REPEATABLE_POSTS: Final = frozenset(
+    {
+        "pauseJob",
+        "resumeJob",
+        "pauseJobs",
+        "resumeJobs",
+        "previewOccurrences",
+        "cancelRun",
+        "rebuild",
+        "audit",
+    }
+)
 
 #: Why an attempt failed. `not-sent`: no connection was made. `unanswered`: the request left, and what it did
 #: is unknown. `refused`: the stack asked to send it later, and did nothing.
@@ -14,6 +33,44 @@ _GATEWAY: Final = (HTTPStatus.BAD_GATEWAY, HTTPStatus.SERVICE_UNAVAILABLE, HTTPS
 
 #: How the API says in a 503 that it changed nothing. Any other 503 leaves it open.
 _CHANGED_NOTHING: Final = ("othing was written", "was not written", "changed nothing")
+
+
+class Page(TypedDict, Generic[Item]):
+    """A page of a list. It has a `nextCursor` if there may be more."""
+
+    items: list[Item]
+    nextCursor: NotRequired[str]
+
+
+class Operation(NamedTuple, Generic[Body, Result]):
+    """A call of the API: its name in the OpenAPI document, and the types of its body and its answer."""
+
+    name: str
+    method: str
+    path: str
+
+    @property
+    def reads(self) -> bool:
+        """Whether the call changes nothing on the stack."""
+        return self.method == "GET" or self.name == "previewOccurrences"
+
+    @property
+    def is_about_one(self) -> bool:
+        """Whether the path names one thing, so that 404 says that this thing does not exist."""
+        return self.path.endswith("}")
+
+    def is_repeatable(self, headers: Mapping[str, str], body: Any) -> bool:
+        """Whether a second request does nothing that the first has not done.
+
+        A PUT of a job begins a new series if the job is completed by then. A revision in If-Match prevents
+        that. If-None-Match prevents it only if the job stays after its completion.
+        """
+        if self.name != "putJob":
+            return self.method != "POST" or self.name in _REPEATABLE_POSTS
+        if headers.get("if-match", "*") != "*":
+            return True
+        stays = not (isinstance(body, Mapping) and body.get("deleteAfterCompletion"))
+        return "if-none-match" in headers and stays
 
 
 @dataclass(frozen=True, slots=True)
