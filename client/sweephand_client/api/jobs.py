@@ -250,12 +250,12 @@ class Jobs(Calls):
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
     ) -> int:
         """Delete all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        path, query = {"namespace": namespace}, {"prefix": prefix, "label": label_query(labels)}
-        return _count(
-            lambda cursor: self._transport.call(
-                operations.DELETE_JOBS, path, query={**query, "cursor": cursor}
-            )
-        )
+
+        def call(cursor: str | None) -> CountResponse:
+            query = {"prefix": prefix, "label": label_query(labels), "cursor": cursor}
+            return self._transport.call(operations.DELETE_JOBS, {"namespace": namespace}, query=query)
+
+        return _count(call)
 
 
 class Runs(Calls):

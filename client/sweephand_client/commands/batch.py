@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from sweephand_client.commands.inputs import JobName
 from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
@@ -15,13 +16,11 @@ _EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
 
 app = typer.Typer(no_args_is_help=True, help="Show how far batches are.")
 
-_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
-
 
 @command(app, "list")
 def list_(
     session: Session,
-    job: _Job,
+    job: JobName,
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many batches to show.")] = 20,
 ) -> None:
@@ -38,7 +37,7 @@ def list_(
 @command(app)
 def show(
     session: Session,
-    job: _Job,
+    job: JobName,
     batch: Annotated[
         str | None,
         typer.Argument(help="The batch, as `sweephand batch list` shows it.", show_default="the newest"),

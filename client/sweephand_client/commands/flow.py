@@ -129,10 +129,11 @@ def explain(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many due times to show.")] = 10,
 ) -> None:
     """Say what a schedule means: in words, its next due times, and what clock changes do to them."""
+    dst = None if gap is None and overlap is None else cast("Dst", {"gap": gap, "overlap": overlap})
     asked: PreviewRequest = {
         "schedule": read_schedule(expression),
         "timezone": timezone,
-        "dst": cast("Dst", {"gap": gap, "overlap": overlap}),  # the API checks it
+        "dst": dst,
         "after": after,
         "limit": limit,
     }

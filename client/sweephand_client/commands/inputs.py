@@ -4,13 +4,16 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
 from sweephand_client.openapi.requests import BatchRequest, PolicyRateRequest
+
+#: The argument of each command about one job.
+JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 
 #: A number, and maybe a time. The API knows the limits of both.
 _NUMBER_AND_TIME: Final = re.compile(r"([0-9]{1,18})(?:/(.+))?")

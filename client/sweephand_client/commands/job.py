@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 
 from sweephand_client.commands.inputs import (
+    JobName,
     confirm,
     read_batch,
     read_json,
@@ -23,7 +24,6 @@ Entry = TypeVar("Entry")
 
 app = typer.Typer(no_args_is_help=True, help="Schedule, look at, pause, trigger and delete jobs.")
 
-_Name = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 _MaybeName = Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)]
 _Prefix = Annotated[str | None, typer.Option(help="All jobs whose names begin so.")]
 _Label = Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")]
@@ -33,7 +33,7 @@ _Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
 @command(app, "schedule")
 def schedule_job(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     schedule: Annotated[
         str | None, typer.Option("--schedule", "-s", help="When: '30 2 * * *', '@every 1h', ….")
@@ -92,7 +92,7 @@ def schedule_job(
 
 
 @command(app)
-def get(session: Session, name: _Name) -> None:
+def get(session: Session, name: JobName) -> None:
     """Show a job."""
     session.output.fields(session.client.jobs.get(session.namespace, name))
 
@@ -113,7 +113,7 @@ def list_jobs(
         session.namespace,
         prefix=prefix or "",
         contains=contains,
-        state=cast("JobState | None", state),
+        state=cast("JobState | None", state),  # the API checks it
         policy=policy,
         labels=read_labels(label or ()),
     )
@@ -177,7 +177,7 @@ def resume(
 ) -> None:
     """Resume a job, or all jobs that --prefix or --label select."""
     chosen = selection(prefix, label or (), name)
-    mode = cast("CatchUpMode | None", catchup)
+    mode = cast("CatchUpMode | None", catchup)  # the API checks it
     if chosen is None:
         job = session.client.jobs.resume(session.namespace, str(name), catchup=mode)
         session.output.done(_about(session, job), job)
@@ -189,7 +189,7 @@ def resume(
 @command(app)
 def trigger(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     data: Annotated[str | None, typer.Option(help="Other data, as JSON, @FILE or -.")] = None,
 ) -> None:
@@ -205,7 +205,7 @@ def trigger(
 @command(app)
 def backfill(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     since: Annotated[str, typer.Option("--from", help="The first instant (RFC 3339).")],
     until: Annotated[str, typer.Option("--to", help="The end, which is not part of the range (RFC 3339).")],
@@ -218,7 +218,7 @@ def backfill(
 @command(app, "next")
 def next_due(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     after: Annotated[str | None, typer.Option(help="Only due times after this instant (RFC 3339).")] = None,
     limit: _Limit = 10,
@@ -231,17 +231,14 @@ def next_due(
 @command(app)
 def runs(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     state: Annotated[str | None, typer.Option(help="Only runs in this state, as failed or waiting.")] = None,
     limit: _Limit = 20,
 ) -> None:
     """List the runs of a job, newest first."""
-    found = limited(
-        session,
-        session.client.runs.list(session.namespace, name, state=cast("RunFilter | None", state)),
-        limit,
-    )
+    chosen = cast("RunFilter | None", state)  # the API checks it
+    found = limited(session, session.client.runs.list(session.namespace, name, state=chosen), limit)
     rows = [
         (
             each["id"],
@@ -257,7 +254,7 @@ def runs(
 
 
 @command(app)
-def changes(session: Session, name: _Name, *, limit: _Limit = 20) -> None:
+def changes(session: Session, name: JobName, *, limit: _Limit = 20) -> None:
     """List who changed a job, newest first."""
     found = limited(session, session.client.jobs.changes(session.namespace, name), limit)
     show_changes(session, found)

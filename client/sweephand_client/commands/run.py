@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_labels, selection
+from sweephand_client.commands.inputs import JobName, read_labels, selection
 from sweephand_client.commands.job import late, limited, reason_of
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
@@ -15,7 +15,6 @@ from sweephand_client.tasks.tailing import OVER, Tail
 
 app = typer.Typer(no_args_is_help=True, help="Show, redrive and cancel runs.")
 
-_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 _Run = Annotated[str, typer.Argument(help="The run, as `sweephand job runs` shows it.", show_default=False)]
 
 
@@ -45,7 +44,7 @@ def list_(
 
 
 @command(app)
-def show(session: Session, job: _Job, run: _Run) -> None:
+def show(session: Session, job: JobName, run: _Run) -> None:
     """Show a run."""
     session.output.fields(session.client.runs.get(session.namespace, job, run))
 
@@ -72,7 +71,7 @@ def redrive(
 
 
 @command(app)
-def cancel(session: Session, job: _Job, run: _Run) -> None:
+def cancel(session: Session, job: JobName, run: _Run) -> None:
     """Cancel a run that is running or being retried."""
     done = session.client.runs.cancel(session.namespace, job, run)
     session.output.done(f"{done['id']} is {done['state']}.", done)
@@ -80,7 +79,7 @@ def cancel(session: Session, job: _Job, run: _Run) -> None:
 
 def tail(
     session: Session,
-    job: Annotated[str, typer.Argument(help="The name of the job.", show_default=False)],
+    job: JobName,
     *,
     last: Annotated[
         int, typer.Option("--last", "-l", min=0, max=100, help="First the newest runs so far.")
@@ -135,7 +134,7 @@ def _show(session: Session, run: RunResponse) -> None:
 
 def why(
     session: Session,
-    job: Annotated[str, typer.Argument(help="The name of the job.", show_default=False)],
+    job: JobName,
     *,
     at: Annotated[
         str | None, typer.Option(help="The instant (RFC 3339). By default the latest due time.")
