@@ -47,6 +47,19 @@ answers are RFC 3339 in UTC. A newer stack may answer with more fields.
 
 '''
 
+#: The names of types that have none in the document, each by a field or a parameter that takes it.
+_NAMES: Final = {
+    "JobRequest.schedule": "ScheduleFields",
+    "JobRequest.target": "Target",
+    "JobRequest.onComplete": "EndTarget",
+    "NamespaceRequest.defaultTarget": "NamespaceTarget",
+    "ResumeRequest.catchup": "CatchUpMode",
+    "KeyRequest.role": "Role",
+    "listJobs.state": "JobState",
+    "listRuns.state": "RunFilter",
+    "listNamespaceRuns.state": "FlaggedRunFilter",
+}
+
 _PLAIN: Final = {
     "string": "str",
     "integer": "int",
@@ -85,10 +98,14 @@ class _Call(NamedTuple):
 
 
 class _Types:
-    """The Python types of schemas. `definitions` are those named so far, each after those that it uses."""
+    """The Python types of schemas. `definitions` are those named so far, each after those that it uses.
 
-    def __init__(self, components: Mapping[str, Any]) -> None:
+    `places` are the schemas by whose fields and parameters _NAMES names types.
+    """
+
+    def __init__(self, components: Mapping[str, Any], places: Mapping[str, Any]) -> None:
         self._components = components
+        self._names = {_key(_unnamed(places[place])): name for place, name in _NAMES.items()}
         self.definitions: dict[str, str] = {}
 
     def of(self, schema: Mapping[str, Any]) -> str:
@@ -114,10 +131,10 @@ class _Types:
                 found = _PLAIN[plain]
             case _:
                 found = "Any"
-        name = schema.get("title", found)
+        name = self._names.get(_key(schema), found)
         if name != found:
             self.definitions[name] = f"{name} = {found}"
-        return str(name)
+        return name
 
     def _component(self, name: str) -> str:
         schema = self._components[name]
@@ -127,7 +144,7 @@ class _Types:
 
     def _object(self, schema: Mapping[str, Any]) -> str:
         if "properties" in schema:
-            return self._defined(schema["title"], schema)
+            return self._defined(self._names.get(_key(schema)) or schema["title"], schema)
         values = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
         found = dict.fromkeys(self.of(each) for each in values if isinstance(each, Mapping))
         return f"dict[str, {' | '.join(found) or 'Any'}]"
@@ -146,7 +163,7 @@ class _Types:
                 for field, kind in ((field, self.of(each)) for field, each in own.items())
             }
             parent = "TypedDict" if base is None else self._component(base)
-            self.definitions[name] = _typed_dict(name, parent, fields, schema["description"])
+            self.definitions[name] = _typed_dict(name, parent, fields, schema.get("description", ""))
         return name
 
     def _base(self, name: str, schema: Mapping[str, Any]) -> str | None:
@@ -158,6 +175,19 @@ class _Types:
             if _words(each) < words and (fields := _fields(other)) <= own
         ]
         return max(smaller)[1] if smaller else None
+
+
+def _unnamed(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What has no name in a schema: a set of values, a choice of objects, or an object."""
+    while not schema.keys() & {"enum", "discriminator", "properties"}:
+        kinds = [each for name in ("anyOf", "oneOf") for each in schema.get(name, ())]
+        schema = next(each for each in kinds if each.get("type") != "string" or "enum" in each)
+    return schema
+
+
+def _key(schema: Mapping[str, Any]) -> str:
+    """A text that two schemas share if they accept the same."""
+    return json.dumps({**schema, "description": "", "title": ""}, sort_keys=True)
 
 
 def _fields(schema: Mapping[str, Any]) -> set[str]:
@@ -175,7 +205,7 @@ def _words(name: str) -> set[str]:
 
 def _typed_dict(name: str, parent: str, fields: Mapping[str, str], description: str) -> str:
     first, stop, _ = " ".join(description.split()).partition(". ")
-    meaning = first + stop.strip()
+    meaning = first + stop.strip() or "An object with these fields."
     if "from" in fields:  # no field of a class can have this name
         entries = ", ".join(f"{field!r}: {kind}" for field, kind in fields.items())
         return f"#: {meaning}\n{name} = TypedDict({name!r}, {{{entries},}})"
@@ -186,10 +216,10 @@ def _typed_dict(name: str, parent: str, fields: Mapping[str, str], description: 
 def modules(document: Mapping[str, Any]) -> dict[str, str]:
     """The text of each module, by its name."""
     calls = list(_calls(document))
-    types = _Types(document["components"]["schemas"])
-    parameters = (each["schema"] for call in calls for each in call.described.get("parameters", ()))
+    places = dict(_places(document["components"]["schemas"], calls))
+    types = _Types(document["components"]["schemas"], places)
     roots: dict[str, list[Mapping[str, Any] | None]] = {
-        "requests": [*(each.body for each in calls), *(each for each in parameters if "title" in each)],
+        "requests": [*(each.body for each in calls), *(places[name] for name in _NAMES)],
         "job_answers": [],
         "run_answers": [],
         "stack_answers": [],
@@ -206,6 +236,16 @@ def modules(document: Mapping[str, Any]) -> dict[str, str]:
         homes |= dict.fromkeys(own, module)
     texts["operations"] = _module("operations", [_operation(each, types) for each in calls], homes)
     return texts
+
+
+def _places(components: Mapping[str, Any], calls: Iterable[_Call]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The schema of each field of an object and of each parameter of a call, by both names."""
+    for name, schema in components.items():
+        for field, each in schema["properties"].items():
+            yield f"{name}.{field}", each
+    for call in calls:
+        for each in call.described.get("parameters", ()):
+            yield f"{call.described['operationId']}.{each['name']}", each["schema"]
 
 
 def _calls(document: Mapping[str, Any]) -> Iterator[_Call]:

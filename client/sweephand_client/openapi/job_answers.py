@@ -56,10 +56,6 @@ class JobResponse(TypedDict):
     description: NotRequired[str]
 
 
-RunState = Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
-PendingState = Literal["scheduled", "enqueued", "waiting"]
-
-
 class FailureResponse(TypedDict):
     """Why an attempt failed."""
 
@@ -73,7 +69,10 @@ class RunResponse(TypedDict):
 
     id: str
     triggerId: str
-    state: RunState | PendingState
+    state: (
+        Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
+        | Literal["scheduled", "enqueued", "waiting"]
+    )
     dueAt: str
     sequence: int
     attempts: int

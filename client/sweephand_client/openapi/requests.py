@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 
 class ScheduleFields(TypedDict):
-    """Cron's fields by name."""
+    """An object with these fields."""
 
     second: NotRequired[str | int | None]
     minute: NotRequired[str | int | None]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from http import HTTPStatus
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue
@@ -11,18 +11,11 @@ from pydantic_core import core_schema
 
 from sweephand import __version__
 from sweephand.access.auth_mode import Auth
-from sweephand.jobs.read import JobState
-from sweephand.model.api_key import Role
-from sweephand.model.definition import CatchUpMode
-from sweephand.model.run import State
-from sweephand.runs.flagged_list import ListedState
-from sweephand.runs.pending import PendingState
 from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS
 from sweephand.web.schemas import formats, target_schemas
 from sweephand.web.schemas.job_requests import NamedJobRequest
-from sweephand.web.schemas.query import RunFilter
 from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 
 _REFS: Final = "#/components/schemas/{model}"
@@ -67,17 +60,6 @@ _TAGS: Final = (
     ("Access", "API keys, and the secrets that sign deliveries."),
     ("Service", "The stack itself."),
 )
-
-#: The title of each enum that has one, by its values. A generated client names the type by it.
-_TITLES: Final[Mapping[tuple[object, ...], str]] = {
-    get_args(CatchUpMode): "CatchUpMode",
-    get_args(JobState): "JobState",
-    get_args(ListedState): "FlaggedRunFilter",
-    get_args(PendingState): "PendingState",
-    get_args(Role): "Role",
-    get_args(RunFilter): "RunFilter",
-    get_args(State): "RunState",
-}
 
 _ROLES: Final[Mapping[str, str]] = {
     "read": "Needs the role `read`, `write` or `admin`.",
@@ -127,11 +109,6 @@ class _Generator(GenerateJsonSchema):
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic passes every field
         return False
-
-    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
-        found = super().literal_schema(schema)
-        title = _TITLES.get(tuple(schema["expected"]))
-        return found if title is None else {"title": title, **found}
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> JsonSchemaValue:
         found = super().default_schema(schema)

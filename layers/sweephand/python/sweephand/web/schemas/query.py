@@ -29,9 +29,6 @@ from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
 
-#: The states of the runs that the list of a job's runs can select.
-RunFilter = Literal[State, "waiting"]
-
 _CURSOR = "The nextCursor of the previous answer. Leave it out of the first call."
 _LABEL = "Only jobs with this label, as name:value. Of several labels, a job must have all."
 _RUN_LABEL = "Only runs of jobs that have this label now, as name:value. Of several, a job must have all."
@@ -138,7 +135,7 @@ class SecretsQuery(QueryParameters):
 class RunsQuery(QueryParameters):
     """Selects the runs to list."""
 
-    state: RunFilter | None = Field(
+    state: Literal[State, "waiting"] | None = Field(
         None, description="Only runs in this state. A page may be short or empty."
     )
     limit: _Limit = PAGE_ITEMS_DEFAULT

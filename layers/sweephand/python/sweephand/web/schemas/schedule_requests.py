@@ -56,8 +56,6 @@ Schedule = Annotated[
                         },
                         {
                             "type": "object",
-                            "title": "ScheduleFields",
-                            "description": "Cron's fields by name.",
                             "properties": {name: _field(meaning) for name, meaning in _FIELDS.items()},
                             "additionalProperties": False,
                             "minProperties": 1,

@@ -13,33 +13,31 @@ _REF: Final = "#/components/schemas/{name}"
 
 
 class _OneOf:
-    """Describes a field as a target of one of several types. The title names this choice.
+    """Describes a field as a target of one of several types.
 
     The document looks up the types when it is made, so it has types that were registered later.
     """
 
-    def __init__(self, title: str, types: Callable[[], Mapping[str, TargetType]]) -> None:
-        self._title = title
+    def __init__(self, types: Callable[[], Mapping[str, TargetType]]) -> None:
         self._types = types
 
     def __get_pydantic_json_schema__(self, _: Any, __: GetJsonSchemaHandler) -> JsonSchemaValue:
         """The JSON Schema that pydantic puts in place of the field's own."""
         refs = {name: _REF.format(name=each.schema_name) for name, each in self._types().items()}
         return {
-            "title": self._title,
             "oneOf": [{"$ref": ref} for ref in refs.values()],
             "discriminator": {"propertyName": "type", "mapping": refs},
         }
 
 
 #: The `target` of a job. jobs/validation.py checks its fields by the rules of its type.
-Target = Annotated[dict[str, Any], _OneOf("Target", target_types)]
+Target = Annotated[dict[str, Any], _OneOf(target_types)]
 
 #: The `onComplete` of a job. jobs/validation.py checks its fields by the rules of its type.
-EndTarget = Annotated[dict[str, Any], _OneOf("EndTarget", end_target_types)]
+EndTarget = Annotated[dict[str, Any], _OneOf(end_target_types)]
 
 #: The `defaultTarget` of a namespace. jobs/namespace_settings.py checks its fields by the rules of its type.
-NamespaceTarget = Annotated[dict[str, Any], _OneOf("NamespaceTarget", default_target_types)]
+NamespaceTarget = Annotated[dict[str, Any], _OneOf(default_target_types)]
 
 
 def components() -> dict[str, Any]:
