@@ -120,7 +120,7 @@ class _Types:
             case {"anyOf": kinds} | {"oneOf": kinds}:
                 # Beside others, {} is what the API takes only to refuse it with a sentence of its own.
                 each_once = dict.fromkeys(self.of(each) for each in kinds if each)
-                found = " | ".join(sorted(each_once, key="None".__eq__))
+                found = " | ".join(sorted(each_once, key="None".__eq__)).replace("] | Literal[", ", ")
             case {"type": [*kinds]}:
                 found = " | ".join(_PLAIN[each] for each in kinds)
             case {"type": "array"}:
@@ -193,10 +193,7 @@ def _key(schema: Mapping[str, Any]) -> str:
 def _fields(schema: Mapping[str, Any]) -> set[str]:
     """The fields of an object, each with its schema but not with what that says to people."""
     required = schema.get("required", ())
-    return {
-        json.dumps([name, name in required, {**each, "description": ""}])
-        for name, each in schema["properties"].items()
-    }
+    return {f"{name} {name in required} {_key(each)}" for name, each in schema["properties"].items()}
 
 
 def _words(name: str) -> set[str]:

@@ -69,10 +69,18 @@ class RunResponse(TypedDict):
 
     id: str
     triggerId: str
-    state: (
-        Literal["claimed", "running", "retrying", "succeeded", "failed", "skipped", "cancelled"]
-        | Literal["scheduled", "enqueued", "waiting"]
-    )
+    state: Literal[
+        "claimed",
+        "running",
+        "retrying",
+        "succeeded",
+        "failed",
+        "skipped",
+        "cancelled",
+        "scheduled",
+        "enqueued",
+        "waiting",
+    ]
     dueAt: str
     sequence: int
     attempts: int
