@@ -149,6 +149,7 @@ class MeResponse(TypedDict):
     role: Role
     expiresAt: str | None
     stats: bool
+    version: str
 
 
 class AdminChangeResponse(TypedDict):
@@ -227,4 +228,5 @@ class HealthResponse(TypedDict):
     heartbeatAt: str
     heartbeatAgeSeconds: Decimal | float
     enabled: bool
+    version: str
     offSince: NotRequired[str]
