@@ -51,8 +51,8 @@ CEILINGS: Final = {
     "client": Size(lines=4_050, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
-    # 190 lines more than before: `make client-types` takes 220, and 350 handwritten ones of the client went.
-    "infra": Size(lines=9_640, modules=112, inner_imports=1),
+    # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
+    "infra": Size(lines=9_470, modules=112, inner_imports=1),
     "tests": Size(lines=83_500, modules=815, inner_imports=1),
 }
 
