@@ -1,8 +1,8 @@
 """The functions of the template: their limits, and the events that start them."""
 
 import pytest
-from infra.capacity import quotas
-from infra.capacity.needs import SWEEPERS_MAX
+from infra.calculator import quotas
+from infra.calculator.needs import SWEEPERS_MAX
 from tests.template.deployed import Deployed
 from tests.template.stack import FUNCTIONS, Stack, told
 
