@@ -201,8 +201,7 @@ class Bill:
             byte_days += self._history_bytes * HISTORY_DAYS
         gb_months = byte_days / GB / MONTH_DAYS
         yield Line(STORAGE, prices.STORAGE, gb_months)
-        if self.template.has_recovery:
-            yield Line(STORAGE, prices.RECOVERY, gb_months)
+        yield Line(STORAGE, prices.RECOVERY, gb_months)  # both tables have it (template.yaml)
 
     def sweep_gb_s(self, case: Case, memory_mb: int) -> float:
         """GB-seconds of the sweep for a trigger. What tick takes without anything due is in the idle bill.

@@ -37,12 +37,16 @@ _ANSWERS_S: Final = (0.05, 0.2, 2.0)
 _MONTHLY: Final = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0)
 _PLOTTED: Final = (0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
 _HERDS_COUNTED: Final = (1, 3, 10, 60, 1_000)
+_HERDS_PLOTTED: Final = _HERDS_COUNTED[1:]
 
 #: The sizes of functions that are compared, and the cases by which the delivery function's is chosen. None is
 #: below 256 MB: a function holds up to 76 MB on this project's own bench, and Lambda's runtime and 32 threads
 #: need more.
 _SIZES_MB: Final = (256, 512, 1_024, pollers.CORE_MB)
 _SIZED: Final = (Case(rate=1.0), Case(rate=20.0), Case(rate=100.0), _HERD)
+
+#: The conditions of alarms that need another parameter than the topic.
+_OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
 
 #: Whose dates the page shows.
 _PARTS_MEASURED: Final = ("counts", "idle", "handling", "local", "batches")
@@ -58,8 +62,10 @@ _KINDS: Final = {
 def figures(bill: Bill) -> dict[str, Any]:
     """What stands in the braces of cost.md, and in those of the sentences on other pages."""
     measured, template = bill.measured, bill.template
-    kept, plain, idle = Case(rate=100.0, keeps_history=True), Case(rate=100.0), total(bill.idle())
-    alarms, added = _added(bill, has_alarms=True), bills.defaults(template).queues + 1
+    kept, plain = Case(rate=100.0, keeps_history=True), Case(rate=100.0)
+    idle, webhook, checks = total(bill.idle()), total(eventbridge()), chores.checks(bill)
+    alarms, queues = _added(bill, has_alarms=True), bills.defaults(template).queues
+    without_metrics = [each for each in PARTS if each != METRICS]
     return {
         "handling": measured.handling,
         "idle_ms": measured.idle.cpu_ms,
@@ -76,7 +82,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "months": _table(_months(bill)),
         "aims": _table(_aims(bill)),
         "batches": _table(_batches(bill)),
-        "idle_parts": _table(_with_total(by_part(bill.idle()).items())),
+        "idle_parts": _table(_row(part, [dollars]) for part, dollars in by_part(bill.idle()).items()),
         "idle_parameters": _table(_idle_parameters(bill)),
         "counts": _table(_counts(bill)),
         "fills": _table(_fills(bill)),
@@ -89,46 +95,35 @@ def figures(bill: Bill) -> dict[str, Any]:
         "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
         "plot_kept": _series(bill.dollars(Case(rate=rate, keeps_history=True)) for rate in _PLOTTED),
         "plot_plain": _series(bill.dollars(Case(rate=rate)) for rate in _PLOTTED),
-        "plot_eventbridge": _series([total(eventbridge())] * len(_PLOTTED)),
+        "plot_eventbridge": _series([webhook] * len(_PLOTTED)),
         "plot_scheduler": _series([total(scheduler())] * len(_PLOTTED)),
-        "herds_plotted": ", ".join(f'"{herd:,}"'.replace(",", " ") for herd in _HERDS_COUNTED[1:]),
-        "plot_herds": _series(
-            bill.dollars(Case(herd=each, keeps_history=True)) for each in _HERDS_COUNTED[1:]
-        ),
-        "plot_herds_eventbridge": _series([total(eventbridge())] * len(_HERDS_COUNTED[1:])),
-        "eventbridge": total(eventbridge()),
+        "herds_plotted": ", ".join(f'"{herd:,}"'.replace(",", " ") for herd in _HERDS_PLOTTED),
+        "plot_herds": _series(bill.dollars(Case(herd=each, keeps_history=True)) for each in _HERDS_PLOTTED),
+        "plot_herds_eventbridge": _series([webhook] * len(_HERDS_PLOTTED)),
+        "eventbridge": webhook,
         "scheduler": total(scheduler()),
         "idle": idle,
         "alarms": alarms,
         "idle_with_alarms": idle + alarms,
-        "alarms_of": {
-            each: prices.ALARMS.of(template.alarm_metrics(each))
-            for each in ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
-        },
-        "queues": [_added(bill, queues=added + each) for each in range(3)],
+        "alarms_of": {each: prices.ALARMS.of(template.alarm_metrics(each)) for each in _OTHER_ALARMS},
+        "queues": [_added(bill, queues=queues + more) for more in (1, 2, 3)],
         "snapshots": _added(bill, has_snapshots=True),
         "snapshots_a_day": _added(bill, has_snapshots=True) / MONTH_DAYS,
-        "month": month(bill, 100.0)[0],
-        "month_without_history": month(bill, 100.0)[1],
-        "month_of_eventbridge": month(bill, 100.0)[2],
+        "month": month(bill, 100.0),
         "history": bill.dollars(kept) - bill.dollars(plain),
         "cheaper_from": cheaper_from(bill),
         "cheaper_from_with_idle": cheaper_from(bill, with_idle=True),
         "cheaper_from_without_history": cheaper_from(bill, keeps_history=False),
         "cheaper_than_scheduler": _rate(cheaper_from(bill, to_webhook=False)),
-        "cheaper_than_scheduler_without_history": _rate(
-            cheaper_from(bill, keeps_history=False, to_webhook=False)
-        ),
+        "cheaper_than_scheduler_plain": _rate(cheaper_from(bill, keeps_history=False, to_webhook=False)),
         "cheaper_together": _cheaper_together(bill, PARTS),
         "cheaper_together_without_history": _cheaper_together(bill, PARTS, keeps_history=False),
-        "cheaper_together_without_metrics": _cheaper_together(
-            bill, [each for each in PARTS if each != METRICS]
-        ),
+        "cheaper_together_without_metrics": _cheaper_together(bill, without_metrics),
         "flow_units": flow_units,
         "flow_time": chores.flow_time(bill),
-        "checks": chores.checks(bill),
-        "watch_month": chores.checks(bill) * MONTH_MINUTES / MILLION,
-        "watch_month_of_hours": chores.checks(bill) * MONTH_MINUTES / 6 / MILLION,
+        "checks": checks,
+        "watch_month": checks * MONTH_MINUTES / MILLION,
+        "watch_month_of_hours": checks * MONTH_MINUTES / 6 / MILLION,
         "audit": chores.audit(bill),
         "rebuild": chores.rebuild(bill),
         "stats_hour": chores.console_hour(),
@@ -147,14 +142,6 @@ def _row(name: str, values: Iterable[float]) -> str:
 
 def _series(values: Iterable[float]) -> str:
     return ", ".join(f"{each:.2f}" for each in values)
-
-
-def _with_total(parts: Iterable[tuple[str, float]]) -> Iterator[str]:
-    whole = 0.0
-    for name, dollars in parts:
-        whole += dollars
-        yield _row(name, [dollars])
-    yield f"| **in all** | **{whole:.2f}** |"
 
 
 def _by_rate(bill: Bill) -> Iterator[str]:

@@ -83,20 +83,6 @@ class Template:
         return any("ScalingConfig" in each["Properties"] for each in self._event_sources)
 
     @property
-    def batch_max(self) -> int:
-        """Messages that an event source receives at once."""
-        [size] = {each["Properties"]["BatchSize"] for each in self._event_sources}
-        return int(size)
-
-    @property
-    def has_recovery(self) -> bool:
-        """Whether the tables keep continuous backups."""
-        return all(
-            each["Properties"]["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
-            for each in self._of_type("AWS::DynamoDB::Table")
-        )
-
-    @property
     def access_log_bytes(self) -> int:
         """The length of a line of the API's access log, with variables' names in place of their values."""
         text, values = self._resources["HttpApiStage"]["Properties"]["AccessLogSettings"]["Format"]["!Sub"]

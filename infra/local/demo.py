@@ -10,10 +10,9 @@ from typing import Any
 import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.client import Client
-from infra.local.delivery_lines import HEAD, delivery_line, line
 from infra.local.deploy import session
 from infra.local.places import Place
-from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line, line
 
 _NAMESPACE = "demo"
 # The job that the demo explains how to write.

@@ -19,9 +19,15 @@ Programs such as curl, boto3 and SAM send neither `Origin` nor `Sec-Fetch-Site`.
 runs ministack behind the guard, in one process and on one port: a proxy would leave a second port that is
 open to pages. That environment has only ministack, so this file imports nothing of Sweephand. Without `-P`,
 `import ministack` would find the file beside this one.
+
+The same process makes ministack look at its queues ten times a second. On AWS, Lambda polls a queue with long
+polls. ministack looks when a message is sent, and otherwise once a second. So a delayed message that becomes
+visible in between would be late by up to a second.
 """
 
 import re
+import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -106,9 +112,19 @@ def _headers(scope: _Scope) -> dict[str, str]:
     return found
 
 
-def _main() -> None:
-    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - only its environment has it
+def look_often(wake: threading.Event, every_s: float = 0.1) -> None:
+    """Set the event that makes ministack look at its queues, again and again."""
+    while True:
+        wake.set()
+        time.sleep(every_s)
 
+
+def _main() -> None:
+    # Only its own environment has ministack.
+    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415
+    from ministack.core.concurrency import esm_wake  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    threading.Thread(target=look_often, args=(esm_wake,), daemon=True).start()
     app.app = guarded(app.app)
     app.main()
 

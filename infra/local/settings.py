@@ -17,8 +17,7 @@ from hashlib import sha256
 from typing import Any
 
 from infra.local.deploy import invoke, outputs, session
-from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place
-from infra.local.private import write_private
+from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place, write_private
 
 
 def complete(place: Place) -> None:
@@ -53,13 +52,10 @@ def run_at_once(place: Place, queue: str, functions: int) -> None:
 
 def _event_source(place: Place, queue: str) -> Any:
     functions: Any = session().client("lambda", endpoint_url=place.endpoint_url)
-    arn_ends = f":{outputs(place)[queue].rsplit('/', 1)[1]}"
-    [mapping] = [
-        each
-        for each in functions.list_event_source_mappings()["EventSourceMappings"]
-        if each["EventSourceArn"].endswith(arn_ends)
-    ]
-    return mapping
+    name = outputs(place)[queue].rsplit("/", 1)[1]
+    sources = functions.list_event_source_mappings()["EventSourceMappings"]
+    [source] = [each for each in sources if each["EventSourceArn"].endswith(f":{name}")]
+    return source
 
 
 def admin_secret() -> str:

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 
 _READERS = 8
-_SECOND_MS = 1_000
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,12 @@ class Message:
     @property
     def due_at(self) -> int:
         """The due time of its trigger, epoch ms."""
-        return round(datetime.fromisoformat(self.names["due"]).timestamp() * _SECOND_MS)
+        return round(datetime.fromisoformat(self.names["due"]).timestamp() * 1_000)
+
+    @property
+    def lateness(self) -> str:
+        """How late it was, as a check tells it."""
+        return f"{self.sent_at - self.due_at} ms after its due time"
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Queue:
     client: Any
     url: str
 
+    @property
+    def target(self) -> dict[str, str]:
+        """The target of a job that sends to this queue."""
+        return {"type": "sqs", "queueUrl": self.url}
+
     def take(self, count: int, within_s: float) -> list[Message]:
         """At least `count` messages, removed from the queue; fewer if no more come in time.
 
@@ -42,14 +51,13 @@ class Queue:
         deadline = time.monotonic() + within_s
         taken: list[Message] = []
 
-        def read() -> None:
+        def read(_: int) -> None:
             while len(taken) < count and time.monotonic() < deadline:
                 taken.extend(self._receive())
 
         readers = min(_READERS, max(1, count // 50))
         with ThreadPoolExecutor(readers) as threads:
-            for done in [threads.submit(read) for _ in range(readers)]:
-                done.result()
+            list(threads.map(read, range(readers)))
         return taken
 
     def one(self, within_s: float = 60) -> Message:
@@ -75,14 +83,9 @@ class Queue:
             AttributeNames=["SentTimestamp", "MessageGroupId", "MessageDeduplicationId"],
         )
         found = answer.get("Messages", [])
-        if found:
-            self.client.delete_message_batch(
-                QueueUrl=self.url,
-                Entries=[
-                    {"Id": str(number), "ReceiptHandle": each["ReceiptHandle"]}
-                    for number, each in enumerate(found)
-                ],
-            )
+        handles = [{"Id": str(at), "ReceiptHandle": each["ReceiptHandle"]} for at, each in enumerate(found)]
+        if handles:
+            self.client.delete_message_batch(QueueUrl=self.url, Entries=handles)
         return [_message(each) for each in found]
 
 
@@ -97,9 +100,7 @@ class Queues:
     def make(self, purpose: str, *, is_fifo: bool = False) -> Queue:
         """The queue for one purpose. A queue that exists is used again."""
         name = f"{self.prefix}-{purpose}" + (".fifo" if is_fifo else "")
-        attributes = {"FifoQueue": "true"} if is_fifo else {}
-        url = self._client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-        return Queue(self._client, url)
+        return self._made(name, {"FifoQueue": "true"} if is_fifo else {})
 
     def of_round(self, name: str) -> "Queues":
         """Other queues for checks that run once more. urls() of these queues has them too."""
@@ -107,13 +108,14 @@ class Queues:
 
     def make_outside(self, purpose: str) -> Queue:
         """A queue whose name does not begin with sweephand-, so that no job may name it by default."""
-        return Queue(
-            self._client, self._client.create_queue(QueueName=f"{self._outside}-{purpose}")["QueueUrl"]
-        )
+        return self._made(f"{self._outside}-{purpose}", {})
 
-    def url_of_none(self, purpose: str) -> str:
-        """The URL that a queue of this purpose would have if it existed."""
-        return self.make("any").url.removesuffix("any") + purpose
+    def _made(self, name: str, attributes: Mapping[str, str]) -> Queue:
+        return self.at(self._client.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"])
+
+    def none(self, purpose: str) -> Queue:
+        """The queue of this purpose, which is not made."""
+        return self.at(self.make("any").url.removesuffix("any") + purpose)
 
     def at(self, url: str) -> Queue:
         """The queue at a URL, for example one of the stack's own."""
@@ -133,13 +135,7 @@ class Queues:
 
 
 def _message(found: Mapping[str, Any]) -> Message:
-    attributes = {
-        name: value.get("StringValue") for name, value in found.get("MessageAttributes", {}).items()
-    }
-    named = attributes.get("sweephand")
-    return Message(
-        found["Body"],
-        json.loads(named) if named else {},
-        {**attributes, **found["Attributes"]},
-        int(found["Attributes"]["SentTimestamp"]),
-    )
+    given = found.get("MessageAttributes", {})
+    attributes = {name: value.get("StringValue") for name, value in given.items()} | found["Attributes"]
+    named = json.loads(attributes.get("sweephand") or "{}")
+    return Message(found["Body"], named, attributes, int(attributes["SentTimestamp"]))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import boto3
+from infra.local import deploy
 from infra.local.client import Client
 from infra.smoke.queues import Queues
 
@@ -28,6 +29,10 @@ class Aws:
     def region(self) -> str:
         """The region of every client."""
         return str(self.session.region_name)
+
+    def invoke(self, function: str, event: Mapping[str, Any]) -> Any:
+        """What a function returns for the event. StackError with its answer if it fails."""
+        return deploy.call(self.client("lambda"), function, event)
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,19 @@ class Stage:
         """The path of a job, or of a resource below it."""
         return "/".join((f"/v1/namespaces/smoke-{self.round}{namespace}/jobs/{name}", *below))
 
-    def put(self, namespace: str, name: str, **job: Any) -> str:
+    def physical(self, logical_id: str) -> str:
+        """The physical id of a resource of the stack."""
+        answer = self.aws.client("cloudformation").describe_stack_resource(
+            StackName=self.stack, LogicalResourceId=logical_id
+        )
+        return str(answer["StackResourceDetail"]["PhysicalResourceId"])
+
+    def answered(self, path: str) -> Any | None:
+        """The body of an answer 200; None if the answer is another."""
+        answer = self.client.call("GET", path)
+        return answer.body if answer.status == 200 else None  # noqa: PLR2004 - OK
+
+    def put(self, namespace: str, name: str = "job", **job: Any) -> str:
         """Write a job and return its path."""
         path = self.path(namespace, name)
         self.client.ask("PUT", path, job)

@@ -17,7 +17,6 @@ from infra.calculator.pollers import (
     spread,
     together,
 )
-from infra.calculator.template import template
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.job import JobKey
@@ -130,7 +129,3 @@ def test_a_poller_that_looks_now_and_then_delivers_late_by_at_most_its_interval(
     at_once = poll(dues(1), 1, WORK, replace(LOCAL, looks_every_s=0)).late_p99_s
     found = poll(dues(1), 1, WORK, platform).late_p99_s
     assert at_once + looks_every_s / 4 < found < at_once + looks_every_s
-
-
-def test_the_template_lets_a_call_receive_ten_messages() -> None:
-    assert template().batch_max == 10

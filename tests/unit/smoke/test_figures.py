@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from infra.smoke.bill import table
+from infra.smoke.account import cost_table as table
 from infra.smoke.lateness import Punctuality, fill_of, judge
 from infra.smoke.outage import gaps
 from infra.smoke.queues import Message
