@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from infra.local.queue import Message, Queue
 from infra.smoke.checks import Suite, expect
-from infra.smoke.queues import Message, Queue
 from infra.smoke.stage import Stage, now_ms
 
 LATENESS = Suite()
