@@ -1,8 +1,8 @@
 """The command: writes docs/cost.md, docs/capacity.md and the prices on other pages, and measures points.
 
-python -m infra.calculator                                      # seconds
-python -m infra.calculator --check                              # fails if a page is not what it would write
-python -m infra.calculator --measure counts batches handling    # all parts unless some are named: an hour
+python -m infra.calculator                        # takes seconds
+python -m infra.calculator --check                # fails if a page is not up to date
+python -m infra.calculator --measure counts local # all parts, unless some are named, take an hour
 """
 
 import argparse

@@ -28,8 +28,9 @@ AUDIT_READS: Final = _LISTED + 1.0 + 1.0
 REBUILD_WRITES: Final = 1.0
 REBUILD_READS: Final = _LISTED + 1.0
 
-#: Units of a check that shares none of them with another. Written: the timer. Read: the page of timers and
-#: the records at one unit for each 4 KB, the job by the sweep (half a unit) and by the delivery function.
+#: Units of a check that shares none of them with another. Written: the timer. Read: the page of timers, and
+#: the records at one unit for each 4 KB. The sweep reads the job for half a unit, and the delivery function
+#: for one.
 CHECK_WRITES: Final = 1.0
 CHECK_READS: Final = 1.0 + 0.5 + 1.0 + 1.0
 

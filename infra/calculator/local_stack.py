@@ -15,7 +15,7 @@ from infra.bench.punctuality import judge
 from infra.calculator.measured import LocalPoint
 from infra.local import settings, stack
 from infra.local.client import Client
-from infra.local.deploy import session
+from infra.local.deploy import aws_client
 from infra.local.places import STACK_NAME, Place
 from infra.local.processes import cpu_s
 from infra.smoke.lateness import fill_of
@@ -157,9 +157,10 @@ def _measured(place: Place, phase: _Phase, consumer: Consumer) -> LocalPoint:
 
 def _calls(place: Place, since: Instant) -> Iterator[Call]:
     """The calls that delivered something since then."""
-    client: Any = session().client("logs", endpoint_url=place.endpoint_url)
-    pages = client.get_paginator("filter_log_events").paginate(
-        logGroupName=f"/sweephand/{STACK_NAME}/deliver", startTime=since
+    pages = (
+        aws_client(place, "logs")
+        .get_paginator("filter_log_events")
+        .paginate(logGroupName=f"/sweephand/{STACK_NAME}/deliver", startTime=since)
     )
     return calls_of(event for page in pages for event in page["events"])
 

@@ -108,7 +108,7 @@ class Pollers:
 AWS: Final = Pollers()
 AWS_FULL: Final = Pollers(shares_evenly=False)
 
-#: The local AWS: one thread looks ten times a second (infra.local.long_polling), and again as long as it
+#: The local AWS: one thread looks ten times a second (infra.local.guard), and again as long as it
 #: finds something.
 LOCAL: Final = Pollers(8, most=8, shares_evenly=False, looks_every_s=0.1)
 

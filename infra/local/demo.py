@@ -9,7 +9,7 @@ from typing import Any
 import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.client import Client
-from infra.local.deploy import session
+from infra.local.deploy import aws_client
 from infra.local.places import Place
 from infra.local.queue import Queue
 from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line, line
@@ -100,7 +100,7 @@ def _print_delivery(delivery: Delivery) -> None:
 @contextmanager
 def _queue(place: Place) -> Iterator[dict[str, str]]:
     """The target of a queue. Each of its messages is printed when it has come."""
-    sqs = session().client("sqs", endpoint_url=place.endpoint_url)
+    sqs = aws_client(place, "sqs")
     queue = Queue(sqs, sqs.create_queue(QueueName="sweephand-demo")["QueueUrl"])
     is_over = threading.Event()
 

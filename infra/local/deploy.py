@@ -24,13 +24,19 @@ def session() -> boto3.Session:
     return boto3.Session("test", "test", region_name=REGION)
 
 
+def aws_client(place: Place, service: str) -> Any:
+    """A client of a service of the local AWS. It is untyped: the types of some services are not installed."""
+    make: Any = session().client
+    return make(service, endpoint_url=place.endpoint_url)
+
+
 def deploy(place: Place, template: Path) -> None:
     """Create or update the stack. Raises StackError.
 
     The section `local` of samconfig.toml has its parameters, and those of the place replace them.
     """
     # SAM would put its managed bucket into a stack of its own, which takes seconds.
-    session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
+    aws_client(place, "s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
     words = ["deploy", "--config-env", "local", "--config-file", str(ROOT / "samconfig.toml")]
     sam([*words, "--template-file", str(template), *_overrides(place)], aws_environment(place))
 
@@ -47,15 +53,13 @@ def _overrides(place: Place) -> list[str]:
 
 def outputs(place: Place) -> dict[str, str]:
     """The outputs of the stack deployed at this place."""
-    client = session().client("cloudformation", endpoint_url=place.endpoint_url)
-    [stack] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
+    [stack] = aws_client(place, "cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def invoke(place: Place, function: str, event: Mapping[str, Any]) -> Any:
     """What a function of the stack returns for the event; `function` is its name in the stack's outputs."""
-    functions = session().client("lambda", endpoint_url=place.endpoint_url)
-    return call(functions, outputs(place)[f"{function}FunctionName"], event)
+    return call(aws_client(place, "lambda"), outputs(place)[f"{function}FunctionName"], event)
 
 
 def call(functions: Any, name: str, event: Mapping[str, Any]) -> Any:

@@ -14,7 +14,7 @@ import urllib3
 from infra.local import processes
 from infra.local.client import Client, RefusedError
 from infra.local.guard import TEXT, refusal
-from infra.local.places import PYTHON, ROOT, Place, StackError, environment, free_port
+from infra.local.places import PYTHON, ROOT, Place, StackError, environment, free_port, write_private
 from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line
 
 #: How many deliveries the inbox remembers.
@@ -135,9 +135,7 @@ def _main() -> None:
     parser.add_argument("--port", type=int, required=True, help="the port of the stack")
     place = Place(parser.parse_args().port)
     with Inbox(_secrets_of(place.stack_file), port=free_port(place.port + 1)) as inbox:
-        written = place.inbox_file.with_suffix(".new")
-        written.write_text(inbox.url("").rstrip("/"), encoding="utf-8")
-        written.rename(place.inbox_file)
+        write_private(place.inbox_file, inbox.url(""))
         threading.Event().wait()
 
 
