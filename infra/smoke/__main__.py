@@ -29,9 +29,8 @@ from infra.smoke.failing import FAILING
 from infra.smoke.gateway import GATEWAY
 from infra.smoke.lateness import LATENESS
 from infra.smoke.outage import OUTAGE
-from infra.smoke.queues import Queues
 from infra.smoke.rights import RIGHTS
-from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Stage
+from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Queues, Stage
 from infra.smoke.switches import switched
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -10,8 +10,7 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.build import sam
 from infra.local.places import LOCAL, PYTHON, ROOT
-from infra.smoke.queues import Queues
-from infra.smoke.stage import Aws
+from infra.smoke.stage import Aws, Queues
 
 #: The tag by which the bill is queried. Its value is the stack's name.
 TAG = "sweephand-smoke"

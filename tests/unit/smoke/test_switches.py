@@ -9,9 +9,8 @@ import pytest
 from infra.smoke import __main__ as command
 from infra.smoke import switches
 from infra.smoke.checks import Result
-from infra.smoke.queues import Queues
 from infra.smoke.signing import SigningClient
-from infra.smoke.stage import ON_AWS, Aws, Given, Stage
+from infra.smoke.stage import ON_AWS, Aws, Given, Queues, Stage
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/1"
 EVERYTHING = Given(KEY, "subnet-1,subnet-2", "sg-1", "https://issuer.example", "sweephand", "e.y.J")
