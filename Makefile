@@ -43,11 +43,10 @@ verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of wo
 bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
-bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bill $(if $(MEASURE),--measure)
+bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for an hour
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.calculator $(if $(MEASURE),--measure)
 
-capacity: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/capacity.md; MEASURE=1 measures again first, for half an hour
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.capacity $(if $(MEASURE),--measure)
+capacity: bill ## the same: both pages come from one calculator
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
 	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
