@@ -22,14 +22,13 @@ class NamespaceDefaults:
     A process knows a change of them within a minute. A default that is missing is looked up again at once.
     """
 
-    def __init__(self, settings: CachedSettings | None, reach: Reach) -> None:
-        """`settings` is None in a stack whose namespaces have no settings."""
+    def __init__(self, settings: CachedSettings, reach: Reach) -> None:
         self._settings = settings
         self._reach = reach
 
     def with_retry(self, namespace: str, definition: Definition) -> Definition:
         """The definition with the namespace's retry if it has none of its own."""
-        if self._settings is None or "retry" in definition.written:
+        if "retry" in definition.written:
             return definition
         retry = self._settings.defaults_of(namespace).retry
         if retry is None:
@@ -59,8 +58,6 @@ class NamespaceDefaults:
 
         What the process knows may be a minute old, so what it would refuse is looked up again.
         """
-        if self._settings is None:
-            return []
         found: list[Violation] = []
         for fresh in (False, True):
             allowed = self._settings.allowed_of(namespace, fresh=fresh)
@@ -82,8 +79,6 @@ class NamespaceDefaults:
         return None if default is None else resolved(default, spec)
 
     def _default(self, namespace: str) -> Mapping[str, Any] | None:
-        if self._settings is None:
-            return None
         target = self._settings.defaults_of(namespace).target
         return self._settings.fresh_defaults_of(namespace).target if target is None else target
 

@@ -13,10 +13,10 @@ from sweephand.base.limits import (
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
 from sweephand.flow_ports import NamespaceStore
+from sweephand.jobs.preconditions import check_time_limit
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.settings_cache import CachedSettings
-from sweephand.jobs.time_limit import check_time_limit
 from sweephand.jobs.validation import retry_violations
 from sweephand.model.admin_change import AdminChange, AdminVerb
 from sweephand.model.change import changes_between

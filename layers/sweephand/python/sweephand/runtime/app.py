@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
+    from sweephand.jobs.write_check import WriteCheck
     from sweephand.runs.attempt import Signing
     from sweephand.runs.callbacks import Callbacks
     from sweephand.runs.handlers import Handlers
@@ -121,14 +122,23 @@ class App:
             jobs=ports.jobs,
             changes=ports.changes,
             commits=self._commits,
-            policies=self.policies.policy_check,
+            check=self._write_check,
             left_policy=self.policies.left_policy,
-            defaults=self.namespaces.defaults,
-            secrets=self.secrets.check,
+            quotas=self.namespaces.quotas,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
-            quotas=self.namespaces.obeyed_quotas,
+        )
+
+    @cached_property
+    def _write_check(self) -> "WriteCheck":
+        from sweephand.jobs.write_check import WriteCheck
+
+        return WriteCheck(
+            policies=self.policies.policy_check,
+            defaults=self.namespaces.defaults,
+            secrets=self.secrets.check,
+            quotas=self.namespaces.quotas,
         )
 
     @cached_property
@@ -140,14 +150,11 @@ class App:
             jobs=self.ports.jobs,
             writer=self.writer,
             commits=self._commits,
-            policies=self.policies.policy_check,
             left_policy=self.policies.left_policy,
-            defaults=self.namespaces.defaults,
-            secrets=self.secrets.check,
+            quotas=self.namespaces.quotas,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
-            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -219,7 +226,7 @@ class App:
             payloads=ports.payloads,
             clock=ports.clock,
             ids=ports.ids,
-            quotas=self.namespaces.obeyed_quotas,
+            quotas=self.namespaces.quotas,
         )
 
     @cached_property

@@ -14,7 +14,7 @@ from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.jobs.field_bounds import DESCRIPTION
-from sweephand.jobs.time_limit import within_time_limit
+from sweephand.jobs.preconditions import within_time_limit
 from sweephand.jobs.validation import duration_violations
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.schedules import parse_duration_ms
