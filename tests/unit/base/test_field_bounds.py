@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from sweephand.base.errors import Violation
-from sweephand.base.field_bounds import NumberBounds, TextBounds
+from sweephand.base.field_bounds import NumberBounds
 
 TIMES = NumberBounds(1, 100, "How many times.")
-WHY = TextBounds(5, "Why.")
 
 
 @pytest.mark.parametrize("value", [1, 1.0, 50.5, 100])
@@ -33,19 +32,10 @@ def test_a_number_out_of_its_range_is_refused_with_the_bound_that_it_breaks(
     assert TIMES.violations("/times", value) == [Violation("/times", detail)]
 
 
-@pytest.mark.parametrize("text", ["", "x", "five5", "ÄÖÜßé", "\U0001f600" * 5])
-def test_a_text_is_measured_in_characters(text: str) -> None:
-    assert WHY.violations("/why", text) == []
-    too_long = [Violation("/why", "Must have at most 5 characters. Why.")]
-    assert WHY.violations("/why", text + "x" * 5) == ([] if not text else too_long)
-
-
 @pytest.mark.parametrize("value", [None, True, False, [0], {"a": 0}, float("nan")])
 def test_a_value_of_another_kind_is_left_to_the_shape(value: Any) -> None:
     assert TIMES.violations("/times", value) == []
-    assert WHY.violations("/why", value) == []
 
 
 def test_a_schema_states_the_same_bounds() -> None:
     assert TIMES.schema == {"minimum": 1, "maximum": 100}
-    assert WHY.schema == {"maxLength": 5}

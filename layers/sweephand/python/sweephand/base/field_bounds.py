@@ -1,4 +1,4 @@
-"""The bounds of a single field: the range of a number, or the length of a text.
+"""The bounds of a single field: the range of a number.
 
 The rooms above declare the bounds of a field once. Their rules judge values by them, and every document that
 describes the field reads the same numbers.
@@ -33,29 +33,3 @@ class NumberBounds(NamedTuple):
         if value > self.most:
             return [Violation(at, f"Must be at most {self.most}. {self.meaning}")]
         return []
-
-
-class TextBounds(NamedTuple):
-    """The most characters of a text. `meaning` explains the field, and every violation ends in it."""
-
-    most: int
-    meaning: str
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The keyword of JSON Schema that states the length."""
-        return {"maxLength": self.most}
-
-    def violations(self, at: str, value: object) -> list[Violation]:
-        """The violation of a text that is too long, at the JSON pointer `at`.
-
-        Empty for any other value. The shape of a document says which values are no texts.
-        """
-        if not isinstance(value, str) or len(value) <= self.most:
-            return []
-        return [Violation(at, f"{too_long(self.most)} {self.meaning}")]
-
-
-def too_long(most: int) -> str:
-    """The sentence about a text of more than `most` characters."""
-    return f"Must have at most {most} characters."

@@ -12,6 +12,7 @@ from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_time_limit
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
+from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import ChangeStore, Clock, Ids
 from sweephand.schedules import duration_text
@@ -159,8 +160,11 @@ class PolicyWriter:
 class _NoWork:
     """The work queue of a stack without flow policies: nobody walks lines there."""
 
-    def send(self, message: WorkMessage, delay_ms: int) -> None:
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         """Send nothing."""
+
+    def acknowledge(self, receipt: str) -> None:
+        """Acknowledge nothing."""
 
 
 class PolicyRemover(PolicyWriter):

@@ -5,15 +5,14 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.field_bounds import NumberBounds
-from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import (
     POLICY_CONCURRENT_MAX,
     POLICY_RATE_MAX,
     POLICY_RATE_PER_DAYS_MAX,
     POLICY_RATE_PER_S_MIN,
 )
+from sweephand.jobs.fields.field import Duration
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.jobs.validation import duration_violations
 from sweephand.model.policy import Rate
 from sweephand.schedules import parse_duration_ms
 
@@ -33,6 +32,7 @@ PER_MEANING: Final = (
     f"The time in which `limit` counts, {POLICY_RATE_PER_S_MIN}s at least, {POLICY_RATE_PER_DAYS_MAX}d at "
     "most."
 )
+_PER: Final = Duration("policyRatePerDaysMax", "policyRatePerSecondsMin")
 _NO_LIMIT: Final = "Give maxConcurrent, or rate, or both: a policy without either limits nothing."
 
 
@@ -44,9 +44,7 @@ def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
     found += MAX_CONCURRENT.violations("/maxConcurrent", written.get("maxConcurrent"))
     rate: Mapping[str, Any] = written.get("rate") or {}
     found += RATE_LIMIT.violations("/rate/limit", rate.get("limit"))
-    if "per" in rate:
-        found += _per_violations(rate["per"])
-    return found
+    return found + _PER.violations("/rate/per", rate.get("per"))
 
 
 def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
@@ -56,11 +54,3 @@ def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
         written.get("maxConcurrent"),
         None if rate is None else Rate(rate["limit"], parse_duration_ms(rate["per"])),
     )
-
-
-def _per_violations(text: str) -> list[Violation]:
-    at = "/rate/per"
-    found = duration_violations(at, text, may_be_zero=False, limit="policyRatePerDaysMax")
-    if not found and parse_duration_ms(text) < POLICY_RATE_PER_S_MIN * SECOND_MS:
-        found = [Violation(at, f"Give at least {POLICY_RATE_PER_S_MIN}s (policyRatePerSecondsMin).")]
-    return found

@@ -1,15 +1,7 @@
-"""The rules of a callback: the length of its reason, and the size of its result."""
-
-from typing import Final
+"""The rule of a callback: the size of its result."""
 
 from sweephand.base.errors import Violation
-from sweephand.base.field_bounds import TextBounds
-from sweephand.base.limits import REASON_LENGTH_MAX, RESULT_BYTES_MAX
-
-#: The reason of a failed attempt.
-FAILURE_REASON: Final = TextBounds(
-    REASON_LENGTH_MAX, f"Why, for people: up to {REASON_LENGTH_MAX} characters."
-)
+from sweephand.base.limits import RESULT_BYTES_MAX
 
 
 def result_violations(text: str) -> list[Violation]:

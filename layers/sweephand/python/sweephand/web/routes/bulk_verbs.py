@@ -6,7 +6,6 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.bulk import BulkResult
 from sweephand.jobs.examine import Filter
-from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
@@ -79,7 +78,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_jobs,
         accepts=Accepts(
             BulkPauseRequest,
-            filter_reader(BulkPauseRequest, "pause", {"reason": DESCRIPTION}),
+            filter_reader(BulkPauseRequest, "pause"),
             {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
         ),
         returns={200: Returns("The number of jobs that were paused", CountResponse)},

@@ -7,7 +7,7 @@ from sweephand.access.run_token import sent_run_token
 from sweephand.base.errors import ConflictError, NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
-from sweephand.runs.callback_rules import FAILURE_REASON, result_violations
+from sweephand.runs.callback_rules import result_violations
 from sweephand.runs.callbacks import Callbacks, not_cancelled
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -154,7 +154,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=fail,
         accepts=Accepts(
             FailureRequest,
-            body_reader(FailureRequest, {"reason": FAILURE_REASON}),
+            body_reader(FailureRequest),
             {"for good": {"reason": "The file to convert is not there.", "retry": False}},
             required=False,
             limit="callbackBodyBytesMax",

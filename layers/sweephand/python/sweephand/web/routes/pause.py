@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.read import view
 from sweephand.model.job import Job
 from sweephand.web.http.operation import (
@@ -69,7 +68,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_job,
         accepts=Accepts(
             PauseRequest,
-            body_reader(PauseRequest, {"reason": DESCRIPTION}),
+            body_reader(PauseRequest),
             {"for maintenance": {"reason": "The database moves tonight."}},
             required=False,
         ),

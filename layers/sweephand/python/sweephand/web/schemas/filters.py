@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import Violation
-from sweephand.base.field_bounds import TextBounds
 from sweephand.base.instants import Instant
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.schemas.filter_requests import FilterRequest
-from sweephand.web.schemas.shapes import NO_BOUNDS, check
+from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 AnyFilter = TypeVar("AnyFilter", bound=FilterRequest)
@@ -18,15 +17,12 @@ SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
 
 
 def filter_reader(
-    model: type[AnyFilter], kind: str, bounds: Mapping[str, TextBounds] = NO_BOUNDS
+    model: type[AnyFilter], kind: str
 ) -> Callable[[Mapping[str, Any], Services, Instant], ParsedBody[AnyFilter]]:
-    """Reads the filter in a body, or its violations.
-
-    `kind` is the kind of the call's cursors. `bounds` are those of the texts that the verb takes.
-    """
+    """Reads the filter in a body, or its violations. `kind` is the kind of the call's cursors."""
 
     def read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[AnyFilter]:
-        filters, violations = check(model, json_text.with_plain_numbers(document), bounds=bounds)
+        filters, violations = check(model, json_text.with_plain_numbers(document))
         if filters is not None:
             violations += _rules(filters, kind)
         return ParsedBody(filters, tuple(violations))

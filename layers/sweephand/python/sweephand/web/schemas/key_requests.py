@@ -6,10 +6,11 @@ from pydantic import Field
 
 from sweephand.base import limits
 from sweephand.base.field_bounds import NumberBounds
-from sweephand.jobs.field_bounds import DESCRIPTION
+from sweephand.jobs.fields.field import DURATION_RULE
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.api_key import Role
 from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText, bounded
-from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
+from sweephand.web.schemas.request_body import RequestBody
 
 REQUESTS_PER_MINUTE: Final = NumberBounds(
     1,
@@ -33,8 +34,8 @@ class KeyRequest(RequestBody):
         description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
         f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
     )
-    description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
-    requests_per_minute: Annotated[int, bounded("integer", REQUESTS_PER_MINUTE)] | None = Field(
+    description: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+    requests_per_minute: Annotated[int, bounded(REQUESTS_PER_MINUTE)] | None = Field(
         None, description=REQUESTS_PER_MINUTE.meaning
     )
     principal: PrincipalText | None = Field(

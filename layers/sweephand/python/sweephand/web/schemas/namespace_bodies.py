@@ -37,11 +37,11 @@ _ALLOWED_MEANING: Final = (
 class NamespaceLimitsRequest(RequestBody):
     """The limits of a namespace. Without one of them, the stack's own apply (`GET /v1/limits`)."""
 
-    triggers_per_minute: Annotated[int, bounded("integer", TRIGGERS_PER_MINUTE)] | None = Field(
+    triggers_per_minute: Annotated[int, bounded(TRIGGERS_PER_MINUTE)] | None = Field(
         None, description=TRIGGERS_PER_MINUTE.meaning
     )
-    jobs: Annotated[int, bounded("integer", JOBS)] | None = Field(None, description=JOBS.meaning)
-    payload: Annotated[int, bounded("integer", PAYLOAD)] | None = Field(None, description=PAYLOAD.meaning)
+    jobs: Annotated[int, bounded(JOBS)] | None = Field(None, description=JOBS.meaning)
+    payload: Annotated[int, bounded(PAYLOAD)] | None = Field(None, description=PAYLOAD.meaning)
 
 
 class AllowedTargetsRequest(RequestBody):

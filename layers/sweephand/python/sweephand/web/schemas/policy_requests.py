@@ -4,15 +4,16 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
+from sweephand.jobs.fields.field import DURATION_RULE
 from sweephand.jobs.policy_rules import MAX_CONCURRENT, PER_MEANING, RATE_LIMIT
 from sweephand.web.schemas.formats import DurationText, bounded
-from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
+from sweephand.web.schemas.request_body import RequestBody
 
 
 class PolicyRateRequest(RequestBody):
     """How many requests may leave within a time."""
 
-    limit: Annotated[int, bounded("integer", RATE_LIMIT)] = Field(description=RATE_LIMIT.meaning)
+    limit: Annotated[int, bounded(RATE_LIMIT)] = Field(description=RATE_LIMIT.meaning)
     per: DurationText = Field(description=f"{PER_MEANING} {DURATION_RULE}")
 
 
@@ -30,7 +31,7 @@ class PolicyRequest(RequestBody):
 
     model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
 
-    max_concurrent: Annotated[int, bounded("integer", MAX_CONCURRENT)] | None = Field(
+    max_concurrent: Annotated[int, bounded(MAX_CONCURRENT)] | None = Field(
         None, description=MAX_CONCURRENT.meaning
     )
     rate: PolicyRateRequest | None = Field(

@@ -1,7 +1,7 @@
 """Checks the shape of a body against its model.
 
 pydantic finds the errors. This module turns them into violations with sentences of its own.
-jobs/validation.py checks the rules of a job: the bounds of its fields, and the rules between them.
+jobs/validation.py checks the rules of a job.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import Violation, first_violations, pointer
-from sweephand.base.field_bounds import TextBounds
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
 
@@ -43,9 +42,8 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
-#: The defaults of `check`: no name has a sentence of its own, and no text has bounds.
+#: The default of `check`: no name has a sentence of its own.
 NO_SENTENCES: Final[Mapping[str, str]] = {}
-NO_BOUNDS: Final[Mapping[str, TextBounds]] = {}
 
 
 def check(
@@ -53,17 +51,13 @@ def check(
     document: Mapping[str, Any],
     *,
     sentences: Mapping[str, str] = NO_SENTENCES,
-    bounds: Mapping[str, TextBounds] = NO_BOUNDS,
 ) -> tuple[Model | None, list[Violation]]:
     """The model made from a body, or the violations of the body.
 
     `sentences` maps names that are not fields of the model to a sentence of their own. Any other unknown name
-    counts as a slip, and its violation suggests the most similar field. `bounds` are the bounds of texts, by
-    the name of the field.
+    counts as a slip, and its violation suggests the most similar field. The violations stand in the order in
+    which the model has their fields. Unknown fields come last.
     """
-    too_long: list[Violation] = []
-    for name, each in bounds.items():
-        too_long += each.violations(pointer(name), document.get(name))
     # pydantic would make an error for each unknown name, however many there are.
     wrong = first_violations(_unknown_fields(model, document, sentences))
     found = None
@@ -72,12 +66,10 @@ def check(
     except ValidationError as error:
         errors = error.errors(include_url=False)
         wrong += [_violation(model, each) for each in errors[: PROBLEM_ERRORS_MAX + 1]]
-    wrong += too_long
-    return (None, in_order(model, wrong)) if wrong else (found, [])
+    return (None, _in_order(model, wrong)) if wrong else (found, [])
 
 
-def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
-    """The violations in the order in which the model has their fields. Unknown fields come last."""
+def _in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
 
     def places(violation: Violation) -> list[int]:
         found: list[int] = []

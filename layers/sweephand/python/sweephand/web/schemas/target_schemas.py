@@ -12,7 +12,7 @@ from sweephand.targets.target_type import TargetType
 _REF: Final = "#/components/schemas/{name}"
 
 
-class _OneOf:
+class TargetSchema:
     """Describes a field as a target of one of several types.
 
     The document looks up the types when it is made, so it has types that were registered later.
@@ -31,13 +31,10 @@ class _OneOf:
 
 
 #: The `target` of a job. jobs/validation.py checks its fields by the rules of its type.
-Target = Annotated[dict[str, Any], _OneOf(target_types)]
-
-#: The `onComplete` of a job. jobs/validation.py checks its fields by the rules of its type.
-EndTarget = Annotated[dict[str, Any], _OneOf(end_target_types)]
+Target = Annotated[dict[str, Any], TargetSchema(target_types)]
 
 #: The `defaultTarget` of a namespace. jobs/namespace_settings.py checks its fields by the rules of its type.
-NamespaceTarget = Annotated[dict[str, Any], _OneOf(default_target_types)]
+NamespaceTarget = Annotated[dict[str, Any], TargetSchema(default_target_types)]
 
 
 def components() -> dict[str, Any]:
