@@ -71,3 +71,7 @@ class PoliciesOff(PolicyCheck):
     def block(self, namespace: str, definition: Definition) -> PolicyBlock | None:  # noqa: ARG002 - as its base
         """Every policy is off."""
         return None if definition.policy is None else "off"
+
+    def once(self) -> "PoliciesOff":
+        """The same check."""
+        return self

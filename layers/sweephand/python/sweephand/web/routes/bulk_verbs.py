@@ -15,8 +15,13 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.filter_requests import BulkPauseRequest, BulkResumeRequest, FilterRequest
-from sweephand.web.schemas.filters import SELECTION_RULE, filter_reader
+from sweephand.web.schemas.filters import (
+    SELECTION_RULE,
+    BulkPauseRequest,
+    BulkResumeRequest,
+    FilterRequest,
+    filter_reader,
+)
 from sweephand.web.schemas.query import DeleteQuery, labels_of
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.services import Services

@@ -26,8 +26,7 @@ from sweephand.web.schemas.run_responses import (
     callback_response,
     run_response,
 )
-from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_bodies import body_reader
+from sweephand.web.schemas.shapes import body_reader, check
 from sweephand.web.schemas.verb_requests import CompletionRequest, FailureRequest
 from sweephand.web.services import Services
 

@@ -35,6 +35,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
+from sweephand.web.schemas.job_requests import PreviewRequest
 from sweephand.web.schemas.query import OccurrencesQuery
 from sweephand.web.schemas.responses import (
     OccurrenceResponse,
@@ -43,7 +44,6 @@ from sweephand.web.schemas.responses import (
     SkippedResponse,
 )
 from sweephand.web.schemas.schedule_description import describe
-from sweephand.web.schemas.schedule_requests import PreviewRequest
 from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 

@@ -20,7 +20,7 @@ from sweephand.web.routes.jobs import (
     expected_revision,
 )
 from sweephand.web.schemas.job_responses import JobResponse, job_response
-from sweephand.web.schemas.verb_bodies import body_reader
+from sweephand.web.schemas.shapes import body_reader
 from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
 from sweephand.web.services import Services
 

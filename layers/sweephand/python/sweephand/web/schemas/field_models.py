@@ -1,19 +1,56 @@
-"""Makes pydantic models of the fields of a job, so that they check the shapes of bodies and describe them."""
+"""Makes pydantic models of the fields of a job, so that they check the shapes of bodies and describe them.
 
-from collections.abc import Callable, Iterable
+The OpenAPI document has the JSON Schema of every registered target type.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import Field, FiniteFloat, WithJsonSchema, create_model
+from pydantic import Field, FiniteFloat, GetJsonSchemaHandler, WithJsonSchema, create_model
 from pydantic.alias_generators import to_snake
+from pydantic.json_schema import JsonSchemaValue
 
 from sweephand.jobs.fields import field
-from sweephand.web.schemas.request_body import RequestBody
-from sweephand.web.schemas.target_schemas import TargetSchema
+from sweephand.targets.registry import default_target_types, end_target_types, target_types
+from sweephand.targets.target_type import TargetType
+from sweephand.web.schemas.shapes import RequestBody
 
 Model = TypeVar("Model", bound=RequestBody)
 
+_REF: Final = "#/components/schemas/{name}"
+
 #: The models of the objects in a job, by the name of the object.
 _MODELS: Final[dict[str, type[RequestBody]]] = {}
+
+
+class TargetSchema:
+    """Describes a field as a target of one of several types.
+
+    The document looks up the types when it is made, so it has types that were registered later.
+    """
+
+    def __init__(self, types: Callable[[], Mapping[str, TargetType]]) -> None:
+        self._types = types
+
+    def __get_pydantic_json_schema__(self, _: Any, __: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """The JSON Schema that pydantic puts in place of the field's own."""
+        refs = {name: _REF.format(name=each.schema_name) for name, each in self._types().items()}
+        return {
+            "oneOf": [{"$ref": ref} for ref in refs.values()],
+            "discriminator": {"propertyName": "type", "mapping": refs},
+        }
+
+
+#: The `target` of a job. jobs/validation.py checks its fields by the rules of its type.
+Target = Annotated[dict[str, Any], TargetSchema(target_types)]
+
+#: The `defaultTarget` of a namespace. jobs/namespace_settings.py checks its fields by the rules of its type.
+NamespaceTarget = Annotated[dict[str, Any], TargetSchema(default_target_types)]
+
+
+def components() -> dict[str, Any]:
+    """The JSON Schema of every target type, by its name among the document's components."""
+    return {each.schema_name: each.schema() for each in end_target_types().values()}
 
 
 def model_of(shape: field.Object) -> Callable[[type[Model]], type[Model]]:

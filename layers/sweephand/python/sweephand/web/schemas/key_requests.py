@@ -10,7 +10,7 @@ from sweephand.jobs.fields.field import DURATION_RULE
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.api_key import Role
 from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText, bounded
-from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.shapes import RequestBody
 
 REQUESTS_PER_MINUTE: Final = NumberBounds(
     1,

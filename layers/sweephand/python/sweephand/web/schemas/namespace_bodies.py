@@ -12,12 +12,12 @@ from sweephand.jobs.namespace_targets import HOSTS, NETWORKS
 from sweephand.model.api_key import Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.registry import with_hidden_values
+from sweephand.web.schemas.field_models import NamespaceTarget
 from sweephand.web.schemas.formats import HostText, NetworkText, bounded
 from sweephand.web.schemas.job_requests import RetryRequest
 from sweephand.web.schemas.job_responses import HIDDEN
-from sweephand.web.schemas.request_body import RequestBody
 from sweephand.web.schemas.run_responses import NextCursor, Time
-from sweephand.web.schemas.target_schemas import NamespaceTarget
+from sweephand.web.schemas.shapes import RequestBody
 
 _TARGET_MEANING: Final = (
     "The target of jobs that have none, and the base of targets of the type `default`: an object with its "

@@ -1,19 +1,33 @@
-"""Checks the shape of a body against its model.
+"""The base of all models of request bodies, and the check of a body's shape against its model.
 
 pydantic finds the errors. This module turns them into violations with sentences of its own.
 jobs/validation.py checks the rules of a job.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import Violation, first_violations, pointer
+from sweephand.base.instants import Instant
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import ParsedBody
+from sweephand.web.services import Services
+
+
+class RequestBody(BaseModel):
+    """A JSON object that refuses unknown fields. A field of null counts as left out."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
+    )
+
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -191,3 +205,15 @@ def _inner_models(model: type[BaseModel]) -> Mapping[str, type[BaseModel]]:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 found[name] = kind
     return found
+
+
+def body_reader(
+    model: type[Model],
+) -> Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Model]]:
+    """Reads a body as the model, or its violations."""
+
+    def read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Model]:
+        found, violations = check(model, json_text.with_plain_numbers(document))
+        return ParsedBody(found, tuple(violations))
+
+    return read

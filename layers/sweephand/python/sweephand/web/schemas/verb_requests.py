@@ -8,7 +8,7 @@ from sweephand.base import limits
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
 from sweephand.web.schemas.formats import DescriptionText, InstantText
-from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.shapes import RequestBody
 
 
 class PauseRequest(RequestBody):
