@@ -11,7 +11,6 @@ from sweephand.base.errors import (
     UnavailableError,
     Violation,
 )
-from sweephand.base.field_bounds import NumberBounds
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import (
     POLICY_CONCURRENT_MAX,
@@ -21,9 +20,10 @@ from sweephand.base.limits import (
 )
 from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
 from sweephand.flow_ports import PolicyStore, WorkQueue
-from sweephand.jobs.fields.field import Duration
+from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_time_limit
+from sweephand.jobs.validation import object_violations
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.trigger import NewerMessage
@@ -31,23 +31,42 @@ from sweephand.model.work_message import WorkMessage
 from sweephand.ports import ChangeStore, Clock, Ids
 from sweephand.schedules import duration_text, parse_duration_ms
 
-MAX_CONCURRENT: Final = NumberBounds(
-    1,
-    POLICY_CONCURRENT_MAX,
+MAX_CONCURRENT: Final = Field(
+    "maxConcurrent",
+    Number(1, POLICY_CONCURRENT_MAX),
     "How many requests of the policy's jobs may be open at any instant, asynchronous runs that are not over "
     f"included; a whole number from 1 to {POLICY_CONCURRENT_MAX}.",
 )
-RATE_LIMIT: Final = NumberBounds(
-    1,
-    POLICY_RATE_MAX,
+RATE_LIMIT: Final = Field(
+    "limit",
+    Number(1, POLICY_RATE_MAX),
     "How many requests of the policy's jobs may leave within any `per`; a whole number from 1 to "
     f"{POLICY_RATE_MAX}.",
+    is_required=True,
 )
 PER_MEANING: Final = (
     f"The time in which `limit` counts, {POLICY_RATE_PER_S_MIN}s at least, {POLICY_RATE_PER_DAYS_MAX}d at "
     "most."
 )
-_PER: Final = Duration("policyRatePerDaysMax", "policyRatePerSecondsMin")
+_PER: Final = Field(
+    "per",
+    Duration("policyRatePerDaysMax", "policyRatePerSecondsMin"),
+    f"{PER_MEANING} {DURATION_RULE}",
+    is_required=True,
+)
+RATE: Final = Object("PolicyRateRequest", (RATE_LIMIT, _PER))
+POLICY: Final = Object(
+    "PolicyRequest",
+    (
+        MAX_CONCURRENT,
+        Field(
+            "rate",
+            RATE,
+            "How many requests may leave within a time: an object. Requests leave evenly spaced, so "
+            "that no window of that length has more. About 95% of the rate can be used.",
+        ),
+    ),
+)
 _NO_LIMIT: Final = "Give maxConcurrent, or rate, or both: a policy without either limits nothing."
 
 #: How often a write starts over that another write has overtaken.
@@ -63,14 +82,9 @@ class PolicyLimits:
 
 
 def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with the fields of a policy, whose shapes are right; empty if they can be accepted."""
-    found: list[Violation] = []
-    if written.get("maxConcurrent") is None and written.get("rate") is None:
-        found.append(Violation("", _NO_LIMIT))
-    found += MAX_CONCURRENT.violations("/maxConcurrent", written.get("maxConcurrent"))
-    rate: Mapping[str, Any] = written.get("rate") or {}
-    found += RATE_LIMIT.violations("/rate/limit", rate.get("limit"))
-    return found + _PER.violations("/rate/per", rate.get("per"))
+    """What is wrong with the fields of a policy beside their shapes; empty if they can be accepted."""
+    is_empty = written.get("maxConcurrent") is None and written.get("rate") is None
+    return ([Violation("", _NO_LIMIT)] if is_empty else []) + object_violations(POLICY, written)
 
 
 def limits_of(written: Mapping[str, Any]) -> PolicyLimits:

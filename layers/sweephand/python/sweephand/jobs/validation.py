@@ -13,7 +13,7 @@ from sweephand.base import limits
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.instants import Instant
 from sweephand.jobs.fields.field import Duration, Field, Judged, Object, TargetOf, top_field
-from sweephand.jobs.fields.registry import FIELDS, RETRY
+from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.fields.timing import timing_violations
 from sweephand.model.definition import Payload
 from sweephand.targets.queue_url import ESCAPES
@@ -54,9 +54,9 @@ def job_violations(
     return found
 
 
-def retry_violations(retry: Mapping[str, Any], *, at: str) -> list[Violation]:
-    """What is wrong with a retry policy, whose shape is right; `at` is its JSON pointer."""
-    return _violations(RETRY.fields, retry, at, Judged(retry, retry, (), None, Reach()))
+def object_violations(shape: Object, value: Mapping[str, Any], at: str = "") -> list[Violation]:
+    """What is wrong with an object beside its shape, if it is no part of a job; `at` is its JSON pointer."""
+    return _violations(shape.fields, value, at, Judged(value, value, (), None, Reach()))
 
 
 def payload_of(text: str) -> Payload:

@@ -27,7 +27,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.key_requests import REQUESTS_PER_MINUTE, KeyRequest, KeyRotation
+from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
 from sweephand.web.schemas.query import KeysQuery
 from sweephand.web.schemas.responses import (
     KeyPage,
@@ -163,7 +163,6 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    violations += REQUESTS_PER_MINUTE.violations("/requestsPerMinute", given.get("requestsPerMinute"))
     if isinstance(principal, str) and principals.named_principal(principal) is None:
         violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))

@@ -89,9 +89,7 @@ def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> Parse
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    model, violations = check(PolicyRequest, given)
-    if model is not None:
-        violations = policy_violations(given)
+    violations = [*check(PolicyRequest, given)[1], *policy_violations(given)]
     return ParsedBody(None if violations else limits_of(given), tuple(violations))
 
 

@@ -9,13 +9,13 @@ from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
 from sweephand.targets.default import DEFAULT_TARGET
-from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
 from sweephand.web.schemas.shapes import check
+from sweephand.web.services import Services
 
 #: The fields of a job that a caller cannot write, because Sweephand sets them.
 _NOT_WRITABLE: Final = dict.fromkeys(
@@ -28,7 +28,7 @@ _KNOWN_OBJECTS: Final = tuple(each.name for each in FIELDS if isinstance(each.sh
 
 
 def read_definition(
-    document: Mapping[str, Any], *, reach: Reach, requested_at: Instant
+    document: Mapping[str, Any], services: Services, requested_at: Instant
 ) -> ParsedBody[Definition]:
     """The definition in the body of a PUT, or all its violations.
 
@@ -37,15 +37,15 @@ def read_definition(
     """
     payload = read_payload(document)
     fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
-    return validate_definition(_without_nulls(fields), payload, reach=reach, requested_at=requested_at)
+    return validate_definition(_without_nulls(fields), payload, services, requested_at)
 
 
 def validate_definition(
     written: Mapping[str, Any],
     payload: Payload | None,
-    *,
-    reach: Reach,
+    services: Services,
     requested_at: Instant,
+    *,
     asked: Collection[str] | None = None,
 ) -> ParsedBody[Definition]:
     """The definition of the fields in `written`, or all their violations.
@@ -63,7 +63,7 @@ def validate_definition(
     rules = job_violations(
         written,
         payload,
-        reach=reach,
+        reach=services.reach,
         requested_at=requested_at,
         refused=refused,
         asked=asked,

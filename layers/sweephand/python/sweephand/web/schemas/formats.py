@@ -10,7 +10,6 @@ from pydantic import Field, WithJsonSchema
 
 from sweephand.access.principals import PRINCIPAL_LENGTH_MAX, PRINCIPAL_PATTERN
 from sweephand.access.secret_rules import VALUE_PATTERN
-from sweephand.base.field_bounds import NumberBounds
 from sweephand.base.limits import NAME_LENGTH_MAX, SECRET_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
@@ -57,11 +56,4 @@ HostText = Annotated[
     str, WithJsonSchema(text_schema(r"^(?:\*\.)?[A-Za-z0-9_.:\[\]-]+$", HOST_LENGTH_MAX + 2))
 ]
 NetworkText = Annotated[str, WithJsonSchema(text_schema("^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$", 64))]
-
-
-def bounded(bounds: NumberBounds) -> WithJsonSchema:
-    """Describes a whole number with its bounds. A rule outside the model judges values by the same bounds."""
-    return WithJsonSchema({"type": "integer", **bounds.schema})
-
-
 DescriptionText = Annotated[str, Field(max_length=DESCRIPTION.length_max)]

@@ -6,20 +6,17 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.jobs.fields.field import DURATION_RULE
-from sweephand.jobs.policies import MAX_CONCURRENT, PER_MEANING, RATE_LIMIT
+from sweephand.jobs.policies import MAX_CONCURRENT, PER_MEANING, POLICY, RATE, RATE_LIMIT
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.schedules import duration_text
-from sweephand.web.schemas.formats import DurationText, bounded
+from sweephand.web.schemas.field_models import model_of
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 from sweephand.web.schemas.shapes import RequestBody
 
 
+@model_of(RATE)
 class PolicyRateRequest(RequestBody):
     """How many requests may leave within a time."""
-
-    limit: Annotated[int, bounded(RATE_LIMIT)] = Field(description=RATE_LIMIT.meaning)
-    per: DurationText = Field(description=f"{PER_MEANING} {DURATION_RULE}")
 
 
 #: A policy without any limit is none.
@@ -31,19 +28,11 @@ _HAS_A_LIMIT: dict[str, Any] = {
 }
 
 
+@model_of(POLICY)
 class PolicyRequest(RequestBody):
     """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
 
     model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
-
-    max_concurrent: Annotated[int, bounded(MAX_CONCURRENT)] | None = Field(
-        None, description=MAX_CONCURRENT.meaning
-    )
-    rate: PolicyRateRequest | None = Field(
-        None,
-        description="How many requests may leave within a time: an object. Requests leave evenly spaced, so "
-        "that no window of that length has more. About 95% of the rate can be used.",
-    )
 
 
 class PolicyRateResponse(TypedDict):
