@@ -1,4 +1,7 @@
-"""What a field of a job is, as one value: its name, its shape, its rules, and what it means."""
+"""What a field of a body is, as one value: its name, its shape, its rules, and what it means.
+
+A job has such fields, and so have a flow policy and the limits of a namespace.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -138,9 +141,9 @@ Rule: TypeAlias = Callable[[str, Any, Judged], Iterable[Violation]]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a job. `meaning` says what it means, what its bounds are, and its default.
+    """One field. `meaning` says what it means, what its bounds are, and its default.
 
-    The violations of its shape end in `meaning`, and so does its description in the OpenAPI document. `rules`
+    The OpenAPI document describes the field by `meaning`, and the violations of its shape end in it. `rules`
     judge its value, also beside other fields. They run in their order.
     """
 

@@ -1,4 +1,4 @@
-"""Makes pydantic models of the fields of a job, so that they check the shapes of bodies and describe them.
+"""Makes pydantic models of fields (jobs/fields), which check the shapes of bodies and describe them.
 
 The OpenAPI document has the JSON Schema of every registered target type.
 """
@@ -19,7 +19,7 @@ Model = TypeVar("Model", bound=RequestBody)
 
 _REF: Final = "#/components/schemas/{name}"
 
-#: The models of the objects in a job, by the name of the object.
+#: The models of objects, by the name of the object.
 _MODELS: Final[dict[str, type[RequestBody]]] = {}
 
 
