@@ -82,9 +82,8 @@ class PolicyLimits:
 
 
 def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
-    """What is wrong with the fields of a policy beside their shapes; empty if they can be accepted."""
-    is_empty = written.get("maxConcurrent") is None and written.get("rate") is None
-    return ([Violation("", _NO_LIMIT)] if is_empty else []) + object_violations(POLICY, written)
+    """What is wrong with a policy beside the shapes of its fields, none of which is null."""
+    return object_violations(POLICY, written) if written else [Violation("", _NO_LIMIT)]
 
 
 def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
