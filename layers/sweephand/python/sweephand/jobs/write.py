@@ -10,6 +10,8 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
 from sweephand.jobs.left_policy import LeftPolicy
+from sweephand.jobs.namespace_defaults import NamespaceDefaults
+from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import (
     check_revision,
     check_time_limit,
@@ -19,7 +21,7 @@ from sweephand.jobs.preconditions import (
 )
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import is_over
-from sweephand.jobs.write_check import WriteCheck
+from sweephand.jobs.write_check import SecretCheck, WriteCheck
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
@@ -49,8 +51,10 @@ class Writer:
         jobs: JobStore,
         changes: ChangeStore,
         commits: Commits,
-        check: WriteCheck,
+        policies: PolicyCheck,
         left_policy: LeftPolicy,
+        defaults: NamespaceDefaults,
+        secrets: SecretCheck,
         quotas: Quotas,
         clock: Clock,
         ids: Ids,
@@ -59,7 +63,7 @@ class Writer:
         self._jobs = jobs
         self._changes = changes
         self._commits = commits
-        self._check = check
+        self._check = WriteCheck(policies=policies, defaults=defaults, secrets=secrets, quotas=quotas)
         self._left_policy = left_policy
         self._quotas = quotas
         self._clock = clock

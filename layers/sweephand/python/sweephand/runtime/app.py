@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sweephand.jobs.read import Reader
     from sweephand.jobs.resume import Resumer
     from sweephand.jobs.write import Writer
-    from sweephand.jobs.write_check import WriteCheck
     from sweephand.runs.attempt import Signing
     from sweephand.runs.callbacks import Callbacks
     from sweephand.runs.handlers import Handlers
@@ -122,23 +121,14 @@ class App:
             jobs=ports.jobs,
             changes=ports.changes,
             commits=self._commits,
-            check=self._write_check,
+            policies=self.policies.policy_check,
             left_policy=self.policies.left_policy,
+            defaults=self.namespaces.defaults,
+            secrets=self.secrets.check,
             quotas=self.namespaces.quotas,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
-        )
-
-    @cached_property
-    def _write_check(self) -> "WriteCheck":
-        from sweephand.jobs.write_check import WriteCheck
-
-        return WriteCheck(
-            policies=self.policies.policy_check,
-            defaults=self.namespaces.defaults,
-            secrets=self.secrets.check,
-            quotas=self.namespaces.quotas,
         )
 
     @cached_property
