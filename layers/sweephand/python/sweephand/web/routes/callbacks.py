@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.base.errors import ConflictError, NotFoundError
+from sweephand.base.errors import ConflictError, NotFoundError, Violation
 from sweephand.base.instants import Instant
+from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
-from sweephand.runs.callback_rules import result_violations
 from sweephand.runs.callbacks import Callbacks, not_cancelled
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -99,7 +99,16 @@ def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> P
     if violations or "result" not in document:
         return ParsedBody(None, tuple(violations))
     text = json_text.write(document["result"])
-    return ParsedBody(text, tuple(result_violations(text)))
+    return ParsedBody(text, tuple(_result_violations(text)))
+
+
+def _result_violations(text: str) -> list[Violation]:
+    """The violation of a result that is too large, as compact JSON; empty if it can be kept."""
+    size = len(text.encode())
+    if size <= RESULT_BYTES_MAX:
+        return []
+    most = f"Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
+    return [Violation("/result", f"Has {size} bytes as compact JSON. {most}")]
 
 
 _TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token
