@@ -99,7 +99,7 @@ class Ways(NamedTuple):
     client: Client
     numbers: Iterator[int]
 
-    def written(self, job: Mapping[str, Any]) -> dict[str, list[list[tuple[str, str]]]]:
+    def written(self, job: Any) -> dict[str, list[list[tuple[str, str]]]]:
         """The violations of a job for each way in which it is written. A job that is accepted has none."""
         put, patched, *names = [f"job-{next(self.numbers)}" for _ in range(6)]
         assert self.api.put(patched, {}).status == 201
