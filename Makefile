@@ -41,7 +41,7 @@ verify: $(TESTS) ## the long proofs: SEEDS=20000 of each kind of world, FLOW_SEE
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py
 	@$(MAKE) --no-print-directory upgrade
 
-bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
+bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import accumulate, pairwise
-from typing import Final, NamedTuple
+from itertools import accumulate
+from typing import Final
 
 from infra.bench.consumer import Arrival, Open
 from infra.bench.punctuality import percentile
@@ -35,31 +35,19 @@ class Plan:
         return [self.due_at + index * self.window_ms // self.events for index in range(self.events)]
 
 
-class Use(NamedTuple):
-    """The mean share of a limit that was in use while work waited, and for how long work waited.
-
-    The share is None if no work waited.
-    """
-
-    mean: float | None
-    seconds: float
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """What became of a batch. Times are in ms.
 
-    `gap_ms` is the longest time without an event, between the first one that was due and the last that came.
     `p50_ms` and `p99_ms` are distances from plan. No event can come before it is due, so it comes later by so
-    much. `took_ms` is from the first due time to the last event.
+    much. `took_ms` is from the first due time to the last event. `use` is None if no work waited.
     """
 
     lost: int
     twice: int
     early: int
     most_open: int
-    use: Use | None
-    gap_ms: int
+    use: float | None
     p50_ms: int
     p99_ms: int
     took_ms: int
@@ -72,7 +60,7 @@ def judge(plan: Plan, arrivals: Sequence[Arrival], opened: Sequence[Open]) -> Fi
     for arrival, was_open in zip(arrivals, opened, strict=True):
         first.setdefault(arrival.index, (arrival, was_open))
     late_ms = sorted(each.arrived_at - planned_at[index] for index, (each, _) in first.items())
-    came_at = [plan.due_at, *sorted(each.arrived_at for each, _ in first.values())]
+    last_at = max((each.arrived_at for each, _ in first.values()), default=plan.due_at)
     begun_ns = [each.from_ns for _, each in first.values()]
     due_ns = [each * _MS_NS for each in planned_at]
     return Figures(
@@ -81,10 +69,9 @@ def judge(plan: Plan, arrivals: Sequence[Arrival], opened: Sequence[Open]) -> Fi
         early=sum(each < 0 for each in late_ms),
         most_open=most_open(opened),
         use=None if plan.limit is None else use(plan.limit, due_ns, begun_ns, opened),
-        gap_ms=max((after - before for before, after in pairwise(came_at)), default=0),
         p50_ms=percentile(late_ms, 50),
         p99_ms=percentile(late_ms, 99),
-        took_ms=came_at[-1] - plan.due_at,
+        took_ms=last_at - plan.due_at,
     )
 
 
@@ -93,8 +80,10 @@ def most_open(opened: Sequence[Open]) -> int:
     return max(accumulate(change for _, change in _changes(opened)), default=0)
 
 
-def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequence[Open]) -> Use:
-    """How much of a limit was in use while at least two events for each permit were due and had not come.
+def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequence[Open]) -> float | None:
+    """The mean share of a limit that was in use while work waited; None if none did.
+
+    Work waits while at least two events for each permit are due and have not come.
 
     `due_ns` is when each event was due, and `begun_ns` when each of those began that came, in epoch ns.
     """
@@ -111,7 +100,7 @@ def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequ
         waiting += waits_more
         is_open += opens_more
         before_at = at
-    return Use(used_ns / waited_ns / limit if waited_ns else None, waited_ns / 1e9)
+    return used_ns / waited_ns / limit if waited_ns else None
 
 
 def _changes(opened: Sequence[Open]) -> Iterator[tuple[int, int]]:

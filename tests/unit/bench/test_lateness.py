@@ -1,7 +1,7 @@
 """The lateness benchmark attributes each trigger to the tick that reached it."""
 
 from infra.bench.consumer import Arrival
-from infra.bench.phases import PHASES_MS, Tick, by_phase, reaching
+from infra.bench.lateness import PHASES_MS, Tick, by_phase, reaching
 
 from sweephand.base.instants import MINUTE_MS
 
