@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from infra.bench.certificate import server_context
@@ -73,12 +72,13 @@ class Consumer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        listening = self._loop.create_server(
+            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
+        )
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -107,12 +107,6 @@ class Consumer:
         """The size of each request so far, head and body."""
         heads = [each.head for each in self._came[:]]
         return [len(head) + len(b"\r\n\r\n") + _length(head) for head in heads]
-
-    async def _listen(self) -> asyncio.Server:
-        loop = asyncio.get_running_loop()
-        return await loop.create_server(
-            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
-        )
 
     async def _close(self) -> None:
         assert self._server is not None, "it has been entered"

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from infra import dynamodb_local
-from infra.bench.meter import UNBOUNDED, Bounds, Usage, cells, less
+from infra.bench.meter import Usage, less
 from infra.bench.report import Cell, Report
+from infra.bench.units import UNBOUNDED, Bounds, cells
 from infra.bench.wheelhouse import SHARDS, Wheelhouse
 
 #: Ticks until the directly armed triggers are delivered, so that every further trigger comes from the wheel.

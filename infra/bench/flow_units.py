@@ -17,9 +17,10 @@ from typing import Any, Final, TypeVar
 
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
-from infra.bench.meter import Usage, cells
+from infra.bench.meter import Usage
 from infra.bench.report import Cell, Figure, Report
 from infra.bench.sqs import CountedSqs
+from infra.bench.units import cells
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339

@@ -16,11 +16,11 @@ from unittest.mock import patch
 import boto3
 from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.instant_dynamodb import InstantDynamoDB
-from infra.bench.jobs import stored_job
+from infra.bench.jobs import named, put
 
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.ports import JobStore
+from sweephand.runtime.app import App
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -55,13 +55,9 @@ class Function:
         self._sequence = 0
         with self._answering(has_boto3=has_boto3):
             self._handler = handler("deliver")
-            store: JobStore = importlib.import_module("sweephand.runtime.aws_ports").app().ports.jobs
-            self._jobs = [
-                stored_job(f"job-{number:03d}", 0, schedule="@every 1m", url=url, history=history)
-                for number in range(_JOBS)
-            ]
-            for job in self._jobs:
-                assert store.put(job, None), "every write is granted"
+            job = {"schedule": "@every 1m", "history": history, "target": {"type": "http", "url": url}}
+            app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
+            self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
         self.handle(event(self.batch()))
 
     def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:

@@ -1,42 +1,33 @@
-"""Jobs as the stack stores them, for benches that do not create them by the API."""
+"""Jobs that a bench writes by the use cases of the API, without a call of the API."""
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
+from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand.jobs.bulk_write import BulkWriter, JobToWrite
+from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision
-from sweephand.schedules import Series
-
-#: A consumer that nobody calls.
-URL: Final = "https://hooks.example.com/tenants/4711/jobs"
+from sweephand.model.job import Job, JobKey
 
 #: A little data, as most jobs have.
 DATA: Final = '{"tenant":4711,"task":"refresh"}'
 
+#: A consumer that nobody calls.
+_URL: Final = "https://hooks.example.com/tenants/4711/jobs"
 
-def stored_job(
-    name: str,
-    start_at: Instant,
-    *,
-    schedule: str | None = None,
-    due_at: Instant | None = None,
-    url: str = URL,
-    **fields: Any,
-) -> Job:
-    """A job of the namespace `bench` that was written at `start_at`. `name` has up to 16 characters."""
-    token = f"{name:0>16}"
-    given = fields if schedule is None else {"schedule": schedule, **fields}
-    return Job(
-        key=JobKey("bench", name),
-        uid=token,
-        version=token,
-        current=Revision(f"1-{token}", since=start_at - 1),
-        cut=start_at,
-        earlier=(),
-        shard=0,
-        definition=Definition({**given, "target": {"type": "http", "url": url}}, Payload.of(DATA)),
-        series=Series(schedule, "UTC", start_at=start_at, due_at=due_at),
-        created_at=start_at,
-        updated_at=start_at,
-        owner="bench",
-    )
+
+def named(jobs: Iterable[Mapping[str, Any]]) -> Iterator[JobToWrite]:
+    """The jobs with names, and with that consumer unless they have another."""
+    for number, job in enumerate(jobs):
+        written = {"target": {"type": "http", "url": _URL}, **job}
+        yield JobToWrite(JobKey("bench", f"job-{number:06d}"), Definition(written, Payload.of(DATA)))
+
+
+def put(writer: BulkWriter, jobs: Sequence[JobToWrite], now: Instant) -> Iterator[Job]:
+    """Write jobs by bulk calls, and return them as they are stored. None may be refused."""
+    for start in range(0, len(jobs), JOBS_PER_BULK_MAX):
+        some = jobs[start : start + JOBS_PER_BULK_MAX]
+        for result in writer.put(some, caller="bench", requested_at=now):
+            assert isinstance(result, WriteResult), result
+            yield result.job

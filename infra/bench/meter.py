@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from infra.bench import prices
-from infra.bench.report import Cell, Figure
-
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -39,45 +36,6 @@ def less(usage: Usage, other: Usage, times: float) -> Usage:
         sqs=usage.sqs - times * other.sqs,
         invocations=usage.invocations - times * other.invocations,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one trigger may use at most; None where the design has no bound."""
-
-    writes: float | None = None
-    reads: float | None = None
-    sqs: float | None = None
-
-
-#: The design says nothing.
-UNBOUNDED: Final = Bounds()
-
-
-def cells(usage: Usage, count: int, bounds: Bounds = UNBOUNDED) -> Mapping[str, Cell]:
-    """The cells of a report: what each of `count` triggers used, and dollars for a million of them.
-
-    The dollars are without the functions' time.
-    """
-    dollars = (
-        prices.WRITES.of(usage.writes)
-        + prices.READS.of(usage.reads)
-        + prices.SQS_REQUESTS.of(usage.sqs)
-        + prices.INVOCATIONS.of(usage.invocations)
-    )
-    each = (usage.writes, bounds.writes), (usage.reads, bounds.reads), (usage.sqs, bounds.sqs)
-    writes, reads, sqs = (
-        # The design's bounds have two digits.
-        Figure(used / count, 3 if most is None else 2, most)
-        for used, most in each
-    )
-    return {
-        "WRU": writes,
-        "RRU": reads,
-        "SQS": sqs,
-        "Lambda calls": Figure(usage.invocations / count, 3),
-        "$ per million": Figure(dollars * 1_000_000 / count),
-    }
 
 
 class Meter:

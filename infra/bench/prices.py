@@ -1,4 +1,4 @@
-"""AWS's list prices for us-east-1, each with its source.
+"""AWS's list prices for us-east-1, each with its source, and what a million triggers cost at them.
 
 `quoted` names the page that was compared with the price on CHECKED, and the page's own date. None stands for
 a price that could not be compared that day. It is as in AWS's price list when the design was written, in
@@ -6,6 +6,8 @@ a price that could not be compared that day. It is as in AWS's price list when t
 """
 
 from typing import Final, NamedTuple
+
+from infra.bench.meter import Usage
 
 #: When the prices were compared with pages that quote AWS's price list.
 CHECKED: Final = "2026-11-22"
@@ -150,3 +152,14 @@ ALL: Final = (
     EVENTS,
     API_DESTINATIONS,
 )
+
+
+def requests_per_million(usage: Usage, triggers: int) -> float:
+    """Dollars for the units and requests of a million triggers. The functions' time is not included."""
+    total = (
+        WRITES.of(usage.writes)
+        + READS.of(usage.reads)
+        + SQS_REQUESTS.of(usage.sqs)
+        + INVOCATIONS.of(usage.invocations)
+    )
+    return total * _MILLION / triggers

@@ -57,7 +57,7 @@ class Race:
             "ratio": Figure(statistics.median(ratios), least=ratio_least),
             "quartiles": f"{ratios[quarter]:.2f}-{ratios[-1 - quarter]:.2f}",
             "CPU us": Figure(self.ours.cpu_us, 0),
-            "bare's": Figure(self.bare.cpu_us, 0),
+            "CPU ratio": Figure(self.bare.cpu_us / self.ours.cpu_us),
         }
 
 

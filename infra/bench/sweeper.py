@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,18 +13,16 @@ from infra.bench.clock import HandClock
 from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.function import alone
 from infra.bench.instant_dynamodb import InstantDynamoDB
-from infra.bench.jobs import stored_job
+from infra.bench.jobs import named, put
 from infra.bench.race import Race, race, replay, stages
 from infra.bench.report import Cell, Report
 
 from sweephand.base.concurrency import REQUESTS_AT_ONCE
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.delivery.sqs_clients import sqs_client
-from sweephand.model.timer import OccurrenceTimer, StoredTimer, TimerPack, pack_key
 from sweephand.runtime import tables
 from sweephand.runtime.aws_ports import app
 from sweephand.storage import connect
-from sweephand.wheel.packing import PACK_TIMERS_MAX
 
 _ROUNDS: Final = 11
 
@@ -35,12 +33,18 @@ _PER_S_LEAST: Final = 5_000
 #: How long AWS takes for an answer: no time, so that the CPU's share is seen, and as long as on AWS.
 _LATENCIES_MS: Final = (0, 4)
 
-#: 2026-11-21T12:00:05Z, and the beginning of the last bucket before that instant's horizon.
-_NOW: Final[Instant] = 1_795_262_405_000
-_BUCKET_AT: Final[Instant] = 1_795_262_400_000 + 2 * MINUTE_MS
+#: 2026-11-21T12:05:00Z, which is the beginning of the last bucket before the horizon of _NOW.
+_BUCKET_AT: Final[Instant] = 1_795_262_700_000
+_NOW: Final[Instant] = _BUCKET_AT - 2 * MINUTE_MS + 5 * SECOND_MS
+
+#: The jobs are written so early that they go by the wheel.
+_WRITTEN_AT: Final[Instant] = _BUCKET_AT - 10 * MINUTE_MS
 
 #: Requests of a sweep that go out at the same time.
 _TOGETHER: Final = {"batch_get_item": "reads", "batch_write_item": "writes", "send_message_batch": "writes"}
+
+
+_CRON: Final = "*/5 * * * *"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class _Work:
 
 
 _WORKS: Final = (
-    _Work("recurring, in packs", ("@every 5m", "*/5 * * * *"), 4_000, 1, is_packed=True),
+    _Work("recurring, in packs", ("@every 5m", _CRON), 4_000, 1, is_packed=True),
     _Work("each job every 5 s, in packs", ("@every 5s",), 400, 12, is_packed=True),
     _Work("one-off, a timer each", (None,), 4_000, 1, is_packed=False),
 )
@@ -100,17 +104,21 @@ def _row(name: str, latency_ms: int, raced: Race, requests: Mapping[str, int]) -
 
 
 def _race(work: _Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
-    os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1", "PACK_TIMERS": "true"}
+    os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1", "PACK_TIMERS": str(work.is_packed).lower()}
     aws = InstantDynamoDB()
     answer_beneath_boto3(aws)
     triggers = work.jobs * work.triggers_each
-    with patch.object(tables, "clock", lambda: HandClock(_NOW)):
-        ports = app().ports
-        _fill(work, ports)
+    clock = HandClock(_WRITTEN_AT)
+    with patch.object(tables, "clock", lambda: clock):
+        _fill(work)
+        clock.wait_until(_NOW)
 
         def sweep() -> None:
             swept = app().sweeper.sweep(
-                ports.leases.state().leases, owner="bench", first_shard=0, deadline=_NOW + 120 * SECOND_MS
+                app().ports.leases.state().leases,
+                owner="bench",
+                first_shard=0,
+                deadline=_NOW + 120 * SECOND_MS,
             )
             assert swept.triggers == triggers, swept
 
@@ -126,29 +134,16 @@ def _race(work: _Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
     return raced, Counter(each.method for each in asked)
 
 
-def _fill(work: _Work, ports: Any) -> None:
-    """Store the jobs, their timers, and the lease of the one shard."""
-    ports.leases.raise_shards(1)
-    timers = []
+def _fill(work: _Work) -> None:
+    """Make the one shard, and write the jobs. The first triggers are spread over the bucket or a period.
+
+    Those of cron expressions are due at the bucket's beginning.
+    """
+    app().ports.leases.raise_shards(1)
+    jobs = []
     for number in range(work.jobs):
         schedule = work.schedules[number % len(work.schedules)]
-        # The jobs are due at instants that are spread over a minute.
-        spread_ms = number * MINUTE_MS // work.jobs
-        job = stored_job(
-            f"refresh-{number:06d}",
-            _BUCKET_AT - 10 * MINUTE_MS + spread_ms,
-            schedule=schedule,
-            due_at=_BUCKET_AT + spread_ms if schedule is None else None,
-            maxAttempts=5,
-        )
-        assert ports.jobs.put(job, None), "every write is granted"
-        first = job.series.next_after(_BUCKET_AT - 1)
-        assert first is not None, "each job is due in the bucket"
-        timers.append(OccurrenceTimer(0, job.key, job.uid, job.rev, job.series, first, job.cut))
-    ports.timers.put(list(_packs(timers)) if work.is_packed else timers)
-
-
-def _packs(timers: Sequence[OccurrenceTimer]) -> Iterable[StoredTimer]:
-    for start in range(0, len(timers), PACK_TIMERS_MAX):
-        some = sorted(timers[start : start + PACK_TIMERS_MAX], key=lambda timer: timer.sort_key)
-        yield TimerPack(0, pack_key(_BUCKET_AT, f"{start:024d}"), tuple(some))
+        spread_ms = 0 if schedule == _CRON else number * MINUTE_MS // (work.jobs * work.triggers_each)
+        job = {"dueTime": rfc3339(_BUCKET_AT + spread_ms)}
+        jobs.append(job if schedule is None else {**job, "schedule": schedule})
+    assert len(list(put(app().bulk_writer, list(named(jobs)), _WRITTEN_AT))) == work.jobs

@@ -2,7 +2,7 @@
 
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import boto3
 from botocore.config import Config
 from infra.bench.clock import HandClock, SeededIds
-from infra.bench.jobs import DATA, URL
+from infra.bench.jobs import named, put
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs, Sent
 
@@ -22,14 +22,9 @@ from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.work_queue import SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
-from sweephand.jobs.write import WriteResult
-from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey
-from sweephand.model.timer import OccurrenceTimer
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.aws_ports import DynamoPorts
-from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.table import Table
@@ -148,8 +143,8 @@ class Wheelhouse:
         self.clock: Clock = HandClock(_BEGIN) if clock is None else clock
         self._name = name
         self._client = client = _client(endpoint_url)
-        self._jobs_table = self._table(client, f"{name}-jobs")
-        self._ports = _Ports(self._jobs_table, self._table(client, f"{name}-timers"), self.clock, self.meter)
+        jobs, timers = (self._table(client, f"{name}-{each}") for each in ("jobs", "timers"))
+        self._ports = _Ports(jobs, timers, self.clock, self.meter)
         self._ports.targets.answer_s = answer_s
         self._ports.sweepers.sweep = self._sweep
         self.meter.watch(client)
@@ -179,12 +174,12 @@ class Wheelhouse:
     def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs one by one, several at a time. None may be refused."""
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(self._put, _named(jobs)))
+            list(threads.map(self._put, named(jobs)))
 
     def create_in_bulk(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs by bulk calls of as many as a call takes, several at a time. None may be refused."""
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(self._put_in_bulk, parts(list(_named(jobs)), JOBS_PER_BULK_MAX)))
+            list(threads.map(self._put_in_bulk, parts(list(named(jobs)), JOBS_PER_BULK_MAX)))
 
     def stored_bytes(self) -> Stored:
         """The bytes of all items of each table, as DynamoDB bills their storage."""
@@ -194,11 +189,6 @@ class Wheelhouse:
         """An item takes its names and values, and 100 bytes that DynamoDB adds for storage."""
         pages = self._client.get_paginator("scan").paginate(TableName=f"{self._name}-{table}")
         return sum(_ITEM_BYTES + _size({"M": item}) for page in pages for item in page["Items"])
-
-    def store(self, jobs: Sequence[Job], timers: Sequence[OccurrenceTimer]) -> None:
-        """Write jobs and timers as they are, 25 to a call. Nothing is armed."""
-        self._jobs_table.put_batch([stored_jobs._item(job) for job in jobs])  # noqa: SLF001 - jobs have no batch
-        self._ports.timers.put(timers)
 
     def next_minute(self) -> Instant:
         """The start of the next minute."""
@@ -227,8 +217,7 @@ class Wheelhouse:
         self._app.writer.put(job.key, job.definition, caller="bench", requested_at=self.clock.now())
 
     def _put_in_bulk(self, jobs: Sequence[JobToWrite]) -> None:
-        results = self._app.bulk_writer.put(jobs, caller="bench", requested_at=self.clock.now())
-        assert all(isinstance(each, WriteResult) for each in results), results
+        list(put(self._app.bulk_writer, jobs, self.clock.now()))
 
     def _deliver(self, until: Instant) -> None:
         while (visible_at := self._ports.sqs.next_at()) is not None and visible_at < until:
@@ -263,12 +252,6 @@ class Wheelhouse:
 
     def _wait_ms(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)
-
-
-def _named(jobs: Iterable[Mapping[str, Any]]) -> Iterator[JobToWrite]:
-    for number, job in enumerate(jobs):
-        written = {"target": {"type": "http", "url": URL}, **job}
-        yield JobToWrite(JobKey("bench", f"job-{number:06d}"), Definition(written, Payload.of(DATA)))
 
 
 def _size(value: Mapping[str, Any]) -> int:

@@ -1,8 +1,7 @@
 """The flow benchmark tells the use of a limit, what was lost, and how far off plan events came."""
 
 from infra.bench.consumer import Arrival, Open
-from infra.bench.flow import plans_of
-from infra.bench.flow_figures import Plan, judge, most_open, use
+from infra.bench.flow import Plan, judge, most_open, plans_of, use
 
 MS = 1_000_000
 
