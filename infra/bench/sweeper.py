@@ -40,11 +40,11 @@ _NOW: Final[Instant] = _BUCKET_AT - 2 * MINUTE_MS + 5 * SECOND_MS
 #: The jobs are written so early that they go by the wheel.
 _WRITTEN_AT: Final[Instant] = _BUCKET_AT - 10 * MINUTE_MS
 
+#: An expression that is due at the bucket's beginning.
+_CRON: Final = "*/5 * * * *"
+
 #: Requests of a sweep that go out at the same time.
 _TOGETHER: Final = {"batch_get_item": "reads", "batch_write_item": "writes", "send_message_batch": "writes"}
-
-
-_CRON: Final = "*/5 * * * *"
 
 
 @dataclass(frozen=True, slots=True)
