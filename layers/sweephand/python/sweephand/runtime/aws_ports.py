@@ -55,148 +55,148 @@ class DynamoPorts:
     """
 
     def __init__(self, jobs: "Callable[[], Table]", timers: "Callable[[], Table]") -> None:
-        self._jobs = jobs
-        self._timers = timers
+        self._jobs_table = jobs
+        self._timers_table = timers
 
     @cached_property
     def jobs(self) -> "DynamoJobs":
         """ports.JobStore."""
         from sweephand.storage.jobs import DynamoJobs
 
-        return DynamoJobs(self._jobs())
+        return DynamoJobs(self._jobs_table())
 
     @cached_property
     def changes(self) -> "DynamoChanges":
         """ports.ChangeStore."""
         from sweephand.storage.changes import DynamoChanges
 
-        return DynamoChanges(self._jobs())
+        return DynamoChanges(self._jobs_table())
 
     @cached_property
     def runs(self) -> "DynamoRuns":
         """ports.RunStore."""
         from sweephand.storage.runs import DynamoRuns
 
-        return DynamoRuns(self._jobs())
+        return DynamoRuns(self._jobs_table())
 
     @cached_property
     def wheel_history(self) -> "DynamoWheelHistory":
         """insight_ports.WheelHistory."""
         from sweephand.storage.wheel_history import DynamoWheelHistory
 
-        return DynamoWheelHistory(self._jobs())
+        return DynamoWheelHistory(self._jobs_table())
 
     @cached_property
     def flags(self) -> "DynamoFlags":
         """insight_ports.FlagStore."""
         from sweephand.storage.flags import DynamoFlags
 
-        return DynamoFlags(self._jobs())
+        return DynamoFlags(self._jobs_table())
 
     @cached_property
     def stats(self) -> "DynamoStats":
         """insight_ports.StatsStore."""
         from sweephand.storage.stats import DynamoStats
 
-        return DynamoStats(self._jobs())
+        return DynamoStats(self._jobs_table())
 
     @cached_property
     def batches(self) -> "DynamoBatches":
         """batch_ports.BatchStore."""
         from sweephand.storage.batches import DynamoBatches
 
-        return DynamoBatches(self._jobs())
+        return DynamoBatches(self._jobs_table())
 
     @cached_property
     def lines(self) -> "DynamoLines":
         """ports.LineStore."""
         from sweephand.storage.lines import DynamoLines
 
-        return DynamoLines(self._jobs())
+        return DynamoLines(self._jobs_table())
 
     @cached_property
     def timers(self) -> "DynamoTimers":
         """ports.TimerStore."""
         from sweephand.storage.timers import DynamoTimers
 
-        return DynamoTimers(self._timers())
+        return DynamoTimers(self._timers_table())
 
     @cached_property
     def leases(self) -> "DynamoLeases":
         """ports.LeaseStore."""
         from sweephand.storage.leases import DynamoLeases
 
-        return DynamoLeases(self._timers())
+        return DynamoLeases(self._timers_table())
 
     @cached_property
     def audits(self) -> "DynamoAudits":
         """payload_audit.AuditStore."""
         from sweephand.storage.payload_audits import DynamoAudits
 
-        return DynamoAudits(self._timers())
+        return DynamoAudits(self._timers_table())
 
     @cached_property
     def audit_rounds(self) -> "DynamoAuditRounds":
         """audit_rounds.AuditRoundStore."""
         from sweephand.storage.audit_rounds import DynamoAuditRounds
 
-        return DynamoAuditRounds(self._timers())
+        return DynamoAuditRounds(self._timers_table())
 
     @cached_property
     def secrets(self) -> "DynamoSecrets":
         """ports.SecretStore."""
         from sweephand.storage.signing_secrets import DynamoSecrets
 
-        return DynamoSecrets(self._jobs())
+        return DynamoSecrets(self._jobs_table())
 
     @cached_property
     def named_secrets(self) -> "DynamoNamedSecrets":
         """access_ports.NamedSecretStore."""
         from sweephand.storage.named_secrets import DynamoNamedSecrets
 
-        return DynamoNamedSecrets(self._jobs())
+        return DynamoNamedSecrets(self._jobs_table())
 
     @cached_property
     def keys(self) -> "DynamoKeys":
         """ports.KeyStore."""
         from sweephand.storage.api_keys import DynamoKeys
 
-        return DynamoKeys(self._jobs())
+        return DynamoKeys(self._jobs_table())
 
     @cached_property
     def admin_changes(self) -> "DynamoAdminChanges":
         """access_ports.AdminChangeStore."""
         from sweephand.storage.admin_changes import DynamoAdminChanges
 
-        return DynamoAdminChanges(self._jobs())
+        return DynamoAdminChanges(self._jobs_table())
 
     @cached_property
     def policies(self) -> "DynamoPolicies":
         """flow_ports.PolicyStore."""
         from sweephand.storage.policies import DynamoPolicies
 
-        return DynamoPolicies(self._jobs())
+        return DynamoPolicies(self._jobs_table())
 
     @cached_property
     def permits(self) -> "DynamoPermits":
         """flow_ports.PermitStore."""
         from sweephand.storage.permits import DynamoPermits
 
-        return DynamoPermits(self._jobs())
+        return DynamoPermits(self._jobs_table())
 
     @cached_property
     def allowances(self) -> "DynamoAllowances":
         """flow_ports.AllowanceStore."""
         from sweephand.storage.allowances import DynamoAllowances
 
-        return DynamoAllowances(self._jobs())
+        return DynamoAllowances(self._jobs_table())
 
     @cached_property
     def namespaces(self) -> "DynamoNamespaces":
         """flow_ports.NamespaceStore."""
         from sweephand.storage.namespaces import DynamoNamespaces
 
-        return DynamoNamespaces(self._jobs())
+        return DynamoNamespaces(self._jobs_table())
 
     @property
     def kept_timers(self) -> "DynamoTimers":
@@ -213,7 +213,7 @@ class DynamoPorts:
         """keep_ports.KeepRoundStore."""
         from sweephand.storage.audit_rounds import DynamoKeepRounds
 
-        return DynamoKeepRounds(self._timers())
+        return DynamoKeepRounds(self._timers_table())
 
 
 class AwsPorts(DynamoPorts):
