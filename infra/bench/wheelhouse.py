@@ -137,7 +137,6 @@ class Wheelhouse:
         answer_s: float = 0,
         concurrently: Concurrently = one_by_one,
         flow_functions: int = 0,
-        packs_timers: bool = True,
     ) -> None:
         self.meter = Meter()
         self.swept_cpu_s = 0.0
@@ -155,7 +154,6 @@ class Wheelhouse:
                 shards=shards,
                 sweepers_max=_SWEEPERS_MAX,
                 bundle_span_ms=_BUNDLE_SPAN_MS,
-                packs_timers=packs_timers,
                 flow_functions_max=flow_functions,
             ),
             sweep_concurrently=one_by_one,
