@@ -135,9 +135,10 @@ def _race(work: _Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
 
 
 def _fill(work: _Work) -> None:
-    """Make the one shard, and write the jobs, in bulk where packs hold them. The first triggers are spread over the bucket or a period.
+    """Make the one shard, and write the jobs: in bulk where packs hold them, or else one by one.
 
-    Those of cron expressions are due at the bucket's beginning.
+    The first triggers are spread over the bucket or a period. Those of cron expressions are due at the
+    bucket's beginning.
     """
     app().ports.leases.raise_shards(1)
     jobs = []
