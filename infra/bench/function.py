@@ -55,7 +55,8 @@ class Function:
         self._sequence = 0
         with self._answering(has_boto3=has_boto3):
             self._handler = handler("deliver")
-            job = {"schedule": "@every 1m", "history": history, "target": {"type": "http", "url": url}}
+            # A job that was due soon would be sent to a queue at once.
+            job = {"schedule": "@every 1h", "history": history, "target": {"type": "http", "url": url}}
             app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
             self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
         self.handle(event(self.batch()))
