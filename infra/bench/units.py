@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from infra.bench.meter import Usage
-from infra.bench.prices import requests_per_million
 from infra.bench.report import Cell, Figure
+from infra.calculator.prices import INVOCATIONS, MILLION, READS, SQS_REQUESTS, WRITES
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,16 @@ def cells(usage: Usage, count: int, bounds: Bounds = UNBOUNDED) -> Mapping[str, 
         # The design's bounds have two digits.
         return Figure(used / count, 3 if most is None else 2, most)
 
+    dollars = (
+        WRITES.of(usage.writes)
+        + READS.of(usage.reads)
+        + SQS_REQUESTS.of(usage.sqs)
+        + INVOCATIONS.of(usage.invocations)
+    )
     return {
         "WRU": figure(usage.writes, bounds.writes),
         "RRU": figure(usage.reads, bounds.reads),
         "SQS": figure(usage.sqs, bounds.sqs),
         "Lambda calls": figure(usage.invocations),
-        "$ per million": Figure(requests_per_million(usage, count)),
+        "$ per million": Figure(dollars * MILLION / count),
     }
