@@ -40,7 +40,7 @@ verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of wo
 	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py
 
-bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
+bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
 bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for an hour

@@ -8,7 +8,6 @@ DynamoDB Local allows everybody to run it, but this repository may not contain i
 
 import functools
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,7 @@ from pathlib import Path
 
 import urllib3
 from infra.local import processes
-from infra.local.places import LOCAL, environment
+from infra.local.places import LOCAL, environment, free_port
 
 _HOME = LOCAL / "dynamodb-local"
 _JAR = _HOME / "DynamoDBLocal.jar"
@@ -46,7 +45,7 @@ def running(port: int | None = None) -> Iterator[str]:
     reason = available()
     if reason is not None:
         raise RuntimeError(reason)
-    port = port or _free_port()
+    port = port or free_port()
     url = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(prefix="dynamodb-local-") as folder:
         pid_file = Path(folder) / "pid.json"
@@ -97,13 +96,6 @@ def _wait_until_it_answers(url: str, pid: int, log: Path) -> None:
             time.sleep(0.1)
         else:
             return
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @functools.cache

@@ -2,33 +2,25 @@
 
 It is far faster than what it measures.
 
-python -m infra.bench.consumer          # in a process of its own (elsewhere()): its URL, then what came
+python -m infra.bench.consumer          # in a process of its own (elsewhere()): prints its URL
 """
 
 import asyncio
-import json
 import re
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from infra.bench.certificate import server_context
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
-
-#: A request to this path is answered this many seconds late.
-SLOW_PATH: Final = "/slow"
-SLOW_S: Final = 5
-
-_IS_SLOW: Final = f"POST {SLOW_PATH} ".encode()
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
 
 
@@ -80,12 +72,13 @@ class Consumer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(self._listen(), self._loop).result()
+        listening = self._loop.create_server(
+            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
+        )
+        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -110,22 +103,10 @@ class Consumer:
         """From when to when each request so far was open, in the order of arrivals()."""
         return [Open(each.began_ns, each.ended_ns) for each in self._came[:]]
 
-    def taken(self) -> Sequence[tuple[str, int]]:
-        """The trigger ids that came since the last call, and when (epoch ns). They are then forgotten."""
-        came = self._came[:]
-        del self._came[: len(came)]
-        return [(_headers(each.head)["webhook-id"], each.began_ns) for each in came]
-
     def request_bytes(self) -> Sequence[int]:
         """The size of each request so far, head and body."""
         heads = [each.head for each in self._came[:]]
         return [len(head) + len(b"\r\n\r\n") + _length(head) for head in heads]
-
-    async def _listen(self) -> asyncio.Server:
-        loop = asyncio.get_running_loop()
-        return await loop.create_server(
-            lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
-        )
 
     async def _close(self) -> None:
         assert self._server is not None, "it has been entered"
@@ -157,9 +138,8 @@ class _Connection(asyncio.Protocol):
         self._open = _Request(self._began_ns, head)
         self._came.append(self._open)
         self._read = b""
-        answer_s = SLOW_S if head.startswith(_IS_SLOW) else self._answer_s
-        if answer_s:
-            asyncio.get_running_loop().call_later(answer_s, self._answer)
+        if self._answer_s:
+            asyncio.get_running_loop().call_later(self._answer_s, self._answer)
         else:
             self._answer()
 
@@ -204,10 +184,9 @@ def _arrival(request: _Request) -> Arrival:
 
 
 class Elsewhere(NamedTuple):
-    """A consumer in a process of its own: its URL, and the result of Consumer.taken() there."""
+    """A consumer in a process of its own."""
 
     url: str
-    taken: Callable[[], Sequence[tuple[str, int]]]
 
 
 @contextmanager
@@ -215,26 +194,18 @@ def elsewhere(certificate: Path | None = None) -> Iterator[Elsewhere]:
     """A consumer in a process of its own, so that its work is not measured as the caller's."""
     command = [sys.executable, "-m", __name__, *([] if certificate is None else [str(certificate)])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        asks, says = process.stdin, process.stdout
-        assert asks is not None, "both were asked for"
-        assert says is not None, "both were asked for"
-
-        def taken() -> Sequence[tuple[str, int]]:
-            print(file=asks, flush=True)
-            return [(trigger_id, arrived_ns) for trigger_id, arrived_ns in json.loads(says.readline())]
-
+        assert process.stdin is not None, "it was asked for"
+        assert process.stdout is not None, "it was asked for"
         try:
-            yield Elsewhere(says.readline().strip(), taken)
+            yield Elsewhere(process.stdout.readline().strip())
         finally:
-            asks.close()  # this ends the process
+            process.stdin.close()  # this ends the process
 
 
 def _main() -> None:
-    certificate = Path(sys.argv[1]) if sys.argv[1:] else None
-    with Consumer(certificate=certificate) as consumer:
+    with Consumer(certificate=Path(sys.argv[1]) if sys.argv[1:] else None) as consumer:
         print(consumer.url, flush=True)
-        for _ in sys.stdin:
-            print(json.dumps(consumer.taken()), flush=True)
+        sys.stdin.read()
 
 
 if __name__ == "__main__":

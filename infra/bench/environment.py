@@ -1,6 +1,6 @@
 """The environment of a function that runs in this process, above a DynamoDB that answers at once."""
 
-from typing import Final
+from typing import Any, Final
 
 import boto3
 from infra.bench.instant_dynamodb import InstantDynamoDB
@@ -32,7 +32,8 @@ def answer_beneath_boto3(dynamodb: InstantDynamoDB) -> None:
     """
     boto3.setup_default_session()
     assert boto3.DEFAULT_SESSION is not None, "it has just been made"
-    boto3.DEFAULT_SESSION.events.register(
-        "before-send.dynamodb",
-        dynamodb.answer,  # type: ignore[arg-type] # its answer is taken
-    )
+    # The stubs say that a listener returns nothing. botocore takes the answer of this one.
+    events: Any = boto3.DEFAULT_SESSION.events
+    for service in ("dynamodb", "sqs"):
+        events.register(f"before-send.{service}", dynamodb.answer)
+        events.register(f"provide-client-params.{service}", dynamodb.note)

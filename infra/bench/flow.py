@@ -6,24 +6,22 @@ which counts what is open at once.
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from heapq import merge
+from itertools import accumulate
 from typing import Any, Final
 
-from infra.bench import flow_report
+from infra.bench import punctuality
 from infra.bench.bulk import write_jobs
-from infra.bench.consumer import Arrival, Consumer
-from infra.bench.flow_figures import Figures, Plan, judge
-from infra.bench.one_offs import job, now, sleep_until
-from infra.bench.punctuality import Punctuality, series_owed
-from infra.bench.punctuality import judge as judge_others
-from infra.bench.report import Report
-from infra.local import stack
+from infra.bench.consumer import Arrival, Consumer, Open
+from infra.bench.local_stack import deployed, job, now, show, sleep_until
+from infra.bench.punctuality import percentile, series_owed
+from infra.bench.report import Cell, Figure, Report
 from infra.local.client import Client
 from infra.local.deploy import outputs, session
 from infra.local.places import Place
-from infra.local.processes import cpu_s
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS, EARLY_WAIT_MAX_MS
@@ -57,8 +55,8 @@ _LEAD_MS: Final = DIRECT_WINDOW_MS + 15 * SECOND_MS
 #: starts share two cores, and last for half a minute.
 _WARM_MS: Final = 60 * SECOND_MS
 
-#: For so long at the beginning, the stack is measured without a batch.
-_BEFORE_S: Final = 60
+#: The least mean use of a limit while work waits.
+_USE_LEAST: Final = 0.9
 
 #: After the window of a batch, the bench waits for so long, and for so long for each of its events. Two cores
 #: need less.
@@ -68,28 +66,48 @@ _PATIENCE_OF_EVENT_MS: Final = 15
 #: Duplicates would come within this time.
 _AFTER_S: Final = 3
 
+_MS_NS: Final = 1_000_000
+
+#: Work waits as long as this many events for each permit are due and have not come. Below that, the end of
+#: the work is near, and not all workers find some. tests/simulation/flow measures the same.
+_WAITING_PER_PERMIT: Final = 2
+
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A batch, what became of it, the other jobs meanwhile, and the local AWS's CPU time in ms per event.
+class Plan:
+    """A batch of so many events: its name, its limit (None: no policy), and when it is due, in epoch ms.
 
-    The CPU time is without that of the other jobs. `cut` says that the bench did not wait any longer.
+    Its consumer takes `answer_ms` for an answer.
     """
 
-    plan: Plan
-    figures: Figures
-    others: Punctuality
-    cpu_ms: float
-    cut: bool
+    name: str
+    events: int
+    window_ms: int
+    limit: int | None
+    due_at: int
+    answer_ms: int = 100
+
+    def planned_at(self) -> Sequence[int]:
+        """When each event is due, in the order of their indexes. docs/guide.md has the rule."""
+        return [self.due_at + index * self.window_ms // self.events for index in range(self.events)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spent:
-    """From when to when something was measured, and the CPU seconds of the local AWS in that time."""
+class Figures:
+    """What became of a batch. Times are in ms.
 
-    from_at: int
-    until_at: int
-    cpu_s: float
+    `p50_ms` and `p99_ms` are distances from plan. No event can come before it is due, so it comes later by so
+    much. `took_ms` is from the first due time to the last event. `use` is None if no work waited.
+    """
+
+    lost: int
+    twice: int
+    early: int
+    most_open: int
+    use: float | None
+    p50_ms: int
+    p99_ms: int
+    took_ms: int
 
 
 def measure(place: Place, events: int) -> Report:
@@ -97,30 +115,30 @@ def measure(place: Place, events: int) -> Report:
 
     The time is bounded, also if events are lost.
     """
-    loads = [os.getloadavg()[0]]
     # A policy uses no more functions than this parameter tells its workers, less one.
     place = replace(place, parameters=(*place.parameters, f"FlowConcurrency={_FUNCTIONS}"))
-    described = stack.up(place, say=_show)
-    try:
-        with ExitStack() as entered:
-            client = entered.enter_context(Client.of(described))
-            others = entered.enter_context(Consumer())
-            every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
-            write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
-            before = _spent(place, lambda: time.sleep(_BEFORE_S))
-            sent = []
-            for kind in plans_of(events):
-                consumer = entered.enter_context(Consumer(kind.answer_ms / SECOND_MS))
-                plan = replace(kind, due_at=now() + _LEAD_MS)
-                sent.append((plan, consumer, _send(place, client, plan, consumer)))
-                loads.append(os.getloadavg()[0])
-                _show(f"{plan.name}: {consumer.count()} of {plan.events} came")
-            time.sleep(_AFTER_S)
-            other_arrivals = others.arrivals()
-            measured = [_measured(*each, before, other_arrivals) for each in sent]
-    finally:
-        stack.down(place)
-    return flow_report.report(measured, _others(before, other_arrivals), loads)
+    with deployed(place) as client, Consumer() as others, ExitStack() as entered:
+        every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
+        write_jobs(client, "others", [job(f"job-{each}", every, others.url) for each in range(_OTHERS)])
+        sent = []
+        for kind in plans_of(events):
+            consumer = entered.enter_context(Consumer(kind.answer_ms / SECOND_MS))
+            plan = replace(kind, due_at=now() + _LEAD_MS)
+            _send(place, client, plan, consumer)
+            sent.append((plan, consumer, now()))
+            show(f"{plan.name}: {consumer.count()} of {plan.events} came")
+        time.sleep(_AFTER_S)
+        rows = [_row(*each, others.arrivals()) for each in sent]
+    return Report(
+        title=f"Flow, on the local stack, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        rows=rows,
+        notes=(
+            "p50, p99: distance from plan. Use: mean share of the limit while at least two events for each",
+            "permit were due and had not come. Others: jobs that fire every second, in another namespace.",
+            "The functions' concurrency is above what the limits need, so FlowConcurrency is no bound here.",
+            "The local AWS, the functions, the consumers and all other programs share this machine's cores.",
+        ),
+    )
 
 
 def plans_of(events: int) -> Sequence[Plan]:
@@ -134,14 +152,15 @@ def plans_of(events: int) -> Sequence[Plan]:
     )
 
 
-def _send(place: Place, client: Client, plan: Plan, consumer: Consumer) -> _Spent:
+def _send(place: Place, client: Client, plan: Plan, consumer: Consumer) -> None:
     """Write a batch, start the flow functions a minute before it is due, and wait until it is over."""
     _write(client, plan, consumer.url)
-    _show(f"{plan.name} is due {rfc3339(plan.due_at)}, and is over by {rfc3339(_given_up_at(plan))}")
+    show(f"{plan.name} is due {rfc3339(plan.due_at)}, and is over by {rfc3339(_given_up_at(plan))}")
     sleep_until(plan.due_at - _WARM_MS)
     _warm(place)
-    sleep_until(plan.due_at - SECOND_MS)
-    return _spent(place, lambda: _wait(consumer, plan))
+    sleep_until(plan.due_at)
+    while consumer.count() < plan.events and now() < _given_up_at(plan):
+        time.sleep(0.5)
 
 
 def _given_up_at(plan: Plan) -> int:
@@ -175,39 +194,80 @@ def _warm(place: Place) -> None:
         work.send(message, 0)
 
 
-def _wait(consumer: Consumer, plan: Plan) -> None:
-    """Wait until as many requests have come as the batch has events, but not for ever."""
-    while consumer.count() < plan.events and now() < _given_up_at(plan):
-        time.sleep(0.5)
-
-
-def _spent(place: Place, wait: Callable[[], None]) -> _Spent:
-    from_at, before_s = now(), cpu_s(place.pid_file)
-    wait()
-    return _Spent(from_at, now(), cpu_s(place.pid_file) - before_s)
-
-
-def _measured(
-    plan: Plan, consumer: Consumer, spent: _Spent, before: _Spent, others: Sequence[Arrival]
-) -> Measured:
+def _row(plan: Plan, consumer: Consumer, until: int, others: Sequence[Arrival]) -> Mapping[str, Cell]:
     # The order matters: requests that come meanwhile are left out of both.
     arrivals = consumer.arrivals()
-    opened = consumer.opened()[: len(arrivals)]
-    share = (spent.until_at - spent.from_at) / (before.until_at - before.from_at)
-    return Measured(
-        plan=plan,
-        figures=judge(plan, arrivals, opened),
-        others=_others(spent, others),
-        cpu_ms=(spent.cpu_s - before.cpu_s * share) * SECOND_MS / plan.events,
-        cut=spent.until_at >= _given_up_at(plan),
+    found = judge(plan, arrivals, consumer.opened()[: len(arrivals)])
+    other = punctuality.judge(series_owed(others, _PERIOD_MS, after=plan.due_at, until=until), others)
+    return {
+        "batch": plan.name,
+        "events": plan.events,
+        "limit": "" if plan.limit is None else plan.limit,
+        "lost": Figure(found.lost, 0, 0),
+        "twice": Figure(found.twice, 0, 0),
+        "early": Figure(found.early, 0, 0),
+        "most open": Figure(found.most_open, 0, plan.limit),
+        "use": "" if found.use is None else Figure(found.use, 3, least=_USE_LEAST),
+        "took s": Figure(found.took_ms / SECOND_MS, 1),
+        "p50 ms": found.p50_ms,
+        "p99 ms": found.p99_ms,
+        "others p99": other.p99_ms,
+        "others lost": Figure(other.lost, 0, 0),
+    }
+
+
+def judge(plan: Plan, arrivals: Sequence[Arrival], opened: Sequence[Open]) -> Figures:
+    """The figures of a batch. `opened` has the requests of `arrivals`, in the same order."""
+    planned_at = plan.planned_at()
+    first: dict[int, tuple[Arrival, Open]] = {}
+    for arrival, was_open in zip(arrivals, opened, strict=True):
+        first.setdefault(arrival.index, (arrival, was_open))
+    late_ms = sorted(each.arrived_at - planned_at[index] for index, (each, _) in first.items())
+    last_at = max((each.arrived_at for each, _ in first.values()), default=plan.due_at)
+    begun_ns = [each.from_ns for _, each in first.values()]
+    due_ns = [each * _MS_NS for each in planned_at]
+    return Figures(
+        lost=plan.events - len(first),
+        twice=len(arrivals) - len(first),
+        early=sum(each < 0 for each in late_ms),
+        most_open=most_open(opened),
+        use=None if plan.limit is None else use(plan.limit, due_ns, begun_ns, opened),
+        p50_ms=percentile(late_ms, 50),
+        p99_ms=percentile(late_ms, 99),
+        took_ms=last_at - plan.due_at,
     )
 
 
-def _others(spent: _Spent, arrivals: Sequence[Arrival]) -> Punctuality:
-    """The punctuality of what the other jobs owed in that time."""
-    owed = series_owed(arrivals, _PERIOD_MS, after=spent.from_at, until=spent.until_at)
-    return judge_others(owed, arrivals)
+def most_open(opened: Sequence[Open]) -> int:
+    """The most requests that were open at one instant. What ends at an instant goes before what begins."""
+    return max(accumulate(change for _, change in _changes(opened)), default=0)
 
 
-def _show(text: str) -> None:
-    print(f"  {text}", flush=True)
+def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequence[Open]) -> float | None:
+    """The mean share of a limit that was in use while work waited; None if none did.
+
+    Work waits while at least two events for each permit are due and have not come.
+
+    `due_ns` is when each event was due, and `begun_ns` when each of those began that came, in epoch ns.
+    """
+    waits = sorted([(each, 1) for each in due_ns] + [(each, -1) for each in begun_ns])
+    steps = merge(
+        ((at, change, 0) for at, change in waits),
+        ((at, 0, change) for at, change in _changes(opened)),
+    )
+    waiting = is_open = before_at = waited_ns = used_ns = 0
+    for at, waits_more, opens_more in steps:
+        if waiting >= _WAITING_PER_PERMIT * limit:
+            waited_ns += at - before_at
+            used_ns += (at - before_at) * is_open
+        waiting += waits_more
+        is_open += opens_more
+        before_at = at
+    return used_ns / waited_ns / limit if waited_ns else None
+
+
+def _changes(opened: Sequence[Open]) -> Iterator[tuple[int, int]]:
+    """When one more request is open (1) and one less (-1), in the order of time."""
+    begins = [(each.from_ns, 1) for each in opened]
+    ends = [(each.until_ns, -1) for each in opened if each.until_ns is not None]
+    return iter(sorted(begins + ends))

@@ -8,8 +8,9 @@ before it is due. Jobs that are due within five minutes go through the delivery 
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any, Final, TypeVar
@@ -17,14 +18,13 @@ from typing import Any, Final, TypeVar
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
 from infra.bench.meter import Usage
-from infra.bench.prices import requests_per_million
-from infra.bench.report import Report
+from infra.bench.report import Cell, Figure, Report
 from infra.bench.sqs import CountedSqs
+from infra.bench.units import cells
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey, Rate
 from sweephand.runs.received import Received
 
@@ -38,7 +38,7 @@ ANSWER_S: Final = 0.1
 #: The limit of each batch (None: no policy) and its events a second (None: all at once), as in the aim.
 _KINDS: Final = ((None, 167), (50, 167), (200, None))
 
-#: The limit for jobs that go through the queue, and for the batch of a job that is paused.
+#: The limit for jobs that go through the queue.
 _LIMIT: Final = 50
 
 #: The jobs are due so long after the first of them is created.
@@ -57,11 +57,7 @@ _SINGLE_LIMITS: Final = (
     PolicyLimits(None, Rate(10, SECOND_MS)),
 )
 
-#: A pause that has lasted for so long has rounds of 15 minutes.
-_PAUSED_MS: Final = 20 * MINUTE_MS
-_ROUND_MS: Final = 15 * MINUTE_MS
-
-#: A round is over when nothing was used for so long.
+#: The functions are idle when nothing was used for so long.
 _SETTLED_S: Final = 4
 
 _DELIVERY_FUNCTIONS: Final = 2
@@ -94,46 +90,29 @@ class Counted:
     seconds: float
     others: str = ""
 
-    @property
-    def kind(self) -> str:
-        """The triggers, as the report names them."""
-        if self.others:
-            return self.others
+    def row(self) -> Mapping[str, Cell]:
+        """The row of the report."""
         spread = "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
-        return f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
+        batch = f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
+        return {
+            "triggers": self.others or batch,
+            **cells(self.usage, self.events),
+            "took s": Figure(self.seconds, 1),
+        }
 
 
 def measure(events: int) -> Report:
-    """Send a batch without a policy, spread over a time, and one under each limit."""
+    """Send a batch without a policy, spread over a time, and one under each limit. Then single jobs."""
     counted = count(events)
     with dynamodb_local.running() as url:
-        counted += [_count_jobs(url, events), _count_held(url, events)]
-        counted += [_count_singles(url, limits) for limits in _SINGLE_LIMITS]
+        counted.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
+        counted += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
     return Report(
         title="Cost of a trigger under a policy, on DynamoDB Local",
-        columns=("triggers", "WRU", "RRU", "SQS", "Lambda calls", "$ per million", "took s"),
-        rows=[_row(each) for each in counted],
-        figures={
-            "kinds": {
-                each.kind: {
-                    "writes": round(each.usage.writes / each.events, 4),
-                    "reads": round(each.usage.reads / each.events, 4),
-                    "sqs": round(each.usage.sqs / each.events, 4),
-                    "invocations": round(each.usage.invocations / each.events, 4),
-                    "seconds": round(each.seconds, 1),
-                    "unitsByCall": {
-                        call: round(units / each.events, 4) for call, units in each.usage.by_call.items()
-                    },
-                }
-                for each in counted
-            }
-        },
-        is_within=True,
+        rows=[each.row() for each in counted],
         notes=(
-            "A batch: from the creation of its job to its end, with `history: failures` and a tick. Jobs:",
-            "from after their creation. Held: one round of a pause. One by one: each comes 3 s after the one",
-            "before. Dollars: units, SQS requests and Lambda calls at list price, without functions' time",
-            "and empty receives.",
+            "A batch: from the creation of its job to its end, with a tick. Jobs: from after their creation.",
+            "One by one: each comes 3 s after the one before. Dollars are without the functions' time.",
         ),
     )
 
@@ -159,22 +138,12 @@ class _House(Wheelhouse):
         )
         self._flow_functions = flow_functions
         self._stopped = Event()
-        self._threads: list[Thread] = []
         self._failed: list[Any] = []
 
     def create_policy(self, limits: PolicyLimits) -> None:
         """Create the policy `limit` of the namespace of all jobs."""
-        self._app.policies.policy_writer.put(
-            PolicyKey("bench", "limit"),
-            limits,
-            who="bench",
-            requested_at=self.clock.now(),
-        )
-
-    def pause(self) -> None:
-        """Pause the first job."""
-        key = JobKey("bench", "job-000000")
-        self._app.pauser.pause(key, reason=None, who="bench", requested_at=self.clock.now())
+        key, now = PolicyKey("bench", "limit"), self.clock.now()
+        self._app.policies.policy_writer.put(key, limits, who="bench", requested_at=now)
 
     def settle(self) -> None:
         """Return when nothing has been used for a while."""
@@ -185,20 +154,33 @@ class _House(Wheelhouse):
                 before, used_at = (usage.reads, usage.writes, usage.sqs), time.monotonic()
             time.sleep(0.1)
 
-    def start(self) -> None:
-        """Start the functions."""
-        functions = [(self._sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
-        functions += [(self._work, 1, self._walk)] * self._flow_functions
-        self._threads = [Thread(target=self._poll, args=each) for each in functions]
-        for thread in self._threads:
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Run the functions within the context. AssertionError if one of them failed."""
+        functions = [(self._ports.sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
+        functions += [(self._ports.work_sqs, 1, self._walk)] * self._flow_functions
+        threads = [Thread(target=self._poll, args=each) for each in functions]
+        for thread in threads:
             thread.start()
-
-    def stop(self) -> None:
-        """Stop the functions after their present calls. AssertionError if one of them failed."""
-        self._stopped.set()
-        for thread in self._threads:
-            thread.join()
+        try:
+            yield
+        finally:
+            self._stopped.set()
+            for thread in threads:
+                thread.join()
         assert not self._failed, self._failed
+
+    def count(self, due_at: int, events: int) -> tuple[Usage, float]:
+        """What was used until all events came that are due from then on, and the seconds that they took."""
+        delivered, came_at = -1, time.monotonic()
+        while self.delivered < events and time.monotonic() < came_at + _PATIENCE_S:
+            if self.delivered > delivered:
+                delivered, came_at = self.delivered, time.monotonic()
+            time.sleep(0.1)
+        seconds = (self.clock.now() - due_at) / SECOND_MS
+        time.sleep(_LEAVING_S)
+        assert self.delivered == events, f"{self.delivered} of {events} were delivered"
+        return self.meter.usage, seconds
 
     def _poll(self, queue: CountedSqs, at_most: int, handle: Callable[[list[Received]], None]) -> None:
         while not self._stopped.is_set():
@@ -225,15 +207,11 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
     window_ms = SECOND_MS if rate is None else events * SECOND_MS // rate
     clock = AheadClock()
     house = _House(url, f"flow-{limit}", clock, -(-(limit or 0) // PERMITS_OF_FUNCTION))
-    job: dict[str, Any] = {
-        "batch": {"count": events, "window": f"{window_ms}ms"},
-        "history": "failures",
-    }
+    job: dict[str, Any] = {"batch": {"count": events, "window": f"{window_ms}ms"}, "history": "failures"}
     if limit is not None:
         house.create_policy(PolicyLimits(limit, None))
         job["policy"] = "limit"
-    house.start()
-    try:
+    with house.running():
         # The creation of the policy has sent work messages, which are not the batch's.
         time.sleep(_LEAVING_S)
         house.tick()
@@ -242,90 +220,31 @@ def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counte
         house.create([{**job, "dueTime": rfc3339(due_at)}])
         clock.move_to(due_at - _SWEPT_MS)
         house.tick()
-        _wait(house, events)
-        seconds = (clock.now() - due_at) / SECOND_MS
-        time.sleep(_LEAVING_S)
-    finally:
-        house.stop()
-    assert house.delivered == events, f"{house.delivered} of {events} were delivered"
-    return Counted(limit, rate, events, house.meter.usage, seconds)
+        usage, seconds = house.count(due_at, events)
+    return Counted(limit, rate, events, usage, seconds)
 
 
-def _count_jobs(url: str, count: int) -> Counted:
-    """Jobs that are due soon, so that their triggers go through the delivery queue."""
+def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Counted:
+    """Jobs that are due soon, so that their triggers go through the delivery queue, all at once or apart.
+
+    Their creation is not counted.
+    """
     clock = AheadClock()
     due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
-    name = f"jobs at once, under {_LIMIT}"
-    return _count_due(url, clock, PolicyLimits(_LIMIT, None), [due_at] * count, name)
-
-
-def _count_singles(url: str, limits: PolicyLimits) -> Counted:
-    """Jobs that are due one after the other."""
-    clock = AheadClock()
-    due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
-    due_ats = [due_at + number * _APART_MS for number in range(_SINGLES)]
-    rate, limit = limits.rate, limits.concurrent_max
-    under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
-    return _count_due(url, clock, limits, due_ats, f"jobs one by one, {under}")
-
-
-def _count_due(
-    url: str, clock: AheadClock, limits: PolicyLimits, due_ats: Sequence[int], name: str
-) -> Counted:
-    """Jobs that are due at those instants. Their creation is not counted."""
-    due_at, count = due_ats[0], len(due_ats)
+    due_ats = [due_at + number * apart_ms for number in range(count)]
     house = _House(url, f"flow-{count}-{limits.concurrent_max}", clock, _LIMIT // PERMITS_OF_FUNCTION)
     house.create_policy(limits)
-    house.create_in_bulk(
-        [{"dueTime": rfc3339(each), "history": "failures", "policy": "limit"} for each in due_ats]
-    )
-    house.start()
-    try:
+    job = {"history": "failures", "policy": "limit"}
+    house.create_in_bulk([{**job, "dueTime": rfc3339(each)} for each in due_ats])
+    with house.running():
         house.settle()
         house.meter.reset()
         clock.move_to(due_at - _SWEPT_MS)
-        _wait(house, count)
-        seconds = (clock.now() - due_at) / SECOND_MS
-        time.sleep(_LEAVING_S)
-    finally:
-        house.stop()
-    assert house.delivered == count, f"{house.delivered} of {count} were delivered"
-    return Counted(limits.concurrent_max, None, count, house.meter.usage, seconds, name)
-
-
-def _count_held(url: str, events: int) -> Counted:
-    """A batch whose job is paused just before it is due: one round in which all of it is held."""
-    clock = AheadClock()
-    house = _House(url, "flow-held", clock, _LIMIT // PERMITS_OF_FUNCTION)
-    house.create_policy(PolicyLimits(_LIMIT, None))
-    due_at = clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
-    batch = {"count": events, "window": "1s"}
-    house.create([{"batch": batch, "dueTime": rfc3339(due_at), "policy": "limit", "history": "failures"}])
-    clock.move_to(due_at - _SWEPT_MS)
-    house.tick()
-    house.pause()
-    clock.move_to(due_at + _PAUSED_MS)
-    house.start()
-    try:
-        house.settle()
-        house.meter.reset()
-        clock.move_to(clock.now() + _ROUND_MS)
-        began_at = clock.now()
-        house.settle()
-        seconds = (clock.now() - began_at) / SECOND_MS - _SETTLED_S
-    finally:
-        house.stop()
-    assert not house.delivered, "a trigger of a paused job was delivered"
-    return Counted(_LIMIT, None, events, house.meter.usage, seconds, f"held for a round, under {_LIMIT}")
-
-
-def _wait(house: Wheelhouse, events: int) -> None:
-    """Wait until all events were delivered, or none for a while."""
-    delivered, came_at = -1, time.monotonic()
-    while house.delivered < events and time.monotonic() < came_at + _PATIENCE_S:
-        if house.delivered > delivered:
-            delivered, came_at = house.delivered, time.monotonic()
-        time.sleep(0.1)
+        usage, seconds = house.count(due_at, count)
+    rate, limit = limits.rate, limits.concurrent_max
+    under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
+    name = f"jobs {'one by one' if apart_ms else 'at once'}, {under}"
+    return Counted(limit, None, count, usage, seconds, name)
 
 
 def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
@@ -333,16 +252,3 @@ def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:
     with ThreadPoolExecutor(max(1, len(tasks))) as threads:
         futures = [threads.submit(task) for task in tasks]
     return [future.result() for future in futures]
-
-
-def _row(counted: Counted) -> Sequence[str]:
-    usage, events = counted.usage, counted.events
-    return (
-        counted.kind,
-        f"{usage.writes / events:.3f}",
-        f"{usage.reads / events:.3f}",
-        f"{usage.sqs / events:.3f}",
-        f"{usage.invocations / events:.4f}",
-        f"{requests_per_million(usage, events):.2f}",
-        f"{counted.seconds:.1f}",
-    )

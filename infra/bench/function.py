@@ -14,16 +14,13 @@ from typing import Any, Final, ParamSpec, TypeVar
 from unittest.mock import patch
 
 import boto3
-from infra.bench.consumer import SLOW_PATH
 from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
 from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.jobs import named, put
 
-from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.ports import JobStore
-from sweephand.schedules import Series
+from sweephand.runtime.app import App
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -31,56 +28,58 @@ _T = TypeVar("_T")
 #: How many messages SQS hands over at once.
 BATCH_MAX: Final = 10
 
-DATA: Final = '{"tenant":4711,"task":"refresh"}'
-
 #: How many jobs there are. They are due in turn.
 _JOBS: Final = 100
 
-_FOLDER: Final = Path(__file__).parents[2] / "functions" / "deliver"
-_CONTEXT: Final = SimpleNamespace(aws_request_id="8f507cfc", get_remaining_time_in_millis=lambda: 90_000)
+_FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
+_CONTEXT: Final = SimpleNamespace(aws_request_id="8f507cfc", get_remaining_time_in_millis=lambda: 25_000)
+
+
+def handler(function: str) -> Callable[[Mapping[str, Any]], Any]:
+    """The handler of a function, by its folder. One for each process, since it changes the environment."""
+    os.environ |= ENVIRONMENT
+    sys.path.insert(0, str(_FUNCTIONS / function))
+    handle = importlib.import_module("handler").handler
+    return lambda event: handle(event, _CONTEXT)
 
 
 class Function:
     """The function, already warm. One per process, since it changes the environment.
 
     DynamoDB answers at once: either beneath boto3, which then does all its work except the network's, or
-    instead of boto3. `history` is that of the jobs, and `url` is their consumer. One more job has a slow path
-    of that consumer.
+    instead of boto3. `history` is that of the jobs, and `url` is their consumer.
     """
 
     def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
         self.dynamodb = InstantDynamoDB()
         self._sequence = 0
-        os.environ |= ENVIRONMENT
-        sys.path.insert(0, str(_FOLDER))
         with self._answering(has_boto3=has_boto3):
-            self._handler = importlib.import_module("handler").handler
-            store: JobStore = importlib.import_module("sweephand.runtime.aws_ports").app().ports.jobs
-            self._jobs = [_job(f"job-{number:03d}", url, history) for number in range(_JOBS)]
-            self._slow_job = _job("slow", url.rstrip("/") + SLOW_PATH, history)
-            for job in (*self._jobs, self._slow_job):
-                assert store.put(job, None), "every write is granted"
+            self._handler = handler("deliver")
+            # A job that was due soon would be sent to a queue at once.
+            job = {"schedule": "@every 1h", "history": history, "target": {"type": "http", "url": url}}
+            app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
+            self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
         self.handle(event(self.batch()))
 
     def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
         """Answer the requests that the function makes while it makes its clients."""
-        if not has_boto3:
-            make: Callable[..., Any] = boto3.client
+        if has_boto3:
+            answer_beneath_boto3(self.dynamodb)
+            return nullcontext()
+        make: Callable[..., Any] = boto3.client
 
-            def client(service: str, **named: Any) -> Any:
-                """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
-                return self.dynamodb if service == "dynamodb" else make(service, **named)
+        def client(service: str, **named: Any) -> Any:
+            """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
+            return self.dynamodb if service == "dynamodb" else make(service, **named)
 
-            return patch.object(boto3, "client", client)
-        answer_beneath_boto3(self.dynamodb)
-        return nullcontext()
+        return patch.object(boto3, "client", client)
 
-    def batch(self, *, has_slow: bool = False) -> Sequence[TriggerMessage]:
-        """Ten triggers due now, each of another job. With a slow one, the first goes to the slow consumer."""
+    def batch(self) -> Sequence[TriggerMessage]:
+        """Ten triggers due now, each of another job."""
         now = time.time_ns() // 1_000_000
         messages: list[TriggerMessage] = []
         for _ in range(BATCH_MAX):
-            job = self._slow_job if has_slow and not messages else self._jobs[self._sequence % _JOBS]
+            job = self._jobs[self._sequence % _JOBS]
             self._sequence += 1
             # No job has two triggers due at one instant.
             due_at = now - self._sequence // _JOBS % 1_000
@@ -90,7 +89,7 @@ class Function:
 
     def handle(self, records: Mapping[str, Any]) -> None:
         """Invoke the function with an event. It must handle all of the event's messages."""
-        answer = self._handler(records, _CONTEXT)
+        answer = self._handler(records)
         assert answer == {"batchItemFailures": []}, answer
 
 
@@ -120,21 +119,3 @@ def event(messages: Sequence[TriggerMessage]) -> Mapping[str, Any]:
             for number, message in enumerate(messages)
         ]
     }
-
-
-def _job(name: str, url: str, history: str) -> Job:
-    written = {"schedule": "@every 1m", "history": history, "target": {"type": "http", "url": url}}
-    return Job(
-        key=JobKey("bench", name),
-        uid=f"{name:0>16}",
-        version="v" * 16,
-        current=Revision("1-" + "v" * 16, since=0),
-        cut=0,
-        earlier=(),
-        shard=0,
-        definition=Definition(written, Payload.of(DATA)),
-        series=Series("@every 1m", "UTC", start_at=0),
-        created_at=0,
-        updated_at=0,
-        owner="bench",
-    )

@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from time import process_time
 from typing import Any, Final
 
-from infra.bench.report import Report, against, is_within
+from infra.bench.report import Cell, Figure, Report
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import INSTANT_MAX, Instant
@@ -49,6 +49,8 @@ _TOKENS: Final = (
     "@every ", "rate(", "cron(", "at(", "minutes", "R", "P1", "PT", "TZ=", "CRON_TZ=", "UTC", "Europe/Paris",
     "../x", "\0", "\n", "٣", "²", "\uff11", "µ", "é", "🕰", "\ud800", "\u202e", "e9", "nan", "1_0", "0x1",
 )  # fmt: skip
+_VALUES: Final[tuple[Any, ...]] = (*_TOKENS, "*", "*/5", "1-5", 7, -1, 2.5, None, True, [], {}, "x" * 2_000)
+_RULES: Final[tuple[Any, ...]] = ("shift", "skip", "first", "last", "both", "", None, 1, [], "SKIP")
 _NAMES: Final = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year", "Hour", "", "a/b~")
 
 
@@ -66,27 +68,16 @@ class Fuzzed:
 def measure(inputs: int) -> Report:
     """Try that many inputs, always the same ones."""
     fuzzed = fuzz(inputs)
-    slowest_ms = fuzzed.slowest[0][0]
+    rows: list[Mapping[str, Cell]] = [
+        {"the slowest": shown, "CPU ms": Figure(ms, 1, _SLOWEST_MS_MAX)} for ms, shown in fuzzed.slowest
+    ]
     return Report(
-        title=f"{inputs:,} random inputs: {fuzzed.accepted:,} schedules, {fuzzed.refused:,} refused, "
-        f"{len(fuzzed.failures)} failed",
-        columns=("the slowest", "CPU ms"),
-        rows=[
-            *((shown, against(ms, _SLOWEST_MS_MAX, 1)) for ms, shown in fuzzed.slowest),
-            *((shown, "failed") for shown in fuzzed.failures[:_SHOWN]),
-        ],
-        figures={
-            "inputs": inputs,
-            "accepted": fuzzed.accepted,
-            "refused": fuzzed.refused,
-            "failed": len(fuzzed.failures),
-            "slowestMs": round(slowest_ms, 2),
-            "slowestMsAtMost": _SLOWEST_MS_MAX,
-        },
-        is_within=not fuzzed.failures and is_within(slowest_ms, _SLOWEST_MS_MAX, 1),
+        title=f"{inputs:,} random inputs: {fuzzed.accepted:,} schedules, {fuzzed.refused:,} refused",
+        rows=[*rows, {"the slowest": "inputs that failed", "CPU ms": Figure(len(fuzzed.failures), 0, 0)}],
         notes=(
             "Each is read, and asked for its first occurrences, for one after a random instant up to the",
             "year 9999, for its last one, for what clock changes did to it, and for what a timer carries.",
+            *(f"Failed: {each}" for each in fuzzed.failures[:_SHOWN]),
         ),
     )
 
@@ -155,7 +146,7 @@ def _requests(chance: random.Random) -> Iterator[Mapping[str, Any]]:
             "due_time": _maybe(chance, moment),
             "ttl": _maybe(chance, moment),
             "repeats": _maybe(chance, lambda: chance.choice((1, 2, 40, 10**6, 2**53 - 1, 0, -1, 10**400))),
-            "dst": _maybe(chance, lambda: _dst(chance)),
+            "dst": _maybe(chance, lambda: _object(chance, ("gap", "overlap", "gaps"), _RULES, 2)),
             "jitter": _maybe(chance, lambda: _text(chance, ("15m", "PT15M", "1d", "1ms"))),
         }
 
@@ -167,7 +158,7 @@ def _maybe(chance: random.Random, make: Callable[[], Any]) -> Any:
 def _schedule(chance: random.Random, zones: Sequence[str]) -> Any:
     kinds: tuple[Callable[[], Any], ...] = (
         lambda: None,
-        lambda: _fields(chance),
+        lambda: _object(chance, _NAMES, _VALUES, 6),
         lambda: [_text(chance, _MOMENTS) for _ in range(chance.choice((0, 1, 3, 100, 101)))],
         lambda: _structure(chance, chance.choice((1, 3, 60))),
         lambda: f"CRON_TZ={_text(chance, zones)} {_text(chance, _SCHEDULES)}",
@@ -213,9 +204,10 @@ def _cron(chance: random.Random) -> str:
     return " ".join([field(0, 59), *fields] if chance.random() < 0.5 else fields)  # noqa: PLR2004 - as often as not
 
 
-def _fields(chance: random.Random) -> dict[str, Any]:
-    values = (*_TOKENS, "*", "*/5", "1-5", 7, -1, 2.5, None, True, [], {}, "x" * 2_000)
-    return {chance.choice(_NAMES): chance.choice(values) for _ in range(chance.randint(0, 6))}
+def _object(
+    chance: random.Random, names: Sequence[str], values: Sequence[Any], fields_max: int
+) -> dict[str, Any]:
+    return {chance.choice(names): chance.choice(values) for _ in range(chance.randint(0, fields_max))}
 
 
 def _structure(chance: random.Random, depth: int) -> Any:
@@ -223,13 +215,6 @@ def _structure(chance: random.Random, depth: int) -> Any:
     for _ in range(depth):
         value = [value] if chance.random() < 0.5 else {chance.choice(_NAMES): value}  # noqa: PLR2004 - as often as not
     return value
-
-
-def _dst(chance: random.Random) -> Any:
-    choices: tuple[Any, ...] = ("shift", "skip", "first", "last", "both", "", None, 1, [], "SKIP")
-    return {
-        chance.choice(("gap", "overlap", "gaps")): chance.choice(choices) for _ in range(chance.randint(0, 2))
-    }
 
 
 def _shown(request: Mapping[str, Any]) -> str:

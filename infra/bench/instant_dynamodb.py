@@ -2,21 +2,35 @@
 
 import io
 import json
+import re
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from botocore.awsrequest import AWSResponse, HTTPHeaders
 from botocore.exceptions import ClientError
 
+_CLAUSE: Final = re.compile(r"\b(SET|REMOVE|ADD)\b")
+_IF_NOT_EXISTS: Final = re.compile(r"if_not_exists\s*\((\S+?),\s*(\S+?)\)")
+
+
+class Asked(NamedTuple):
+    """A request of boto3: the service, the client's method, and its parameters."""
+
+    service: str
+    method: str
+    parameters: Mapping[str, Any]
+
 
 class InstantDynamoDB:
-    """Stands in for boto3's client in the calls of a delivery and of a write of jobs, and counts these.
+    """Stands in for DynamoDB, and for SQS where messages are sent, in the calls that functions make.
 
-    Every write is granted. Runs and timers are counted and not kept: keeping them would only make work for
-    the garbage collector. Beneath boto3, each answer takes `latency_ms`.
+    Every write is granted. Runs are not kept: keeping them would only make work for the garbage collector.
+    In boto3's place, it is the client. Beneath boto3, each answer takes `latency_ms`, and `calls` counts the
+    operations.
     """
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ClientError)
@@ -25,61 +39,123 @@ class InstantDynamoDB:
     meta = SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
 
     def __init__(self, latency_ms: int = 0) -> None:
-        self._latency_s = latency_ms / 1_000
+        self.latency_ms = latency_ms
         self.calls: Counter[str] = Counter()
-        self._items: dict[tuple[str, str], Any] = {}
-        self._listener: Callable[[str, Mapping[str, Any]], object] | None = None
+        self._partitions: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+        self._asked: list[Asked] | None = None
+        self._answers: dict[tuple[bytes, bytes], bytes] = {}
+        self._repeats = False
 
-    def listen(self, listener: Callable[[str, Mapping[str, Any]], object] | None) -> None:
-        """From now on, call the listener with the operation and parameters of each request below boto3."""
-        self._listener = listener
+    def record(self, task: Callable[[], object], *, repeats: bool = False) -> Sequence[Asked]:
+        """Do a task, and return the requests that boto3 made for it.
 
-    def get_item(self, **asked: Any) -> dict[str, Any]:
-        """The item of a key, if it is kept."""
-        self.calls["GetItem"] += 1
-        item = self._items.get(_place(asked["Key"]))
-        return {} if item is None else {"Item": item}
+        If it `repeats`, it gives the same answers to equal requests from now on, without a look into them.
+        So it takes little time, and equally much from everybody. Another request is then an error.
+        """
+        asked: list[Asked] = []
+        self._asked = asked
+        task()
+        self._asked, self._repeats = None, repeats
+        return asked
 
-    def batch_get_item(self, **asked: Any) -> dict[str, Any]:
-        """The items of those keys that are kept."""
-        self.calls["BatchGetItem"] += 1
-        ((table, wanted),) = asked["RequestItems"].items()
-        found = [item for key in wanted["Keys"] if (item := self._items.get(_place(key)))]
-        return {"Responses": {table: found}, "UnprocessedKeys": {}}
-
-    def put_item(self, **asked: Any) -> dict[str, Any]:
-        """Write an item."""
-        self.calls["PutItem"] += 1
-        pk, sk = _place(asked["Item"])
-        if not pk.startswith("runs#"):
-            self._items[pk, sk] = asked["Item"]
-        return {}
-
-    def batch_write_item(self, **_: Any) -> dict[str, Any]:
-        """Write items. They are timers."""
-        self.calls["BatchWriteItem"] += 1
-        return {"UnprocessedItems": {}}
-
-    def query(self, **asked: Any) -> dict[str, Any]:
-        """The items of a partition that sort after the lower bound of the key condition, if it has one."""
-        self.calls["Query"] += 1
-        partition, *bounds = (each["S"] for each in asked["ExpressionAttributeValues"].values())
-        lower = bounds[0] if bounds else ""
-        return {"Items": [item for (pk, sk), item in self._items.items() if pk == partition and sk > lower]}
+    def note(self, params: Mapping[str, Any], model: Any, **_: Any) -> None:
+        """Note a request, for boto3's event `provide-client-params`."""
+        if self._asked is not None:
+            self._asked.append(Asked(model.service_model.service_name, _method(model.name), dict(params)))
 
     def answer(self, request: Any, **_: Any) -> AWSResponse:
         """The answer to a request, for boto3's event `before-send`."""
-        operation = request.headers["X-Amz-Target"].decode().rpartition(".")[2]
-        asked = json.loads(request.body)
-        if self._listener is not None:
-            self._listener(operation, asked)
-        said = _CALLS[operation](self, **asked)
-        if self._latency_s:
-            time.sleep(self._latency_s)
-        return AWSResponse(request.url, 200, HTTPHeaders(), Raw(json.dumps(said).encode()))
+        target, body = request.headers["X-Amz-Target"], request.body
+        operation = target.decode().rpartition(".")[2]
+        self.calls[operation] += 1
+        if self._repeats:
+            said = self._answers[target, body]
+        else:
+            said = json.dumps(getattr(self, _method(operation))(**json.loads(body))).encode()
+            if self._asked is not None:
+                self._answers[target, body] = said
+        if self.latency_ms:
+            time.sleep(self.latency_ms / 1_000)
+        return AWSResponse(request.url, 200, HTTPHeaders(), _Raw(said))
+
+    def get_item(self, **asked: Any) -> dict[str, Any]:
+        """The item of a key, if it is kept."""
+        item = self._stored(asked["Key"])
+        return {} if item is None else {"Item": item}
+
+    def batch_get_item(self, **asked: Any) -> dict[str, Any]:
+        """The items of those keys that are kept, or the attributes of these that are asked for."""
+        ((table, wanted),) = asked["RequestItems"].items()
+        found = [item for key in wanted["Keys"] if (item := self._stored(key))]
+        if "ProjectionExpression" in wanted:
+            names = [
+                wanted["ExpressionAttributeNames"][each.strip()]
+                for each in wanted["ProjectionExpression"].split(",")
+            ]
+            found = [{name: item[name] for name in names if name in item} for item in found]
+        return {"Responses": {table: found}, "UnprocessedKeys": {}}
+
+    def query(self, **asked: Any) -> dict[str, Any]:
+        """The items of a partition within the bounds of the key condition. A bound alone is the lower one."""
+        partition, *bounds = (each["S"] for each in asked["ExpressionAttributeValues"].values())
+        items = self._partitions[partition]
+        match bounds:
+            case [low, high]:
+                keys = sorted(key for key in list(items) if low <= key <= high)
+            case _:
+                keys = sorted(key for key in list(items) if key > "".join(bounds))
+        limit = asked.get("Limit", len(keys))
+        answer: dict[str, Any] = {"Items": [items[key] for key in keys[:limit]]}
+        if len(keys) > limit:
+            answer["LastEvaluatedKey"] = {"pk": {"S": partition}, "sk": {"S": keys[limit - 1]}}
+        return answer
+
+    def put_item(self, **asked: Any) -> dict[str, Any]:
+        """Write an item."""
+        self._store(asked["Item"])
+        return {}
+
+    def batch_write_item(self, **asked: Any) -> dict[str, Any]:
+        """Write items."""
+        for requests in asked["RequestItems"].values():
+            for each in requests:
+                self._store(each["PutRequest"]["Item"])
+        return {"UnprocessedItems": {}}
+
+    def update_item(self, **asked: Any) -> dict[str, Any]:
+        """Change an item by an update expression as pynamodb writes it."""
+        names, values = asked["ExpressionAttributeNames"], asked["ExpressionAttributeValues"]
+        item = dict(self._stored(asked["Key"]) or asked["Key"])
+        for clause, change in _changes(asked["UpdateExpression"]):
+            placeholder, _, rest = change.partition(" ")
+            name = names[placeholder]
+            if clause == "REMOVE":
+                item.pop(name, None)
+            elif clause == "ADD":
+                number = int(item.get(name, {"N": "0"})["N"]) + int(values[rest.strip()]["N"])
+                item[name] = {"N": str(number)}
+            elif (otherwise := _IF_NOT_EXISTS.search(rest)) is not None:
+                item.setdefault(name, values[otherwise[2]])
+            else:
+                item[name] = values[rest.removeprefix("=").strip()]
+        self._store(item)
+        return {"Attributes": item}
+
+    def send_message_batch(self, **asked: Any) -> dict[str, Any]:
+        """Accept every message."""
+        entries = asked["Entries"]
+        accepted = [{"Id": each["Id"], "MessageId": each["Id"], "MD5OfMessageBody": ""} for each in entries]
+        return {"Successful": accepted, "Failed": []}
+
+    def _stored(self, key: Mapping[str, Any]) -> dict[str, Any] | None:
+        return self._partitions[key["pk"]["S"]].get(key["sk"]["S"])
+
+    def _store(self, item: dict[str, Any]) -> None:
+        if not item["pk"]["S"].startswith("runs#"):
+            self._partitions[item["pk"]["S"]][item["sk"]["S"]] = item
 
 
-class Raw(io.BytesIO):
+class _Raw(io.BytesIO):
     """A body as botocore reads it from urllib3."""
 
     def stream(self, *_: Any, **__: Any) -> list[bytes]:
@@ -87,14 +163,14 @@ class Raw(io.BytesIO):
         return [self.getvalue()]
 
 
-_CALLS: Final[Mapping[str, Callable[..., dict[str, Any]]]] = {
-    "GetItem": InstantDynamoDB.get_item,
-    "BatchGetItem": InstantDynamoDB.batch_get_item,
-    "PutItem": InstantDynamoDB.put_item,
-    "BatchWriteItem": InstantDynamoDB.batch_write_item,
-    "Query": InstantDynamoDB.query,
-}
+@cache
+def _method(operation: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", operation).lower()
 
 
-def _place(attributes: Mapping[str, Any]) -> tuple[str, str]:
-    return attributes["pk"]["S"], attributes["sk"]["S"]
+def _changes(expression: str) -> Iterator[tuple[str, str]]:
+    """The changes of an update expression, each with its clause."""
+    parts = _CLAUSE.split(expression)[1:]
+    for clause, text in zip(parts[::2], parts[1::2], strict=True):
+        for change in re.split(r",\s*(?![^(]*\))", text.strip()):
+            yield clause, change.strip()

@@ -1,104 +1,133 @@
 """How late triggers are on the local stack: one-offs off the wheel, and jobs that fire often or at `:00`."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+import random
+import time
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
-from infra.bench.lateness_report import Judged, report
-from infra.bench.one_offs import ONE_OFFS, SPREAD_MS, Created, create, job, now, sleep_until, wait_for
-from infra.bench.phases import PHASES_MS, Tick, Ticks, by_phase
+from infra.bench.local_stack import deployed, job, now, sleep_until
 from infra.bench.punctuality import judge, series_owed
-from infra.bench.report import Report
-from infra.local import stack
+from infra.bench.report import Cell, Report
 from infra.local.client import Client
 from infra.local.places import Place
 
-from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS
 
-_TICKING: Final = 100
+#: The jobs of each kind that recurs. Those of `minutes` are due at second 0, as most cron jobs are.
+_JOBS: Final = 100
 _PERIOD_MS: Final = 5 * SECOND_MS
 
-#: Jobs that are due at second 0 of each minute, as most cron jobs are.
-_ON_THE_MINUTE: Final = 100
+#: The one-offs fall due within this range of time. Writing one takes no longer than the given time.
+_SPREAD_MS: Final = 120 * SECOND_MS
+_WRITING_MS: Final = 10
 
-#: The first one-off is due this long after the start of creation, so that ticks of every phase come first.
-_LEAD_MS: Final = DIRECT_WINDOW_MS + (len(PHASES_MS) + 1) * MINUTE_MS
+#: The first one-off is due so long after the end of creation that it goes by the wheel.
+_LEAD_MS: Final = DIRECT_WINDOW_MS + MINUTE_MS
 
 #: The functions start meanwhile, all at once on this machine's few cores. On AWS each has cores of its own.
 _WARM_UP_MS: Final = 15 * SECOND_MS
 
-#: The aims of the design: one-offs spread over two minutes, and all others, which fall due together.
+#: After the creation of the one-offs of an idle stack, nothing is due for this long.
+_IDLE_MS: Final = 10 * MINUTE_MS
+
+#: A trigger that has not come this long after the last due time counts as lost.
+_PATIENCE_S: Final = 90
+
+#: The aims of the design: one-offs spread over two minutes, the same after an idle time, and all others,
+#: which fall due together.
 _P99_MS: Final = 250
+_IDLE_P99_MS: Final = 500
 _TOGETHER_P99_MS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """What came, when the functions were warm, and when all one-offs had been created."""
-
-    created: Created
-    arrivals: Sequence[Arrival]
-    warm_at: int
-    created_at: int
-    woken: Sequence[Tick]
-
-
 def measure(place: Place, triggers: int) -> Report:
-    """Start a stack of its own, fill it, wait until everything is due, and end it."""
-    loads = [os.getloadavg()[0]]
-    described = stack.up(place, say=lambda text: print(f"  {text}", flush=True))
-    try:
-        with Consumer() as consumer, Client.of(described) as client, Ticks(place) as ticks:
-            measured = _run(client, consumer, triggers, loads, ticks)
-    finally:
-        stack.down(place)
-    loads.append(os.getloadavg()[0])
-    return report("Lateness", _groups(measured), measured.created, loads)
+    """Fill a stack, and wait until everything is due."""
+    with deployed(place) as client, Consumer() as consumer:
+        _write(client, "ticking", f"@every {_PERIOD_MS // SECOND_MS}s", consumer.url)
+        _write(client, "minutes", "* * * * *", consumer.url)
+        sleep_until(now() + _WARM_UP_MS)
+        warm_at = now()
+        due_at = _create(client, consumer.url, triggers, _LEAD_MS)
+        created_at = now()
+        arrivals = _arrivals(consumer, due_at)
+    until = max(due_at.values())
 
+    def often(name: str, namespace: str, period_ms: int, after: int, until: int) -> Mapping[str, Cell]:
+        came = _of(namespace, arrivals)
+        found = judge(series_owed(came, period_ms, after=after, until=until), came)
+        return {"jobs": name, **found.cells(_TOGETHER_P99_MS)}
 
-def _run(client: Client, consumer: Consumer, triggers: int, loads: list[float], ticks: Ticks) -> _Measured:
-    every = {"schedule": f"@every {_PERIOD_MS // SECOND_MS}s"}
-    write_jobs(client, "ticking", [job(f"job-{number}", every, consumer.url) for number in range(_TICKING)])
-    minutely = {"schedule": "* * * * *"}
-    write_jobs(
-        client, "minutes", [job(f"job-{number}", minutely, consumer.url) for number in range(_ON_THE_MINUTE)]
+    return _report(
+        "Lateness",
+        [
+            _one_offs("one-offs", due_at, arrivals, _P99_MS),
+            often("@every 5s", "ticking", _PERIOD_MS, created_at, until),
+            often("@every 5s, while the API creates", "ticking", _PERIOD_MS, warm_at, created_at),
+            # Earlier triggers were armed directly, so no tick has sent them.
+            often("at `:00`", "minutes", MINUTE_MS, warm_at + DIRECT_WINDOW_MS, until),
+        ],
     )
-    sleep_until(now() + _WARM_UP_MS)
-    warm_at = now()
-    created = create(client, consumer.url, triggers, after_start_ms=_LEAD_MS)
-    created_at = now()
-    sleep_until(created.last_due_at - SPREAD_MS // 2)
-    loads.append(os.getloadavg()[0])
-    wait_for(consumer, created)
-    return _Measured(created, consumer.arrivals(), warm_at, created_at, ticks.woken)
 
 
-def _groups(measured: _Measured) -> dict[str, Judged]:
-    """The one-offs, and what the other jobs owed: during the writing of the one-offs, and after it."""
-    once = [each for each in measured.arrivals if each.namespace == ONE_OFFS]
-    ticking = [each for each in measured.arrivals if each.namespace == "ticking"]
-    until = measured.created.last_due_at
+def measure_idle(place: Place, triggers: int) -> Report:
+    """Leave a new stack idle, and wait for the one-offs. None is left out."""
+    with deployed(place) as client, Consumer() as consumer:
+        due_at = _create(client, consumer.url, triggers, _IDLE_MS)
+        arrivals = _arrivals(consumer, due_at)
+    name = f"one-offs after {_IDLE_MS // MINUTE_MS} idle minutes"
+    return _report("Lateness after an idle time", [_one_offs(name, due_at, arrivals, _IDLE_P99_MS)])
 
-    minutes = [each for each in measured.arrivals if each.namespace == "minutes"]
-    # Earlier triggers were armed directly, so no tick has sent them.
-    by_wheel_from = measured.warm_at + DIRECT_WINDOW_MS
-    owed = series_owed(minutes, MINUTE_MS, after=by_wheel_from, until=until)
-    phases = {
-        f"at `:00`, ticks at second {phase_ms / SECOND_MS:g}": Judged(each, _TOGETHER_P99_MS)
-        for phase_ms, each in by_phase(owed, minutes, measured.woken).items()
-    }
 
-    def often(after: int, until: int) -> Judged:
-        found = judge(series_owed(ticking, _PERIOD_MS, after=after, until=until), ticking)
-        return Judged(found, _TOGETHER_P99_MS)
+def _write(client: Client, namespace: str, schedule: str, url: str) -> None:
+    times = {"schedule": schedule}
+    write_jobs(client, namespace, [job(f"job-{number}", times, url) for number in range(_JOBS)])
 
-    return {
-        "one-offs": Judged(judge(set(measured.created.due_at.items()), once), _P99_MS),
-        "@every 5s": often(measured.created_at, until),
-        "@every 5s, while the API creates": often(measured.warm_at, measured.created_at),
-        **phases,
-    }
+
+def _create(client: Client, url: str, triggers: int, lead_ms: int) -> Mapping[str, int]:
+    """Write the one-offs, the earliest due first, and return their due times by name.
+
+    The first is due at least `lead_ms` after the last is written.
+    """
+    chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
+    first_at = now() + lead_ms + triggers * _WRITING_MS
+    dues = sorted(first_at + chance.randrange(_SPREAD_MS) for _ in range(triggers))
+    due_at = {f"job-{number}": due for number, due in enumerate(dues)}
+    write_jobs(client, "once", [job(name, {"dueTime": rfc3339(due)}, url) for name, due in due_at.items()])
+    assert now() + DIRECT_WINDOW_MS < dues[0], "this machine writes too slowly: one-offs miss the wheel"
+    return due_at
+
+
+def _arrivals(consumer: Consumer, due_at: Mapping[str, int]) -> Sequence[Arrival]:
+    """What came until each one-off had come, or was lost, and a little longer for duplicates."""
+    sleep_until(max(due_at.values()) + 2 * SECOND_MS)
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        if len({each.trigger_id for each in _of("once", consumer.arrivals())}) == len(due_at):
+            break
+        time.sleep(2)
+    time.sleep(5)
+    return consumer.arrivals()
+
+
+def _of(namespace: str, arrivals: Sequence[Arrival]) -> Sequence[Arrival]:
+    return [each for each in arrivals if each.namespace == namespace]
+
+
+def _one_offs(
+    name: str, due_at: Mapping[str, int], arrivals: Sequence[Arrival], p99_most_ms: int
+) -> Mapping[str, Cell]:
+    return {"jobs": name, **judge(set(due_at.items()), _of("once", arrivals)).cells(p99_most_ms)}
+
+
+def _report(subject: str, rows: Sequence[Mapping[str, Cell]]) -> Report:
+    return Report(
+        title=f"{subject}, on the local stack, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        rows=rows,
+        notes=(
+            "From the due time to the first byte at the consumer. All programs share this machine's cores.",
+        ),
+    )

@@ -1,8 +1,7 @@
 """Billed usage: DynamoDB's units as it reports them, and SQS's requests as AWS would bill them."""
 
-from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,29 +20,21 @@ _SQS_REQUEST_BYTES: Final = 65_536
 
 @dataclass(slots=True)
 class Usage:
-    """Units used so far: write and read request units, SQS requests, Lambda invocations.
-
-    `by_call` splits the units by table and operation, which shows the most expensive call.
-    """
+    """Units used so far: write and read request units, SQS requests, Lambda invocations."""
 
     writes: float = 0
     reads: float = 0
     sqs: float = 0
     invocations: float = 0
-    by_call: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
 
 
 def less(usage: Usage, other: Usage, times: float) -> Usage:
     """One usage minus a multiple of another."""
-    calls = usage.by_call | {
-        call: usage.by_call[call] - times * units for call, units in other.by_call.items()
-    }
     return Usage(
         writes=usage.writes - times * other.writes,
         reads=usage.reads - times * other.reads,
         sqs=usage.sqs - times * other.sqs,
         invocations=usage.invocations - times * other.invocations,
-        by_call=defaultdict(float, calls),
     )
 
 
@@ -60,8 +51,10 @@ class Meter:
 
     def watch(self, client: "DynamoDBClient") -> None:
         """Make each of the client's requests return the units that it consumes, and count them."""
-        client.meta.events.register("provide-client-params.dynamodb", _asking)  # type: ignore[arg-type] # its answer is taken
-        client.meta.events.register("after-call.dynamodb", self._count)
+        # The stubs say that a listener returns nothing. botocore takes the answer of the first one.
+        events: Any = client.meta.events
+        events.register("provide-client-params.dynamodb", _asking)
+        events.register("after-call.dynamodb", self._count)
 
     def sqs_request(self, size: int = 0) -> None:
         """Count one request to SQS with that many bytes of payload."""
@@ -77,7 +70,7 @@ class Meter:
         operation: str = model.name
         if operation not in _READS | _WRITES:
             return
-        units, table = _units(operation, parsed)
+        units = _units(operation, parsed)
         if operation == "BatchGetItem":
             units += _absent(context[_ASKED], parsed)
         with self._lock:
@@ -85,7 +78,6 @@ class Meter:
                 self.usage.reads += units
             else:
                 self.usage.writes += units
-            self.usage.by_call[f"{table} {operation}"] += units
 
 
 def _asking(params: dict[str, Any], model: Any, context: dict[str, Any], **_: Any) -> dict[str, Any]:
@@ -106,18 +98,16 @@ def _absent(asked: Mapping[str, Any], parsed: Mapping[str, Any]) -> float:
     return units
 
 
-def _units(operation: str, parsed: dict[str, Any]) -> tuple[float, str]:
-    """The units and the table of a response. Where DynamoDB Local reports less, AWS's minimum counts."""
+def _units(operation: str, parsed: dict[str, Any]) -> float:
+    """The units of a response. Where DynamoDB Local reports less, AWS's minimum counts."""
     if "Error" in parsed:
         # AWS charges a refused conditional write like a successful one. Items here are under 1 KB.
-        is_refused = parsed["Error"].get("Code") == "ConditionalCheckFailedException"
-        return (1.0 if is_refused else 0.0), "refused"
+        return float(parsed["Error"].get("Code") == "ConditionalCheckFailedException")
     consumed = parsed.get("ConsumedCapacity", [])
-    parts = consumed if isinstance(consumed, list) else [consumed]
-    units = sum(part["CapacityUnits"] for part in parts)
-    table = parts[0]["TableName"] if parts else "?"
-    # AWS charges one unit for a strong read that finds nothing. DynamoDB Local reports none.
-    table = table.rpartition("-")[2]
-    # Of a batch, _absent() counts what does not exist.
+    units: float = sum(
+        part["CapacityUnits"] for part in (consumed if isinstance(consumed, list) else [consumed])
+    )
+    # AWS charges one unit for a strong read that finds nothing. DynamoDB Local reports none. Of a batch,
+    # _absent() counts what does not exist.
     is_alone = operation in _READS and operation != "BatchGetItem"
-    return (max(units, 1.0) if is_alone else units), table
+    return max(units, 1.0) if is_alone else units

@@ -1,10 +1,11 @@
 """Which owed triggers came, how often, and how late."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from infra.bench.consumer import Arrival
+from infra.bench.report import Cell, Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,19 @@ class Punctuality:
     p50_ms: int
     p99_ms: int
     max_ms: int
+
+    def cells(self, p99_most_ms: int) -> Mapping[str, Cell]:
+        """The cells of a report. None may be lost or early, and the p99 has an aim."""
+        return {
+            "owed": self.owed,
+            "delivered": self.delivered,
+            "lost": Figure(self.lost, 0, 0),
+            "early": Figure(self.early, 0, 0),
+            "twice": self.duplicates,
+            "p50 ms": self.p50_ms,
+            "p99 ms": Figure(self.p99_ms, 0, p99_most_ms),
+            "max ms": self.max_ms,
+        }
 
 
 def judge(owed: AbstractSet[tuple[str, int]], arrivals: Iterable[Arrival]) -> Punctuality:

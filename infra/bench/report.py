@@ -1,52 +1,69 @@
-"""A measurement as a table for people, and its figures as JSON for programs."""
+"""A measurement as a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 #: Marks a figure that misses its bound in the design.
-OVER = "!"
+_OVER: Final = "!"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number that is shown with so many digits, and its bound if the design has one.
+
+    A number that equals its bound after the same rounding is within it.
+    """
+
+    value: float
+    digits: int = 2
+    most: float | None = None
+    least: float | None = None
+
+    @property
+    def is_within(self) -> bool:
+        """Whether the number is within its bound."""
+        shown = round(self.value, self.digits)
+        return (self.most is None or shown <= self.most) and (self.least is None or shown >= self.least)
+
+    def __str__(self) -> str:
+        bound = self.least if self.most is None else self.most
+        text = f"{self.value:.{self.digits}f}"
+        return text if bound is None else f"{'' if self.is_within else _OVER}{text} of {bound:g}"
+
+
+Cell = str | int | Figure
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One part of the benchmark.
+    """One part of the benchmark. Each row has its cells by their columns, and may leave some out.
 
-    `figures` goes into the JSON file. `is_within` says whether all bounds hold.
+    `figures` are for programs.
     """
 
     title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    figures: Mapping[str, Any]
-    is_within: bool
-    notes: Sequence[str] = field(default_factory=tuple)
+    rows: Sequence[Mapping[str, Cell]]
+    notes: Sequence[str] = ()
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_within(self) -> bool:
+        """Whether all bounds hold."""
+        return all(cell.is_within for row in self.rows for cell in row.values() if isinstance(cell, Figure))
 
     def text(self) -> str:
         """The table. Its first column is aligned left, and all others right."""
-        lines = [self.columns, *self.rows]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(self.columns))]
-        shown = [self.title]
-        for number, line in enumerate(lines):
-            cells = (
-                cell.rjust(width) if column else cell.ljust(width)
-                for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-            )
-            shown.append("  " + "  ".join(cells).rstrip())
-            if number == 0:
-                shown.append("  " + "  ".join("-" * width for width in widths))
-        shown += [f"  {note}" for note in self.notes]
-        return "\n".join(shown)
-
-
-def against(value: float, bound: float | None, digits: int = 2) -> str:
-    """A figure and its bound. A figure that equals the bound after the same rounding is within it."""
-    if bound is None:
-        return f"{value:.{digits}f}"
-    mark = "" if is_within(value, bound, digits) else OVER
-    return f"{mark}{value:.{digits}f} of {bound:g}"
-
-
-def is_within(value: float, bound: float | None, digits: int = 2) -> bool:
-    """Whether a figure, rounded as it is shown, is within its bound."""
-    return bound is None or round(value, digits) <= bound
+        columns = list(dict.fromkeys(column for row in self.rows for column in row))
+        lines = [columns, *([str(row.get(column, "")) for column in columns] for row in self.rows)]
+        widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+        lines.insert(1, ["-" * width for width in widths])
+        shown = [
+            [
+                first.ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)),
+            ]
+            for first, *cells in lines
+        ]
+        table = ["  " + "  ".join(cells).rstrip() for cells in shown]
+        return "\n".join([self.title, *table, *(f"  {note}" for note in self.notes)])

@@ -2,76 +2,51 @@
 
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import boto3
 from botocore.config import Config
 from infra.bench.clock import HandClock, SeededIds
+from infra.bench.jobs import named, put
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs, Sent
 
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
+from sweephand.delivery.kept_queues import SqsKeptQueues
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.work_queue import SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
-from sweephand.jobs.write import WriteResult
-from sweephand.model.definition import Definition, Payload
-from sweephand.model.job import Job, JobKey
-from sweephand.model.timer import OccurrenceTimer
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runtime.app import App, Options
-from sweephand.storage import jobs as stored_jobs
-from sweephand.storage.allowances import DynamoAllowances
-from sweephand.storage.api_keys import DynamoKeys
-from sweephand.storage.batches import DynamoBatches
-from sweephand.storage.changes import DynamoChanges
-from sweephand.storage.flags import DynamoFlags
-from sweephand.storage.jobs import DynamoJobs
-from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.lines import DynamoLines
-from sweephand.storage.named_secrets import DynamoNamedSecrets
-from sweephand.storage.namespaces import DynamoNamespaces
-from sweephand.storage.payload_audits import DynamoAudits
+from sweephand.runtime.aws_ports import DynamoPorts
 from sweephand.storage.payloads import S3Payloads
-from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.policy_lines import DynamoPolicyLines
-from sweephand.storage.runs import DynamoRuns
-from sweephand.storage.signing_secrets import DynamoSecrets
-from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
-from sweephand.storage.timers import DynamoTimers
-from sweephand.storage.wheel_history import DynamoWheelHistory
 from sweephand.targets.queues import EVERY_QUEUE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_sqs import SQSClient
 
 #: More than one, so that the cost of a shard shows.
 SHARDS = 4
 
 #: The defaults of template.yaml.
-SWEEPERS_MAX = 4
-BUNDLE_SPAN_MS = SECOND_MS
+_SWEEPERS_MAX = 4
+_BUNDLE_SPAN_MS = SECOND_MS
 
 #: 2026-11-21T12:00:17Z: any instant that is not at the start of a minute.
 _BEGIN: Instant = 1_795_262_417_000
 
-_NAMESPACE = "bench"
 _QUEUE_URL = "https://sqs.us-east-1.amazonaws.com/123456789012/delivery"
 _CREATORS = 4
 _CONNECTIONS_MAX = 300
-
-_URL = "https://hooks.example.com/tenants/4711/jobs"
-_DATA = '{"tenant":4711,"task":"refresh"}'
-
 
 #: What DynamoDB adds to each item for its storage.
 _ITEM_BYTES = 100
@@ -87,16 +62,16 @@ class Stored(NamedTuple):
 class _Consumer:
     """ports.Targets in which every request succeeds after `answer_s` seconds and is counted."""
 
-    def __init__(self, answer_s: float) -> None:
+    def __init__(self) -> None:
+        self.answer_s = 0.0
         self.delivered = 0
-        self._answer_s = answer_s
         self._lock = Lock()
 
     def deliver(self, attempt: Attempt) -> Answer:
         """Count and accept."""
         del attempt
-        if self._answer_s:
-            time.sleep(self._answer_s)
+        if self.answer_s:
+            time.sleep(self.answer_s)
         with self._lock:
             self.delivered += 1
         return Answer(succeeded=True, code=200, text='{"ok":true}')
@@ -112,46 +87,37 @@ class _DeliveryFunctions:
 class _Sweepers:
     """ports.Sweepers that sweep at once, one after the other."""
 
-    def __init__(self, sweep: Callable[[int], None]) -> None:
-        self._sweep = sweep
+    sweep: Callable[[int], None]
 
     def start(self, first_shards: Sequence[int]) -> None:
         """One sweep for each first shard."""
         for shard in first_shards:
-            self._sweep(shard)
+            self.sweep(shard)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ports:
-    """app.Ports."""
+class _Ports(DynamoPorts):
+    """app_ports.Ports: production's, over counted queues. No function is started, and no bucket is there."""
 
-    jobs: DynamoJobs
-    changes: DynamoChanges
-    runs: DynamoRuns
-    flags: DynamoFlags
-    stats: DynamoStats
-    wheel_history: DynamoWheelHistory
-    batches: DynamoBatches
-    lines: DynamoLines
-    timers: DynamoTimers
-    leases: DynamoLeases
-    payloads: S3Payloads
-    audits: DynamoAudits
-    secrets: DynamoSecrets
-    keys: DynamoKeys
-    named_secrets: DynamoNamedSecrets
-    queue: SqsQueue
-    targets: _Consumer
-    sweepers: _Sweepers
-    delivery_functions: _DeliveryFunctions
-    policies: DynamoPolicies
-    allowances: DynamoAllowances
-    permits: DynamoPermits
-    policy_lines: DynamoPolicyLines
-    work: SqsWorkQueue
-    namespaces: DynamoNamespaces
-    clock: Clock
-    ids: SeededIds
+    def __init__(self, jobs: Table, timers: Table, clock: Clock, meter: Meter) -> None:
+        super().__init__(lambda: jobs, lambda: timers)
+        self.clock, self.ids = clock, SeededIds()
+        self.targets, self.sweepers, self.delivery_functions = _Consumer(), _Sweepers(), _DeliveryFunctions()
+        self.policy_lines = DynamoPolicyLines(timers, clock.now)
+        self.payloads = S3Payloads("none")
+        self.payload_places = self.kept_payloads = (self.payloads,)
+        self.sqs, self.work_sqs = CountedSqs(clock, meter), CountedSqs(clock, meter)
+        clients, dead = _clients(self.sqs), f"{_QUEUE_URL}-dead"
+        self.queue = SqsQueue(
+            clients, _QUEUE_URL, dead, lambda _: None, allow_insecure=False, queues=EVERY_QUEUE
+        )
+        self.work = SqsWorkQueue(_clients(self.work_sqs), f"{_QUEUE_URL}-flow")
+        self.kept_queues = SqsKeptQueues(clients, self.queue, {"delivery": _QUEUE_URL})
+
+
+def _clients(sqs: CountedSqs) -> SqsClients:
+    """Clients that are all this queue. It has those methods of a client that send messages, and no others."""
+    client = cast("SQSClient", sqs)
+    return SqsClients(lambda _: client)
 
 
 class Wheelhouse:
@@ -175,65 +141,19 @@ class Wheelhouse:
         self.meter = Meter()
         self.swept_cpu_s = 0.0
         self.clock: Clock = HandClock(_BEGIN) if clock is None else clock
-        self._sqs = CountedSqs(self.clock, self.meter)
-        self._work = CountedSqs(self.clock, self.meter)
-        self._consumer = _Consumer(answer_s)
-        self._ids = SeededIds()
         self._name = name
         self._client = client = _client(endpoint_url)
-        self._jobs_table = self._table(client, f"{name}-jobs")
-        self._timers_table = self._table(client, f"{name}-timers")
+        jobs, timers = (self._table(client, f"{name}-{each}") for each in ("jobs", "timers"))
+        self._ports = _Ports(jobs, timers, self.clock, self.meter)
+        self._ports.targets.answer_s = answer_s
+        self._ports.sweepers.sweep = self._sweep
         self.meter.watch(client)
-        clients = SqsClients(
-            lambda _: self._sqs  # type: ignore[arg-type, return-value] # as much of it as is called
-        )
-        queue = SqsQueue(
-            clients,
-            _QUEUE_URL,
-            f"{_QUEUE_URL}-dead",
-            lambda _: None,
-            allow_insecure=False,
-            queues=EVERY_QUEUE,
-        )
         self._app = App(
-            _Ports(
-                jobs=DynamoJobs(self._jobs_table),
-                changes=DynamoChanges(self._jobs_table),
-                runs=DynamoRuns(self._jobs_table),
-                flags=DynamoFlags(self._jobs_table),
-                stats=DynamoStats(self._jobs_table),
-                wheel_history=DynamoWheelHistory(self._jobs_table),
-                batches=DynamoBatches(self._jobs_table),
-                lines=DynamoLines(self._jobs_table),
-                timers=DynamoTimers(self._timers_table),
-                leases=DynamoLeases(self._timers_table),
-                payloads=S3Payloads("none"),
-                audits=DynamoAudits(self._timers_table),
-                secrets=DynamoSecrets(self._jobs_table),
-                keys=DynamoKeys(self._jobs_table),
-                named_secrets=DynamoNamedSecrets(self._jobs_table),
-                queue=queue,
-                targets=self._consumer,
-                sweepers=_Sweepers(self._sweep),
-                delivery_functions=_DeliveryFunctions(),
-                policies=DynamoPolicies(self._jobs_table),
-                allowances=DynamoAllowances(self._jobs_table),
-                permits=DynamoPermits(self._jobs_table),
-                policy_lines=DynamoPolicyLines(self._timers_table, self.clock.now),
-                work=SqsWorkQueue(
-                    SqsClients(
-                        lambda _: self._work  # type: ignore[arg-type, return-value] # same
-                    ),
-                    f"{_QUEUE_URL}-flow",
-                ),
-                namespaces=DynamoNamespaces(self._jobs_table),
-                clock=self.clock,
-                ids=self._ids,
-            ),
+            self._ports,
             Options(
                 shards=shards,
-                sweepers_max=SWEEPERS_MAX,
-                bundle_span_ms=BUNDLE_SPAN_MS,
+                sweepers_max=_SWEEPERS_MAX,
+                bundle_span_ms=_BUNDLE_SPAN_MS,
                 flow_functions_max=flow_functions,
             ),
             sweep_concurrently=one_by_one,
@@ -243,22 +163,22 @@ class Wheelhouse:
     @property
     def delivered(self) -> int:
         """The triggers that reached their consumer."""
-        return self._consumer.delivered
+        return self._ports.targets.delivered
 
     @property
     def sent(self) -> Sent:
         """What the delivery queue was sent."""
-        return self._sqs.sent
+        return self._ports.sqs.sent
 
     def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs one by one, several at a time. None may be refused."""
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(self._put, _named(jobs)))
+            list(threads.map(self._put, named(jobs)))
 
     def create_in_bulk(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs by bulk calls of as many as a call takes, several at a time. None may be refused."""
         with ThreadPoolExecutor(_CREATORS) as threads:
-            list(threads.map(self._put_in_bulk, parts(list(_named(jobs)), JOBS_PER_BULK_MAX)))
+            list(threads.map(self._put_in_bulk, parts(list(named(jobs)), JOBS_PER_BULK_MAX)))
 
     def stored_bytes(self) -> Stored:
         """The bytes of all items of each table, as DynamoDB bills their storage."""
@@ -269,21 +189,15 @@ class Wheelhouse:
         pages = self._client.get_paginator("scan").paginate(TableName=f"{self._name}-{table}")
         return sum(_ITEM_BYTES + _size({"M": item}) for page in pages for item in page["Items"])
 
-    def store(self, jobs: Sequence[Job], timers: Sequence[OccurrenceTimer]) -> None:
-        """Write jobs and timers as they are, 25 to a call. Nothing is armed."""
-        self._jobs_table.put_batch([stored_jobs._item(job) for job in jobs])  # noqa: SLF001 - jobs have no batch
-        self._app.ports.timers.put(timers)
-
-    def pass_minute(self) -> Instant:
-        """Move the clock to the start of the next minute, and return it."""
-        minute = self.clock.now() - self.clock.now() % MINUTE_MS + MINUTE_MS
-        self.clock.wait_until(minute)
-        return minute
+    def next_minute(self) -> Instant:
+        """The start of the next minute."""
+        now = self.clock.now()
+        return now - now % MINUTE_MS + MINUTE_MS
 
     def run(self, minutes: int) -> None:
         """Tick at the start of each of the next minutes, and deliver what is due before the next one."""
         for _ in range(minutes):
-            minute = self.clock.now() - self.clock.now() % MINUTE_MS + MINUTE_MS
+            minute = self.next_minute()
             self._deliver(minute)
             self.clock.wait_until(minute)
             self.tick()
@@ -292,7 +206,9 @@ class Wheelhouse:
         """Do one tick now."""
         self.meter.invocation()
         began = time.process_time()
-        ticked = self._app.ticker.tick(owner=self._ids.token(), deadline=self.clock.now() + 55 * SECOND_MS)
+        ticked = self._app.ticker.tick(
+            owner=self._ports.ids.token(), deadline=self.clock.now() + 55 * SECOND_MS
+        )
         ticked.raise_faults()
         self.swept_cpu_s += time.process_time() - began
 
@@ -300,23 +216,22 @@ class Wheelhouse:
         self._app.writer.put(job.key, job.definition, caller="bench", requested_at=self.clock.now())
 
     def _put_in_bulk(self, jobs: Sequence[JobToWrite]) -> None:
-        results = self._app.bulk_writer.put(jobs, caller="bench", requested_at=self.clock.now())
-        assert all(isinstance(each, WriteResult) for each in results), results
+        list(put(self._app.bulk_writer, jobs, self.clock.now()))
 
     def _deliver(self, until: Instant) -> None:
-        while (visible_at := self._sqs.next_at()) is not None and visible_at < until:
+        while (visible_at := self._ports.sqs.next_at()) is not None and visible_at < until:
             self.clock.wait_until(visible_at)
-            batch = self._sqs.receive()
+            batch = self._ports.sqs.receive()
             self.meter.invocation()
             handled = self._app.intake.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
             assert all(each.is_done and each.error is None for each in handled), handled
-            self._sqs.delete()
+            self._ports.sqs.delete()
 
     def _sweep(self, first_shard: int) -> None:
         self.meter.invocation()
         swept = self._app.sweeper.sweep(
-            self._app.ports.leases.state().leases,
-            owner=self._ids.token(),
+            self._ports.leases.state().leases,
+            owner=self._ports.ids.token(),
             first_shard=first_shard,
             deadline=self.clock.now() + 120 * SECOND_MS,
         )
@@ -336,12 +251,6 @@ class Wheelhouse:
 
     def _wait_ms(self, duration_ms: int) -> None:
         self.clock.wait_until(self.clock.now() + duration_ms)
-
-
-def _named(jobs: Iterable[Mapping[str, Any]]) -> Iterator[JobToWrite]:
-    for number, job in enumerate(jobs):
-        written = {"target": {"type": "http", "url": _URL}, **job}
-        yield JobToWrite(JobKey(_NAMESPACE, f"job-{number:06d}"), Definition(written, Payload.of(_DATA)))
 
 
 def _size(value: Mapping[str, Any]) -> int:

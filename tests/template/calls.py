@@ -29,6 +29,9 @@ TABLE_ACTIONS: Final[Mapping[str, str]] = {
 
 _TABLE: Final = "sweephand.storage.table.Table"
 
+#: What names the table that an adapter is made for.
+_WITH_TABLES: Final = ("sweephand.runtime.tables.", "sweephand.runtime.aws_ports.DynamoPorts.")
+
 #: The methods of botocore's other clients that the code calls, and what each asks of a role.
 CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "send_message": ("sqs:SendMessage",),
@@ -193,9 +196,9 @@ class Code:
             if not name.startswith("sweephand.runtime."):
                 continue
             tables = {
-                each.rpartition(".")[2]
+                each.rpartition(".")[2].removeprefix("_")
                 for each in node.names
-                if each.startswith("sweephand.runtime.tables.") and each.endswith("table")
+                if each.startswith(_WITH_TABLES) and each.endswith("table")
             }
             for each in node.names:
                 if tables and each.startswith("sweephand.storage.") and each in self.program.classes:

@@ -306,8 +306,9 @@ def _infos(found: ProperType | None) -> Iterator[TypeInfo]:
 
 def _returned(info: TypeInfo, name: str) -> list[TypeInfo]:
     """The classes of what a property of a class returns; of a sequence, those of its entries."""
-    found = info.names[name].type
-    found = get_proper_type(found)
+    symbol = info.get(name)
+    assert symbol is not None, f"{info.fullname} has no {name}"
+    found = get_proper_type(symbol.type)
     returned = get_proper_type(found.ret_type) if isinstance(found, CallableType) else found
     if isinstance(returned, Instance) and returned.args:
         returned = get_proper_type(returned.args[0])

@@ -5,10 +5,7 @@ from typing import Final
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from infra.bench.console import SCREENS as MEASURED
-from infra.bench.console import fill, visit
-from infra.local.client import Client
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Route, expect
 from tests.integration.console.conftest import NARROW, SCREENSHOTS, WIDE, Console, Town
 
 from sweephand.model.attempt import Answer, Attempt
@@ -131,14 +128,3 @@ def test_a_screen_is_painted_before_the_api_has_answered_any_call(
     held[0].continue_()
     expect(page.get_by_role("link", name="Keys")).to_be_visible()
     expect(page.locator(".loading")).to_have_count(0)
-
-
-def test_the_command_that_measures_the_first_rows_sees_them(browser: Browser, town: Town) -> None:
-    """`python -m infra.bench console` measures them, with 10,000 jobs on a deployed stack."""
-    described = {"apiUrl": town.server.url, "apiKey": "sh_admin"}
-    with Client.of(described) as client:
-        fill(client, "many", 300)
-    for screen in MEASURED.values():
-        shown = visit(browser, described, "many", screen)
-        assert 0 < shown.paint_s <= shown.rows_s
-        assert shown.largest_s > 0

@@ -120,7 +120,8 @@ class _CheckingPool:
         return base.urlopen(*args, **kwargs)
 
 
-class _HttpConnection(_CheckingConnection, AWSHTTPConnection):  # type: ignore[misc] # as of its bases among themselves
+# request() passes on whatever it is given, and the bases of AWSHTTPConnection differ among themselves.
+class _HttpConnection(_CheckingConnection, AWSHTTPConnection):  # type: ignore[misc]
     """A plain connection, to a local engine."""
 
 

@@ -1,6 +1,6 @@
 """The ports of a stack in AWS: DynamoDB, S3, SQS and Lambda, by the stack's settings."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -43,82 +43,184 @@ if TYPE_CHECKING:
     from sweephand.storage.runs import DynamoRuns
     from sweephand.storage.signing_secrets import DynamoSecrets
     from sweephand.storage.stats import DynamoStats
+    from sweephand.storage.table import Table
     from sweephand.storage.timers import DynamoTimers
     from sweephand.storage.wheel_history import DynamoWheelHistory
 
 
-class AwsPorts:
-    """app_ports.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
+class DynamoPorts:
+    """The ports over the two tables. Each adapter is made when it is first asked for, and then kept.
+
+    `jobs` and `timers` return the tables. An adapter calls one of them when it is made.
+    """
+
+    def __init__(self, jobs: "Callable[[], Table]", timers: "Callable[[], Table]") -> None:
+        self._jobs_table = jobs
+        self._timers_table = timers
 
     @cached_property
     def jobs(self) -> "DynamoJobs":
         """ports.JobStore."""
         from sweephand.storage.jobs import DynamoJobs
 
-        return DynamoJobs(tables.jobs_table())
+        return DynamoJobs(self._jobs_table())
 
     @cached_property
     def changes(self) -> "DynamoChanges":
         """ports.ChangeStore."""
         from sweephand.storage.changes import DynamoChanges
 
-        return DynamoChanges(tables.jobs_table())
+        return DynamoChanges(self._jobs_table())
 
     @cached_property
     def runs(self) -> "DynamoRuns":
         """ports.RunStore."""
         from sweephand.storage.runs import DynamoRuns
 
-        return DynamoRuns(tables.jobs_table())
+        return DynamoRuns(self._jobs_table())
 
     @cached_property
     def wheel_history(self) -> "DynamoWheelHistory":
         """insight_ports.WheelHistory."""
         from sweephand.storage.wheel_history import DynamoWheelHistory
 
-        return DynamoWheelHistory(tables.jobs_table())
+        return DynamoWheelHistory(self._jobs_table())
 
     @cached_property
     def flags(self) -> "DynamoFlags":
         """insight_ports.FlagStore."""
         from sweephand.storage.flags import DynamoFlags
 
-        return DynamoFlags(tables.jobs_table())
+        return DynamoFlags(self._jobs_table())
 
     @cached_property
     def stats(self) -> "DynamoStats":
         """insight_ports.StatsStore."""
         from sweephand.storage.stats import DynamoStats
 
-        return DynamoStats(tables.jobs_table())
+        return DynamoStats(self._jobs_table())
 
     @cached_property
     def batches(self) -> "DynamoBatches":
         """batch_ports.BatchStore."""
         from sweephand.storage.batches import DynamoBatches
 
-        return DynamoBatches(tables.jobs_table())
+        return DynamoBatches(self._jobs_table())
 
     @cached_property
     def lines(self) -> "DynamoLines":
         """ports.LineStore."""
         from sweephand.storage.lines import DynamoLines
 
-        return DynamoLines(tables.jobs_table())
+        return DynamoLines(self._jobs_table())
 
     @cached_property
     def timers(self) -> "DynamoTimers":
         """ports.TimerStore."""
         from sweephand.storage.timers import DynamoTimers
 
-        return DynamoTimers(tables.timers_table())
+        return DynamoTimers(self._timers_table())
 
     @cached_property
     def leases(self) -> "DynamoLeases":
         """ports.LeaseStore."""
         from sweephand.storage.leases import DynamoLeases
 
-        return DynamoLeases(tables.timers_table())
+        return DynamoLeases(self._timers_table())
+
+    @cached_property
+    def audits(self) -> "DynamoAudits":
+        """payload_audit.AuditStore."""
+        from sweephand.storage.payload_audits import DynamoAudits
+
+        return DynamoAudits(self._timers_table())
+
+    @cached_property
+    def audit_rounds(self) -> "DynamoAuditRounds":
+        """audit_rounds.AuditRoundStore."""
+        from sweephand.storage.audit_rounds import DynamoAuditRounds
+
+        return DynamoAuditRounds(self._timers_table())
+
+    @cached_property
+    def secrets(self) -> "DynamoSecrets":
+        """ports.SecretStore."""
+        from sweephand.storage.signing_secrets import DynamoSecrets
+
+        return DynamoSecrets(self._jobs_table())
+
+    @cached_property
+    def named_secrets(self) -> "DynamoNamedSecrets":
+        """access_ports.NamedSecretStore."""
+        from sweephand.storage.named_secrets import DynamoNamedSecrets
+
+        return DynamoNamedSecrets(self._jobs_table())
+
+    @cached_property
+    def keys(self) -> "DynamoKeys":
+        """ports.KeyStore."""
+        from sweephand.storage.api_keys import DynamoKeys
+
+        return DynamoKeys(self._jobs_table())
+
+    @cached_property
+    def admin_changes(self) -> "DynamoAdminChanges":
+        """access_ports.AdminChangeStore."""
+        from sweephand.storage.admin_changes import DynamoAdminChanges
+
+        return DynamoAdminChanges(self._jobs_table())
+
+    @cached_property
+    def policies(self) -> "DynamoPolicies":
+        """flow_ports.PolicyStore."""
+        from sweephand.storage.policies import DynamoPolicies
+
+        return DynamoPolicies(self._jobs_table())
+
+    @cached_property
+    def permits(self) -> "DynamoPermits":
+        """flow_ports.PermitStore."""
+        from sweephand.storage.permits import DynamoPermits
+
+        return DynamoPermits(self._jobs_table())
+
+    @cached_property
+    def allowances(self) -> "DynamoAllowances":
+        """flow_ports.AllowanceStore."""
+        from sweephand.storage.allowances import DynamoAllowances
+
+        return DynamoAllowances(self._jobs_table())
+
+    @cached_property
+    def namespaces(self) -> "DynamoNamespaces":
+        """flow_ports.NamespaceStore."""
+        from sweephand.storage.namespaces import DynamoNamespaces
+
+        return DynamoNamespaces(self._jobs_table())
+
+    @property
+    def kept_timers(self) -> "DynamoTimers":
+        """keep_ports.KeptTimers."""
+        return self.timers
+
+    @property
+    def kept_jobs(self) -> "DynamoJobs":
+        """keep_ports.KeptJobs."""
+        return self.jobs
+
+    @cached_property
+    def keep_rounds(self) -> "DynamoKeepRounds":
+        """keep_ports.KeepRoundStore."""
+        from sweephand.storage.audit_rounds import DynamoKeepRounds
+
+        return DynamoKeepRounds(self._timers_table())
+
+
+class AwsPorts(DynamoPorts):
+    """app_ports.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
+
+    def __init__(self) -> None:
+        super().__init__(tables.jobs_table, tables.timers_table)
 
     @cached_property
     def payloads(self) -> "PayloadStore":
@@ -155,48 +257,6 @@ class AwsPorts:
 
         bucket = tables.settings().payload_bucket
         return (DynamoPayloads(tables.table(name), bucket, self.clock.now, parameter),)
-
-    @cached_property
-    def audits(self) -> "DynamoAudits":
-        """payload_audit.AuditStore."""
-        from sweephand.storage.payload_audits import DynamoAudits
-
-        return DynamoAudits(tables.timers_table())
-
-    @cached_property
-    def audit_rounds(self) -> "DynamoAuditRounds":
-        """audit_rounds.AuditRoundStore."""
-        from sweephand.storage.audit_rounds import DynamoAuditRounds
-
-        return DynamoAuditRounds(tables.timers_table())
-
-    @cached_property
-    def secrets(self) -> "DynamoSecrets":
-        """ports.SecretStore."""
-        from sweephand.storage.signing_secrets import DynamoSecrets
-
-        return DynamoSecrets(tables.jobs_table())
-
-    @cached_property
-    def named_secrets(self) -> "DynamoNamedSecrets":
-        """access_ports.NamedSecretStore."""
-        from sweephand.storage.named_secrets import DynamoNamedSecrets
-
-        return DynamoNamedSecrets(tables.jobs_table())
-
-    @cached_property
-    def keys(self) -> "DynamoKeys":
-        """ports.KeyStore."""
-        from sweephand.storage.api_keys import DynamoKeys
-
-        return DynamoKeys(tables.jobs_table())
-
-    @cached_property
-    def admin_changes(self) -> "DynamoAdminChanges":
-        """access_ports.AdminChangeStore."""
-        from sweephand.storage.admin_changes import DynamoAdminChanges
-
-        return DynamoAdminChanges(tables.jobs_table())
 
     @cached_property
     def queue(self) -> "SqsQueue":
@@ -247,27 +307,6 @@ class AwsPorts:
         return LambdaDeliveryFunctions(tables.settings().deliver_function, sweep_concurrently)
 
     @cached_property
-    def policies(self) -> "DynamoPolicies":
-        """flow_ports.PolicyStore."""
-        from sweephand.storage.policies import DynamoPolicies
-
-        return DynamoPolicies(tables.jobs_table())
-
-    @cached_property
-    def permits(self) -> "DynamoPermits":
-        """flow_ports.PermitStore."""
-        from sweephand.storage.permits import DynamoPermits
-
-        return DynamoPermits(tables.jobs_table())
-
-    @cached_property
-    def allowances(self) -> "DynamoAllowances":
-        """flow_ports.AllowanceStore."""
-        from sweephand.storage.allowances import DynamoAllowances
-
-        return DynamoAllowances(tables.jobs_table())
-
-    @cached_property
     def policy_lines(self) -> "DynamoPolicyLines":
         """flow_ports.PolicyLines."""
         from sweephand.storage.policy_lines import DynamoPolicyLines
@@ -275,28 +314,11 @@ class AwsPorts:
         return DynamoPolicyLines(tables.timers_table(), self.clock.now)
 
     @cached_property
-    def namespaces(self) -> "DynamoNamespaces":
-        """flow_ports.NamespaceStore."""
-        from sweephand.storage.namespaces import DynamoNamespaces
-
-        return DynamoNamespaces(tables.jobs_table())
-
-    @cached_property
     def work(self) -> "SqsWorkQueue":
         """flow_ports.WorkQueue."""
         from sweephand.delivery.work_queue import SqsWorkQueue
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
-
-    @property
-    def kept_timers(self) -> "DynamoTimers":
-        """keep_ports.KeptTimers."""
-        return self.timers
-
-    @property
-    def kept_jobs(self) -> "DynamoJobs":
-        """keep_ports.KeptJobs."""
-        return self.jobs
 
     @property
     def kept_payloads(self) -> "Sequence[KeptPayloads]":
@@ -316,13 +338,6 @@ class AwsPorts:
             "flow": settings.flow_queue_url,
         }
         return SqsKeptQueues(self.sqs_clients, self.queue, urls)
-
-    @cached_property
-    def keep_rounds(self) -> "DynamoKeepRounds":
-        """keep_ports.KeepRoundStore."""
-        from sweephand.storage.audit_rounds import DynamoKeepRounds
-
-        return DynamoKeepRounds(tables.timers_table())
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":

@@ -107,7 +107,8 @@ def parse_local(text: str) -> int | None:
     if match is None:
         return None
     try:
-        time = dt.datetime(*map(int, match.groups()), tzinfo=dt.UTC)  # type: ignore[misc, arg-type]
+        year, month, day, hour, minute, second = map(int, match.groups())
+        time = dt.datetime(year, month, day, hour, minute, second, tzinfo=dt.UTC)
     except ValueError as fault:
         raise ScheduleError(
             f"{quoted(text)} names no local time; expected a date and a time that exist"

@@ -7,21 +7,20 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.jobs.read import JobState, View
-from sweephand.jobs.validation import TARGETS
 from sweephand.model.api_key import Caller
-from sweephand.model.definition import OverlapMode
+from sweephand.model.definition import TARGET_FIELDS, OverlapMode
 from sweephand.model.policy_names import Priority
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
 
 #: Replaces a secret value of a target in the response to a caller that may only read.
 HIDDEN = "(hidden)"
 
-_MEANINGS = {field.alias or name: field.description or "" for name, field in JobRequest.model_fields.items()}
+_MEANINGS = {each.name: each.meaning for each in FIELDS}
 
 
 def _as_written(name: str) -> FieldInfo:
@@ -135,7 +134,9 @@ def job_response(view: View, caller: Caller) -> JobResponse:
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written |= {name: with_hidden_values(written[name], HIDDEN) for name in TARGETS & written.keys()}
+        written |= {
+            name: with_hidden_values(written[name], HIDDEN) for name in TARGET_FIELDS if name in written
+        }
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,

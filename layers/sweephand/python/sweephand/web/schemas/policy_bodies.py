@@ -1,15 +1,38 @@
-"""The responses that show flow policies."""
+"""The body of the call that writes a flow policy, and the responses that show policies."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Any, NotRequired
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.jobs.policies import MAX_CONCURRENT, PER_MEANING, POLICY, RATE, RATE_LIMIT
 from sweephand.jobs.policy_reader import PolicyView
-from sweephand.jobs.policy_rules import MAX_CONCURRENT, PER_MEANING, RATE_LIMIT
 from sweephand.schedules import duration_text
+from sweephand.web.schemas.field_models import model_of
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
+from sweephand.web.schemas.shapes import RequestBody
+
+
+@model_of(RATE)
+class PolicyRateRequest(RequestBody):
+    """How many requests may leave within a time."""
+
+
+#: A policy without any limit is none.
+_HAS_A_LIMIT: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["maxConcurrent"], "properties": {"maxConcurrent": {"type": "integer"}}},
+        {"required": ["rate"], "properties": {"rate": {"type": "object"}}},
+    ]
+}
+
+
+@model_of(POLICY)
+class PolicyRequest(RequestBody):
+    """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
+
+    model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
 
 
 class PolicyRateResponse(TypedDict):
