@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from sweephand.base.limits import BODY_BYTES_MAX
-from sweephand.schedules.notations import aws_cron, cron_fields
+from sweephand.schedules.notations import aws, cron_fields
 from sweephand.targets.aws_resource import Resource
 from sweephand.web.operations import OPERATIONS
 
@@ -48,7 +48,7 @@ class Used(NamedTuple):
 def specials() -> list[str]:
     """The patterns of the days that depend on the month, of each field of both kinds of cron."""
     rules = [each for each in vars(cron_fields).values() if isinstance(each, cron_fields.FieldRule)]
-    return sorted({pattern for rule in (*rules, *aws_cron._RULES) for pattern in rule.specials})
+    return sorted({pattern for rule in (*rules, *aws._RULES) for pattern in rule.specials})
 
 
 def arns() -> list[str]:

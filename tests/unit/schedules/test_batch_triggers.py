@@ -10,7 +10,8 @@ from tests.fakes.world import NOON
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, INSTANT_MAX, MINUTE_MS, from_datetime
 from sweephand.schedules import Batch, Occurrence, Series
-from sweephand.schedules.batch_triggers import (
+from sweephand.schedules.schedule import InstantList
+from sweephand.schedules.triggers import (
     TriggerRange,
     last_trigger_of,
     last_trigger_through,
@@ -19,7 +20,6 @@ from sweephand.schedules.batch_triggers import (
     trigger_following,
     triggers_from,
 )
-from sweephand.schedules.notations.instant_list import InstantList
 
 BATCHES = st.builds(Batch, st.integers(1, 40), st.integers(0, 9_999))
 

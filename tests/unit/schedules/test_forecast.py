@@ -11,9 +11,8 @@ from tests.fakes.world import NOON
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.schedules import Batch, Series
-from sweephand.schedules.batch_triggers import triggers_from
-from sweephand.schedules.clock.wall_pattern import WallPattern
-from sweephand.schedules.forecast import Span, due_counts
+from sweephand.schedules.notations.cron_pattern import WallPattern
+from sweephand.schedules.triggers import Span, due_counts, triggers_from
 
 SCHEDULES = [
     *("@every 1s", "* * * * * *", "0-29 * * * * *", "@every 7s", "*/9 * * * * *"),

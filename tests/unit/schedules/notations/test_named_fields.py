@@ -9,7 +9,7 @@ from tests.unit.schedules.say import asked, at, fires
 from sweephand.base.errors import InvalidError
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules import ScheduleError, Series
-from sweephand.schedules.notations.named_fields import parse_fields
+from sweephand.schedules.notations.cron import parse_fields
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import Instant, rfc3339
-from sweephand.base.limits import REPEATS_MAX
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339
+from sweephand.base.limits import JITTER_S_MAX, REPEATS_MAX
 from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.clock.zones import Zone, zone_named
+from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
-from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
-from sweephand.schedules.notations.parsing import parse, read_schedule
-from sweephand.schedules.schedule import Schedule, ScheduleInput
+from sweephand.schedules.notations.parsing import parse_schedule, read_schedule, timeline_of
+from sweephand.schedules.schedule import InstantList, Schedule, ScheduleInput
 from sweephand.schedules.series import Series
 from sweephand.schedules.time_points import parse_time_point
-from sweephand.schedules.timelines import timeline_of
 
 #: The reason to refuse a field about occurrences on a job that has none.
 IDLE_ON_DEMAND: Final = (
@@ -23,6 +23,7 @@ IDLE_ON_DEMAND: Final = (
 )
 
 _UTC: Final = "UTC"
+_DIGEST_BYTES: Final = 8
 
 
 def series_of(
@@ -69,6 +70,20 @@ def series_of(
     return series
 
 
+def offset_ms(key: str, window_ms: int) -> int:
+    """How many ms later the job of that key fires: from 0 to less than the window.
+
+    A million jobs with the schedule `@hourly` spread over the window. Each of them fires at an instant of its
+    own, which stays the same while the job keeps its name. Source: EventBridge's flexible window, made
+    predictable.
+
+    A key takes the same fraction of every window, so that a wider window moves every job in proportion. The
+    fraction is the first 64 bits of the key's SHA-256, which spread evenly.
+    """
+    fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
+    return fraction * window_ms >> 8 * _DIGEST_BYTES
+
+
 class _Reader:
     """Reads the fields one after the other, and keeps a violation for each that is wrong."""
 
@@ -86,7 +101,7 @@ class _Reader:
             return None, None
         try:
             schedule = read_schedule(written)
-            prefixed = parse(schedule).zone_name
+            prefixed = parse_schedule(schedule).zone_name
             if prefixed is not None:
                 zone_named(prefixed)
         except SchedulePartsError as parts:
@@ -189,22 +204,25 @@ class _Reader:
 
 def _why_none(series: Series) -> str:
     """The message that says why a series has no occurrence."""
-    from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - as in parsing.py
-
     if isinstance(series.schedule, InstantList):
         latest, number = rfc3339(series.schedule.instants[-1]), len(series.schedule.instants)
         listed = "the only instant" if number == 1 else f"each of the {number} instants"
         if series.due_at is None:
             return f"{listed} is past, the latest at {latest}; expected one to come"
         return f"comes after {listed} of the schedule, the latest at {latest}; expected it earlier"
-    if series.schedule is not None and _ends_by_itself(series):
+    bounded = (series.schedule, series.timezone, series.start_at, series.due_at)
+    if series.schedule is not None and timeline_of(*bounded, dst=series.dst).is_finite:
         if series.due_at is None:
             return f"{quoted(str(series.schedule))} never fires again; expected an instant to come"
         return f"the schedule never fires at or after {rfc3339(series.due_at)}; expected it earlier"
     return "nothing fires before the year 10000; expected an earlier first fire"
 
 
-def _ends_by_itself(series: Series) -> bool:
-    return timeline_of(
-        series.schedule, series.timezone, series.start_at, series.due_at, dst=series.dst
-    ).is_finite
+def parse_jitter_ms(text: str) -> int:
+    """The window in ms, from 1 ms to JITTER_S_MAX seconds. Raises ScheduleError."""
+    window_ms = parse_duration_ms(text)
+    if not 0 < window_ms <= JITTER_S_MAX * SECOND_MS:
+        raise ScheduleError(
+            f"{quoted(text)} is out of range; expected more than 0 and at most {JITTER_S_MAX} s"
+        )
+    return window_ms

@@ -7,7 +7,7 @@ from sweephand.base.errors import BadRequestError, Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.schedules import parse_duration_ms
-from sweephand.schedules.text_patterns import DURATION_SCHEMA
+from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.target_type import Field
 
 DEFAULT_MS: Final = 15 * SECOND_MS

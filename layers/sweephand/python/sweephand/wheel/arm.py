@@ -22,7 +22,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series
-from sweephand.schedules.batch_triggers import (
+from sweephand.schedules.triggers import (
     TriggerRange,
     last_trigger_of,
     last_trigger_through,

@@ -18,7 +18,7 @@ from sweephand.base.timing import (
 )
 from sweephand.model.job import Job
 from sweephand.model.timer import Cursor, OccurrenceTimer, StoredTimer, bucket_of, instant_at
-from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.rebuild import first_trigger
 
 #: DynamoDB removes a timer 14 days after it was due. One day is spare.

@@ -29,7 +29,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence
-from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
 from sweephand.wheel.catchup import skipped_run
 from sweephand.wheel.packing import Successor, packed

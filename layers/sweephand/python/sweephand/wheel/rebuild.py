@@ -18,7 +18,7 @@ from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job, Revision
 from sweephand.model.timer import OccurrenceTimer, WatchTimer, bucket_of
 from sweephand.schedules import Occurrence, Series
-from sweephand.schedules.batch_triggers import trigger_after
+from sweephand.schedules.triggers import trigger_after
 from sweephand.wheel.arm import Armable
 from sweephand.wheel.watch import rearmed_watch
 

@@ -12,12 +12,7 @@ from sweephand.model.liveness import revision_of
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.timer import OccurrenceTimer, bucket_of
 from sweephand.schedules import Occurrence, Series
-from sweephand.schedules.batch_triggers import (
-    last_trigger_of,
-    trigger_after,
-    trigger_following,
-    triggers_from,
-)
+from sweephand.schedules.triggers import last_trigger_of, trigger_after, trigger_following, triggers_from
 from sweephand.wheel.catchup import Misfires, OccurrenceRange, misfires_of_timer
 
 #: A successor is found by walking through the triggers of its timer's bucket if these are so few. They are

@@ -25,7 +25,7 @@ _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
 @dataclass(frozen=True)
 class CalendarPeriods:
-    """A wall_pattern.Pattern: the wall time `first_s`, and the multiples of a period after it.
+    """A wall_timeline.Pattern: the wall time `first_s`, and the multiples of a period after it.
 
     The period has months and seconds. There are `number` wall times; without `number` they go on to the year
     9999.

@@ -20,7 +20,7 @@ from sweephand.base.instants import (
 )
 from sweephand.base.limits import REPEATS_MAX
 from sweephand.schedules.clock.calendar_periods import CalendarPeriods
-from sweephand.schedules.clock.dst import ClockEffect, HasClockEffects
+from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import (
     DAY_S,
     STEADY_YEAR,
@@ -30,9 +30,9 @@ from sweephand.schedules.clock.zones import (
 from sweephand.schedules.durations import MS_NS, SECOND_NS, Duration, parse_iso_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron
-from sweephand.schedules.periodic import Periodic
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local
 from sweephand.schedules.timeline import Beginning, Timeline
+from sweephand.schedules.timelines import Periodic
 
 # re compiles these when they are first used, so that importing this module stays cheap.
 _NUMBER: Final = r"R([0-9]{1,16})?"
@@ -197,10 +197,9 @@ class AnchoredTimeline:
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """The effects on the rest. The beginning is an instant, which no clock change moves."""
-        if isinstance(self.rest, HasClockEffects):
-            low, high = self._within(after), min(through, self._last_at)
-            for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
-                yield effect._replace(instant=effect.instant + self.shift_ms)
+        low, high = self._within(after), min(through, self._last_at)
+        for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
+            yield effect._replace(instant=effect.instant + self.shift_ms)
 
     @property
     def _last_at(self) -> Instant:

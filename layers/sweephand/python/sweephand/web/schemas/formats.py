@@ -16,7 +16,7 @@ from sweephand.base.limits import NAME_LENGTH_MAX, SECRET_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
 from sweephand.jobs.field_bounds import DESCRIPTION, TIMEZONE
-from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
+from sweephand.schedules.time_points import DURATION_SCHEMA, TIME_POINT_SCHEMA
 from sweephand.targets.url import HOST_LENGTH_MAX, URL_SCHEMA
 
 #: The length of the longest RFC 3339 instant that the API reads. It has 32 decimals of a second and an
