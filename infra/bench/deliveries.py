@@ -16,7 +16,7 @@ from infra.bench.certificate import TRUST_VARIABLE, write_certificate
 from infra.bench.function import BATCH_MAX, DATA, Function, alone, event
 from infra.bench.report import OVER, Report
 
-from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.request import delivery_headers
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt
 

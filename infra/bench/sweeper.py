@@ -19,7 +19,7 @@ from infra.bench.report import OVER, Report
 
 from sweephand.base.concurrency import REQUESTS_AT_ONCE
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.delivery.sqs_clients import sqs_client
+from sweephand.delivery.aws_clients import sqs_client
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.timer import OccurrenceTimer, StoredTimer, TimerPack, pack_key

@@ -17,9 +17,9 @@ from infra.bench.sqs import CountedSqs, Sent
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.aws_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.work_queue import SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
@@ -49,7 +49,7 @@ from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 from sweephand.storage.wheel_history import DynamoWheelHistory
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 
 #: Messages that a poller receives at once, and a request deletes at once (template.yaml, BatchSize).
 BATCH_MAX: Final = 10
@@ -113,7 +113,7 @@ def together(herd: int, minutes: int) -> list[float]:
 def bundles(
     dues: Sequence[float], span_s: float, most: int = BUNDLE_TRIGGERS_MAX
 ) -> Iterator[Sequence[float]]:
-    """The due times in bundles, as sweephand.wheel.bundles makes them of triggers of one namespace.
+    """The due times in bundles, as sweephand.wheel.sending makes them of triggers of one namespace.
 
     A bundle has at most `most` triggers.
     """

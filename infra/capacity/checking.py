@@ -10,7 +10,7 @@ from infra.capacity.herd import Pollers, Work, deliver
 from infra.capacity.measured import LocalPoint, Measured
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 #: The cores of the machine that the local stack was measured on. Functions that run at once share them.

@@ -12,7 +12,7 @@ from typing import Final
 from infra.capacity import quotas
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE, WAKE_UPS_MAX, WARM_FUNCTIONS
 
 #: A message is visible up to a second before it is due, because SQS counts delays in whole seconds.

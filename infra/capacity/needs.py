@@ -11,7 +11,7 @@ from infra.capacity.herd import CALL_TRIGGERS, Work
 from infra.capacity.measured import Measured
 
 from sweephand.storage.jobs import LISTING_SHARDS
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
 
 #: The load of a sweeper or a function, as a share of what it can do. The rest is reserved for uneven minutes.

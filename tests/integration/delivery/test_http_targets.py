@@ -15,7 +15,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, rfc3339, to_datetime
 from sweephand.delivery.http.connections import IDLE_MAX_S
 from sweephand.delivery.http.egress import Address, Egress
-from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.request import delivery_headers
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.ports import Answer

@@ -19,8 +19,8 @@ from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.intake import Intake
 from sweephand.runs.job_reads import JobRead
 from sweephand.runs.received import Handled
-from sweephand.wheel import lined
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel import sending
+from sweephand.wheel.sending import LineUp
 
 #: A limit that no seed reaches.
 _BOUNDLESS: Final = 1_000
@@ -70,7 +70,7 @@ def frees_no_permits() -> Iterator[None]:
 )
 def puts_nothing_into_the_line() -> Iterator[None]:
     def dropped(messages: Any, jobs: Any) -> Any:
-        lined.taken_out(messages, jobs)
+        sending.taken_out(messages, jobs)
         return {}
 
     with patch("sweephand.wheel.sweep.taken_out", dropped):

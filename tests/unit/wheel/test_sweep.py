@@ -17,7 +17,7 @@ from sweephand.model.timer import (
     RetryTimer,
 )
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.wheel import pace
+from sweephand.wheel import shard_visit
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import horizon
 
@@ -193,7 +193,7 @@ def test_a_sweeper_that_leaves_a_shard_says_so_with_its_last_commit(monkeypatch:
 def test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cursor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pace, "TRIGGERS_MAX", 3)
+    monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", 3)
     world = crowded(5)
     world.packs_timers = True
 
@@ -286,7 +286,7 @@ def test_a_sweep_without_time_does_nothing() -> None:
 
 @pytest.mark.parametrize("triggers_max", [1, 2, 3, 7])
 def test_a_long_expansion_commits_how_far_it_came(triggers_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "TRIGGERS_MAX", triggers_max)
+    monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", triggers_max)
     world = World(shards=1)
     world.put(schedule="@every 9s")
     world.run_until(NOON + 10 * MINUTE)

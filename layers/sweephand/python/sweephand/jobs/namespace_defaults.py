@@ -12,7 +12,7 @@ from sweephand.jobs.namespace_targets import place_violations
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.targets.default import NAME, resolved, takes
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.registry import data_violations, target_violations
 
 

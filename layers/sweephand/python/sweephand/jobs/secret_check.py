@@ -8,7 +8,7 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.secret import Secret
 from sweephand.targets.registry import secret_refs
-from sweephand.targets.secret_refs import SecretRef
+from sweephand.targets.target_type import SecretRef
 
 #: Those secrets of a namespace that exist, by name.
 ReadSecrets: TypeAlias = Callable[[str, Collection[str]], Mapping[str, Secret]]

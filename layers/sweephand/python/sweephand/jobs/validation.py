@@ -24,8 +24,7 @@ from sweephand.jobs.watch_rules import watch_violations
 from sweephand.model.definition import TARGET_FIELDS, Payload
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.request import IDLE_ON_DEMAND, series_of
-from sweephand.targets.queue_url import ESCAPES, read_queue_url
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import ESCAPES, Reach, read_queue_url
 from sweephand.targets.registry import data_violations, end_target_types, target_types, target_violations
 from sweephand.targets.url import UrlError
 

@@ -17,8 +17,7 @@ from sweephand.runs.outcome import Outcome
 from sweephand.runs.requeue import Requeue
 from sweephand.runs.retention import Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range
-from sweephand.wheel.catchup import OccurrenceRange
-from sweephand.wheel.misfires import record_skipped
+from sweephand.wheel.catchup import OccurrenceRange, record_skipped
 
 
 class TriggerRanges:

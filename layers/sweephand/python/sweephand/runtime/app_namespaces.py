@@ -34,7 +34,7 @@ class NamespaceUseCases:
     def defaults(self) -> "NamespaceDefaults":
         """Gives jobs the defaults of their namespaces."""
         from sweephand.jobs.namespace_defaults import NamespaceDefaults
-        from sweephand.targets.queues import Reach
+        from sweephand.targets.reach import Reach
 
         settings = self.settings if self._options.limits_namespaces else None
         reach = Reach() if self._options.reach is None else self._options.reach

@@ -33,8 +33,8 @@ from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
 from sweephand.wheel.catchup import skipped_run
 from sweephand.wheel.packing import Successor, packed
-from sweephand.wheel.seen import Seen
-from sweephand.wheel.span import PUT_OFF_MS, Span, copy_of, span_of
+from sweephand.wheel.span import PUT_OFF_MS, Seen, Span, copy_of, span_of
+from sweephand.wheel.watch import next_check
 
 if TYPE_CHECKING:
     # Most sweeps record no misfires.
@@ -270,8 +270,6 @@ class _Expander:
         if why is not None and timer.key not in self.jobs:  # a watch asks for its job, and for no policy
             self.expansion.put_watch_off(timer, why)
             return
-        from sweephand.wheel.watch import next_check  # noqa: PLC0415 - most sweeps meet no watch
-
         try:
             found = next_check(timer, self.jobs.get(timer.key), self._judged_at(place))
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off

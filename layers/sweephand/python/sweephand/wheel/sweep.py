@@ -27,16 +27,23 @@ from sweephand.model.timer import (
 from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
-from sweephand.wheel.bundles import bundled
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
-from sweephand.wheel.hold import Done, Hold
-from sweephand.wheel.line_up import LineUp
-from sweephand.wheel.lined import LINED_AT_ONCE, Lined, policies_of, put_into_lanes, taken_out
-from sweephand.wheel.pace import (
+from sweephand.wheel.sending import (
+    LINED_AT_ONCE,
+    Lined,
+    LineUp,
+    bundled,
+    policies_of,
+    put_into_lanes,
+    taken_out,
+)
+from sweephand.wheel.shard_visit import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
     TIMERS_PER_WRITE,
+    Done,
+    Hold,
     Pace,
     rounds,
 )

@@ -6,16 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
 from time import monotonic, time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
+from sweephand.targets.destinations import Destinations
 from sweephand.targets.url import Url
-
-if TYPE_CHECKING:
-    # Many stacks and namespaces have no such lists.
-    from sweephand.targets.destinations import Destinations
 
 #: All triggers that a function delivers at once may go to one host.
 CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
@@ -42,10 +39,10 @@ class Peer(NamedTuple):
     scheme: str
     host: str
     port: int
-    lists: "tuple[Destinations, ...]" = ()
+    lists: tuple[Destinations, ...] = ()
 
     @classmethod
-    def of(cls, url: Url, lists: "Sequence[Destinations]" = ()) -> "Peer":
+    def of(cls, url: Url, lists: Sequence[Destinations] = ()) -> "Peer":
         """The end to which requests for that URL go."""
         return cls(url.scheme, url.host, url.port, tuple(lists))
 

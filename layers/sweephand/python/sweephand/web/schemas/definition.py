@@ -8,7 +8,7 @@ from sweephand.jobs.field_bounds import bounds_violations
 from sweephand.jobs.validation import TARGETS, job_violations, payload_of, payload_violations, top_field
 from sweephand.model.definition import Definition, Payload
 from sweephand.targets.default import DEFAULT_TARGET
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
