@@ -70,10 +70,10 @@ def frees_no_permits() -> Iterator[None]:
 )
 def puts_nothing_into_the_line() -> Iterator[None]:
     def dropped(messages: Any, jobs: Any) -> Any:
-        sending.taken_out(messages, jobs)
+        sending.take_line_triggers(messages, jobs)
         return {}
 
-    with patch("sweephand.wheel.sweep.taken_out", dropped):
+    with patch("sweephand.wheel.sweep.take_line_triggers", dropped):
         yield
 
 

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -124,10 +124,6 @@ def _session(role: Role, region: str | None) -> boto3.Session:
     return boto3.Session(botocore_session=assumed, region_name=region)
 
 
-_LOADERS: Final[list[Any]] = []
-
-
+@cache
 def _loader() -> Any:
-    if not _LOADERS:
-        _LOADERS.append(botocore.session.get_session().get_component("data_loader"))
-    return _LOADERS[0]
+    return botocore.session.get_session().get_component("data_loader")

@@ -1,9 +1,9 @@
 """The series that schedule, timezone, dueTime, ttl, repeats, dst and jitter make, or all that is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import SECOND_MS, Instant, rfc3339
@@ -84,6 +84,9 @@ def offset_ms(key: str, window_ms: int) -> int:
     return fraction * window_ms >> 8 * _DIGEST_BYTES
 
 
+_Read = TypeVar("_Read")
+
+
 class _Reader:
     """Reads the fields one after the other, and keeps a violation for each that is wrong."""
 
@@ -114,12 +117,9 @@ class _Reader:
         return schedule, prefixed
 
     def zone(self, name: str | None, prefixed: str | None) -> Zone:
-        zone = None
+        zone: Zone | None = None
         if name is not None:
-            try:
-                zone = zone_named(name)
-            except ScheduleError as fault:
-                self._refuse("/timezone", fault)
+            zone = self._read("/timezone", lambda: zone_named(name), None)
         if zone is not None and prefixed is not None and prefixed != zone.name:
             self._refuse(
                 "/timezone",
@@ -134,13 +134,23 @@ class _Reader:
             if is_required:
                 self._refuse("/dueTime", "missing; expected a dueTime, a schedule, or both")
             return None
-        return self._time_point("/dueTime", text, self._requested_at, zone, round_up=True)
+        now = self._requested_at
+        return self._read(
+            "/dueTime", lambda: parse_time_point(text, requested_at=now, counted_from=now, zone=zone), None
+        )
 
     def ttl(self, text: str | None, zone: Zone, due_at: Instant | None) -> Instant | None:
         if text is None:
             return None
-        counted_from = self._requested_at if due_at is None else due_at
-        return self._time_point("/ttl", text, counted_from, zone, round_up=False)
+        now = self._requested_at
+        start_at = now if due_at is None else due_at
+        return self._read(
+            "/ttl",
+            lambda: parse_time_point(
+                text, requested_at=now, counted_from=start_at, zone=zone, round_up=False
+            ),
+            None,
+        )
 
     def check_idle(self, fields: Mapping[str, Any]) -> None:
         """Refuse the fields that would have no effect on a job that fires only on demand."""
@@ -161,18 +171,10 @@ class _Reader:
             )
 
     def dst(self, written: Mapping[str, Any] | None) -> DstRule:
-        try:
-            return DEFAULT if written is None else read_dst(written)
-        except ScheduleError as fault:
-            self._refuse(f"/dst{fault.pointer}", fault)
-            return DEFAULT
+        return DEFAULT if written is None else self._read("/dst", lambda: read_dst(written), DEFAULT)
 
     def jitter(self, text: str | None) -> int:
-        try:
-            return 0 if text is None else parse_jitter_ms(text)
-        except ScheduleError as fault:
-            self._refuse("/jitter", fault)
-            return 0
+        return 0 if text is None else self._read("/jitter", lambda: parse_jitter_ms(text), 0)
 
     def check_first(self, series: Series) -> None:
         is_bounded = series.ttl_at is not None or series.repeats is not None
@@ -187,16 +189,13 @@ class _Reader:
                 "expected a later end",
             )
 
-    def _time_point(
-        self, pointer: str, text: str, counted_from: Instant, zone: Zone, *, round_up: bool
-    ) -> Instant | None:
+    def _read(self, pointer: str, read: Callable[[], _Read], otherwise: _Read) -> _Read:
+        """What `read` returns; `otherwise`, and a violation, if it raises ScheduleError."""
         try:
-            return parse_time_point(
-                text, requested_at=self._requested_at, counted_from=counted_from, zone=zone, round_up=round_up
-            )
+            return read()
         except ScheduleError as fault:
-            self._refuse(pointer, fault)
-            return None
+            self._refuse(pointer + fault.pointer, fault)
+            return otherwise
 
     def _refuse(self, pointer: str, reason: object) -> None:
         self._violations.append(Violation(pointer, str(reason)))

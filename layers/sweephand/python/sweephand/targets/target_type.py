@@ -81,14 +81,6 @@ class Field(NamedTuple):
     hides_values: bool = False
 
 
-def _no_secrets(_: Mapping[str, Any]) -> Sequence[SecretRef]:
-    return ()
-
-
-def _no_host(_: Mapping[str, Any]) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TargetType:
     """A target type.
@@ -127,8 +119,8 @@ class TargetType:
     is_default: bool = False
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
-    secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = _no_secrets
-    host: Callable[[Mapping[str, Any]], str | None] = _no_host
+    secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = lambda _: ()
+    host: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
     def __post_init__(self) -> None:
         ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)

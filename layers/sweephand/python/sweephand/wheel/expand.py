@@ -139,14 +139,14 @@ def expand(
     """
     assert lease.judged_at is not None, "the lease of a held shard has judged_at"
     expander = _Expander(
-        Expansion(lease.cursor),
-        jobs,
-        unreadable,
-        lease.cursor,
-        lease.judged_at,
-        triggers_max,
-        Seen() if seen is None else seen,
-        lease.cursor.chunk,
+        expansion=Expansion(lease.cursor),
+        jobs=jobs,
+        unreadable=unreadable,
+        begun_at=lease.cursor,
+        judged_at=lease.judged_at,
+        triggers_max=triggers_max,
+        seen=Seen() if seen is None else seen,
+        chunk=lease.cursor.chunk,
     )
     for number, each in enumerate(timers):
         if packs_successors and not expander.is_succeeded(each.place):

@@ -74,7 +74,7 @@ def rebuilt_timers(
         found += _occurrence_timers(job, revision, armed, since=since, until=until, at=at, now=now)
         if armed.alert_after_ms is not None:
             watch = rearmed_watch(
-                _armable(job, revision, armed),
+                Armable(job.key, job.uid, revision.rev, job.shard, armed.series, armed.catchup),
                 since=_watched_since(job, revision, past),
                 until=until,
                 after_ms=armed.alert_after_ms,
@@ -136,10 +136,6 @@ def first_trigger(series: Series, revision: Revision, since: Instant) -> Occurre
     if occurrence is None or occurrence.due_at >= since:
         return occurrence
     return trigger_after(series, since - 1, occurrence)
-
-
-def _armable(job: Job, revision: Revision, armed: Former) -> Armable:
-    return Armable(job.key, job.uid, revision.rev, job.shard, armed.series, armed.catchup)
 
 
 def _watched_since(job: Job, revision: Revision, past: Past) -> Instant:

@@ -1,7 +1,7 @@
 """How triggers are sent: into the line of a policy, into a lane of the delivery queue, or in a bundle."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
@@ -56,19 +56,16 @@ def _bundled(triggers: list[TriggerMessage], span_ms: int, now: Instant) -> Iter
         end = begin + 1
         while end < min(len(triggers), begin + BUNDLE_TRIGGERS_MAX) and triggers[end].not_before < ends_at:
             end += 1
-        yield _together(triggers[begin:end])
+        together = triggers[begin:end]
+        yield together[0] if len(together) == 1 else BundleMessage(tuple(together))
         begin = end
 
 
-def _together(triggers: Sequence[TriggerMessage]) -> Readable:
-    return triggers[0] if len(triggers) == 1 else BundleMessage(tuple(triggers))
-
-
 #: Triggers by the policy and the priority of their jobs.
-Lined: TypeAlias = Mapping[tuple[PolicyKey, Priority], list[TriggerMessage]]
+LineTriggers: TypeAlias = Mapping[tuple[PolicyKey, Priority], list[TriggerMessage]]
 
 #: Triggers that one call puts into a line: a few entries of a hundred, written one after the other.
-LINED_AT_ONCE: Final = 200
+LINE_TRIGGERS_AT_ONCE: Final = 200
 
 
 class PolicyReads(NamedTuple):
@@ -102,9 +99,9 @@ def policies_of(
     )
 
 
-def taken_out(
+def take_line_triggers(
     messages: list[TriggerMessage | DeadlineMessage], jobs: Mapping[JobKey, Job | JobBrief]
-) -> Lined:
+) -> LineTriggers:
     """Take the triggers of jobs with a policy out of `messages`, and return them in their order.
 
     A stale brief does no harm. The worker of the line and the delivery function read the job again.
@@ -112,19 +109,19 @@ def taken_out(
     places = {key: place for key, job in jobs.items() if (place := _place(job)) is not None}
     if not places:
         return {}
-    lined: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = {}
+    by_line: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = {}
     others: list[TriggerMessage | DeadlineMessage] = []
     for message in messages:
         place = places.get(message.trigger.key)
         if place is None or isinstance(message, DeadlineMessage):
             others.append(message)
         else:
-            lined.setdefault(place, []).append(message)
+            by_line.setdefault(place, []).append(message)
     messages[:] = others
-    return {place: sorted(found, key=lambda each: each.not_before) for place, found in lined.items()}
+    return {place: sorted(found, key=lambda each: each.not_before) for place, found in by_line.items()}
 
 
-def put_into_lanes(
+def set_priorities(
     messages: list[TriggerMessage | DeadlineMessage], jobs: Mapping[JobKey, Job | JobBrief]
 ) -> None:
     """Give each trigger the priority of its job, which decides on its lane if the stack has lanes."""

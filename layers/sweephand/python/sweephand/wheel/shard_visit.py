@@ -55,27 +55,27 @@ class Pace:
         self._round_ms = 0.0
 
     def record(self, took_ms: int, rounds: float = 1) -> None:
-        """Record how long so many rounds took. A slow round counts at once, and is forgotten slowly."""
+        """Record how long that many rounds took. A slow round counts at once, and is forgotten slowly."""
         self._round_ms = max(took_ms / max(1, rounds), self._round_ms / 2)
 
-    def has_time(self, left_ms: int) -> bool:
-        """Whether the time that is left suffices for one more portion and a release."""
-        return left_ms >= (_ROUNDS_AT_LEAST + 2) * self._round_ms
+    def has_time(self, remaining_ms: int) -> bool:
+        """Whether the remaining time suffices for one more portion and a release."""
+        return remaining_ms >= (_ROUNDS_AT_LEAST + 2) * self._round_ms
 
-    def portion(self, left_ms: int, attempts_in_vain: int) -> Portion:
-        """What a sweeper can do in half of the time that is left; at least one timer and one trigger.
+    def portion(self, remaining_ms: int, claims_without_commit: int) -> Portion:
+        """What a sweeper can do in half of the remaining time; at least one timer and one trigger.
 
-        `attempts_in_vain` is the number of claims of the shard in a row that reached no commit, because of a
-        time limit or a failure. With each of them the portion shrinks, down to one timer. So the shard
+        `claims_without_commit` is the number of claims of the shard in a row that reached no commit, because
+        of a time limit or a failure. With each of them the portion shrinks, down to one timer. So the shard
         advances as long as one timer can be handled.
         """
         timers, triggers = PAGE_TIMERS_MAX, TRIGGERS_MAX
         if self._round_ms:
-            rounds = left_ms / 2 / self._round_ms - _ROUNDS_AT_LEAST
+            rounds = remaining_ms / 2 / self._round_ms - _ROUNDS_AT_LEAST
             # Half of the rounds are for the requests that each timer needs, and half for its triggers.
             timers = min(timers, int(rounds / 2 / _ROUNDS_PER_TIMER))
             triggers = min(triggers, int(rounds / 2 / _ROUNDS_PER_TRIGGER))
-        shrunk = _SHRINKING**attempts_in_vain
+        shrunk = _SHRINKING**claims_without_commit
         return Portion(max(1, timers // shrunk), max(1, triggers // shrunk))
 
 
@@ -116,8 +116,8 @@ class Done(NamedTuple):
 
 
 @dataclass(slots=True)
-class Hold:
-    """A shard that the sweeper holds: its lease as last written, when it was renewed, and what was done.
+class ShardVisit:
+    """A sweeper's visit to a shard: the lease as last written, when it was renewed, and what was done.
 
     `is_over` says whether the sweeper must leave the shard. `left_at` is the due time of the first timer
     left. `seen` has the timers of the bucket that begins at `bucket_at`. `briefs` are those of the last turn,

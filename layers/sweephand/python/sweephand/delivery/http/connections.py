@@ -3,7 +3,7 @@
 import select
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from time import monotonic, time
 from typing import Final, NamedTuple
@@ -12,7 +12,6 @@ from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
 from sweephand.targets.destinations import Destinations
-from sweephand.targets.url import Url
 
 #: All triggers that a function delivers at once may go to one host.
 CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
@@ -40,11 +39,6 @@ class Peer(NamedTuple):
     host: str
     port: int
     lists: tuple[Destinations, ...] = ()
-
-    @classmethod
-    def of(cls, url: Url, lists: Sequence[Destinations] = ()) -> "Peer":
-        """The end to which requests for that URL go."""
-        return cls(url.scheme, url.host, url.port, tuple(lists))
 
 
 class Connection:

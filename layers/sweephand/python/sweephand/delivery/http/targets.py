@@ -98,7 +98,9 @@ class HttpTargets:
                 return Answer(succeeded=False, error=refusal, is_final=True)
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
-        call = _Call(target, attempt, Peer.of(target.url, lists), monotonic() + target.timeout_ms / SECOND_MS)
+        url = target.url
+        peer = Peer(url.scheme, url.host, url.port, lists)
+        call = _Call(target, attempt, peer, monotonic() + target.timeout_ms / SECOND_MS)
         refs = secret_refs(attempt.spec)
         try:
             values = NO_SECRETS

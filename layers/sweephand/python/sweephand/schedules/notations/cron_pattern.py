@@ -141,31 +141,14 @@ class TimesOfDay(NamedTuple):
         """How many seconds of a day match."""
         return len(self.hours) * len(self.minutes) * len(self.seconds)
 
-    @property
-    def first(self) -> int:
-        """The first second of the day that matches."""
-        return self.hours[0] * _HOUR_S + self.minutes[0] * _MINUTE_S + self.seconds[0]
-
     def at_or_after(self, second_of_day: int) -> int | None:
         """The first matching second of the day from this one on."""
-        hour, rest = divmod(second_of_day, _HOUR_S)
-        minute, second = divmod(rest, _MINUTE_S)
-        hour_at = bisect_left(self.hours, hour)
-        if hour_at == len(self.hours):
+        place = self.count_before(second_of_day)
+        if place == self.per_day:
             return None
-        if self.hours[hour_at] > hour:
-            return self.hours[hour_at] * _HOUR_S + self.minutes[0] * _MINUTE_S + self.seconds[0]
-        minute_at = bisect_left(self.minutes, minute)
-        if minute_at < len(self.minutes) and self.minutes[minute_at] == minute:
-            second_at = bisect_left(self.seconds, second)
-            if second_at < len(self.seconds):
-                return hour * _HOUR_S + minute * _MINUTE_S + self.seconds[second_at]
-            minute_at += 1
-        if minute_at < len(self.minutes):
-            return hour * _HOUR_S + self.minutes[minute_at] * _MINUTE_S + self.seconds[0]
-        if hour_at + 1 < len(self.hours):
-            return self.hours[hour_at + 1] * _HOUR_S + self.minutes[0] * _MINUTE_S + self.seconds[0]
-        return None
+        hour_at, rest = divmod(place, len(self.minutes) * len(self.seconds))
+        minute_at, second_at = divmod(rest, len(self.seconds))
+        return self.hours[hour_at] * _HOUR_S + self.minutes[minute_at] * _MINUTE_S + self.seconds[second_at]
 
     def count_before(self, second_of_day: int) -> int:
         """How many seconds of the day match before this one."""
@@ -193,6 +176,7 @@ class WallPattern:
         self, times: TimesOfDay, days: DayRule, months: tuple[int, ...], years: tuple[int, ...] | None = None
     ) -> None:
         self.times = times
+        self._first_second = times.at_or_after(0) or 0
         self._days = days
         self._months = frozenset(months)
         self._years = None if years is None else frozenset(years)
@@ -215,7 +199,7 @@ class WallPattern:
             if second is not None:
                 return day * DAY_S + second
             match_day = self._day_at_or_after(day + 1)
-        return None if match_day is None else match_day * DAY_S + self.times.first
+        return None if match_day is None else match_day * DAY_S + self._first_second
 
     def count(self, from_s: int, before_s: int) -> int:
         """How many wall times match, `from_s` included and `before_s` not. It takes one step per month."""
