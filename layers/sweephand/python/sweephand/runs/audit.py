@@ -64,7 +64,7 @@ class _Suspect(NamedTuple):
 class Auditor:
     """Examines every job. It changes only how long things are kept, so it may run beside everything else.
 
-    It judges only what is certain (wheel/audit.py), and reads again before it writes. What it writes has the
+    It judges only what is certain (wheel/rebuild.py) and reads again before it writes. What it writes has the
     ids of what was lost. So if it errs, or two audits run at once, no id is new.
     """
 

@@ -41,7 +41,7 @@ class Periodic:
         return max(0, self._up_to(through) - self._up_to(after))
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:  # noqa: ARG002 - needs no walk
-        """The instant of that number after `after`; None behind the end or the year 9999."""
+        """The instant of that number after `after`; None after the end or the year 9999."""
         return self._at(self._up_to(after) + number)
 
     def last_through(self, through: Instant) -> Instant | None:

@@ -239,7 +239,7 @@ class Sweeper:
         while items := self._timers.page(shard, cursor, before, PAGE_TIMERS_MAX):
             if timers := placed_timers(items, cursor):
                 return timers
-            # The cursor stands in a pack that has no timer after it: go on behind the pack.
+            # The cursor stands in a pack that has no timer after it: go on after the pack.
             cursor = Cursor(items[-1].sort_key)
         return ()
 
@@ -302,7 +302,7 @@ class Sweeper:
         """
         lease, cursor = visit.lease, expansion.cursor
         try:
-            # The next page is read behind all writes: a successor may lie in it if the shard is late.
+            # The next page is read after all writes: a successor may lie in it if the shard is late.
             rest = rest or self._page(lease.shard, cursor)
         except Exception:
             # A read that fails is no reason for sending these triggers again.

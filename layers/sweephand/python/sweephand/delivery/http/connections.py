@@ -21,7 +21,7 @@ CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
 HOSTS_MAX: Final = 64
 IDLE_CONNECTIONS_MAX: Final = 640
 
-#: After so long, a load balancer or firewall on the way may have dropped the connection.
+#: After this time, a load balancer or firewall on the way may have dropped the connection.
 IDLE_MAX_S: Final = 60
 
 #: Consumers keep an idle connection for longer than this.

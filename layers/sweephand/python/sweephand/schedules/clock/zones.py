@@ -156,7 +156,7 @@ class Zone:
         for period in self.offset_periods(wall_s - _REACH_S):
             if wall_s < period.end_s + period.offset_s:
                 return max(period.start_s, wall_s - period.offset_s)
-        # Only the last day of the year 9999 lies behind every period.
+        # Only the last day of the year 9999 lies after every period.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
     def begins_within_overlap(self, year: int) -> bool:

@@ -258,7 +258,7 @@ class WallPattern:
 
 
 def _months(year: int, month: int, months_max: int) -> Iterator[tuple[int, int]]:
-    """So many months from this one on, and none after the year 9999."""
+    """That many months from this one on, and none after the year 9999."""
     first = year * 12 + month - 1
     for at in range(first, min(first + months_max, (_YEAR_LAST + 1) * 12)):
         yield at // 12, at % 12 + 1

@@ -135,8 +135,8 @@ def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, left
         steady_s = max(_STEADY_AT, begun_at) // SECOND_MS
         counted = rest.count(begun_at, steady_s * SECOND_MS)
         if counted < left:
-            behind = periods.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
-            last_s = beginning.zone.instant_of(periods.at(behind + left - counted - 1))
+            after = periods.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
+            last_s = beginning.zone.instant_of(periods.at(after + left - counted - 1))
             return min(last_s * SECOND_MS + _HALF_DAY_MS, INSTANT_MAX)
     if rest.count(begun_at, about_at) == left:
         found = rest.last_through(about_at)
