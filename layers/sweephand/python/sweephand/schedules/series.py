@@ -55,6 +55,8 @@ class Batch(NamedTuple):
 
 #: All months of the calendar.
 _MONTHS_MAX: Final = 12 * 10_000
+#: Within how many months the end of cron with `repeats` is looked for.
+_END_MONTHS_MAX: Final = 1_000
 #: How many instants of a list one timer carries, so that it stays below a kilobyte.
 PART_INSTANTS_MAX: Final = 20
 
@@ -210,10 +212,10 @@ class Series:
         assert due_at is not None, "the series has an occurrence of that number"
         return Occurrence(due_at, sequence)
 
-    def last_at(self, walk_max: int = 1000) -> Instant | None:
+    def last_at(self) -> Instant | None:
         """The instant of the last occurrence; None if the series has no end, or none that is cheaply found.
 
-        Only for cron with `repeats` the end may be unknown: it is looked for within `walk_max` months. If the
+        Only for cron with `repeats` the end may be unknown: it is looked for within 1,000 months. If the
         series has another end too, the answer is then the last occurrence up to that end, an upper bound.
         """
         timeline = self._timeline()
@@ -225,7 +227,7 @@ class Series:
             return by_bound
         if self.repeats <= self.counted:
             return self.counted_at
-        by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
+        by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, _END_MONTHS_MAX)
         return min((each for each in (by_bound, by_repeats) if each is not None), default=None)
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:

@@ -1,4 +1,4 @@
-"""In which form an HTTP request carries a trigger: plain JSON, or a CloudEvent of version 1.0."""
+"""The target type `http`: a signed request to an HTTPS endpoint, with plain JSON or a CloudEvent 1.0."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from sweephand.targets.http_headers import (
 )
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import (
-    FIELD,
+    REF_FIELD,
     REF_SCHEMA,
     TIMEOUT_BOUNDS,
     Field,
@@ -41,7 +41,7 @@ FORMAT_MEANING: Final = (
     f"and {BINARY} one in binary mode."
 )
 
-_PREFIX: Final = "ce-"
+_EVENT_PREFIX: Final = "ce-"
 
 
 def format_violations(spec: Mapping[str, Any], *, sends_body: bool) -> list[Violation]:
@@ -73,7 +73,7 @@ def without_event_headers(headers: Mapping[str, Any], form: str) -> dict[str, An
 
 
 def _is_of_event(name: str, form: str) -> bool:
-    return form != FORMAT_DEFAULT and (name == "content-type" or name.startswith(_PREFIX))
+    return form != FORMAT_DEFAULT and (name == "content-type" or name.startswith(_EVENT_PREFIX))
 
 
 #: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection. None of them hands work over.
@@ -159,7 +159,7 @@ def _host(spec: Mapping[str, Any]) -> str:
 
 def _secret_refs(spec: Mapping[str, Any]) -> list[SecretRef]:
     signing = referred(spec.get("signingSecret"))
-    own = [] if signing is None else [SecretRef(f"/signingSecret/{FIELD}", signing, must_sign=True)]
+    own = [] if signing is None else [SecretRef(f"/signingSecret/{REF_FIELD}", signing, must_sign=True)]
     return header_secrets(spec.get("headers")) + own
 
 

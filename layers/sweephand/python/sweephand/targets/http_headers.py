@@ -9,10 +9,10 @@ from sweephand.base.instants import rfc3339
 from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.model.trigger import Trigger
-from sweephand.targets.target_type import FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
+from sweephand.targets.target_type import REF_FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
 
 #: Every placeholder that there is.
-NAMES: Final = ("attempt", "due", "index")
+PLACEHOLDERS: Final = ("attempt", "due", "index")
 
 # `re` compiles a pattern when it is first used, so that importing this module stays cheap.
 _PLACEHOLDER: Final = r"\{\{([^{}]*)\}\}"
@@ -28,9 +28,9 @@ def placeholder_problem(text: str) -> str | None:
     Without this, a placeholder that is percent-encoded or lacks a brace would be sent as it is written.
     """
     for name in re.findall(_PLACEHOLDER, text):
-        if name not in NAMES:
-            meant = suggestion(name, NAMES)
-            known = ", ".join(f"{{{{{each}}}}}" for each in NAMES)
+        if name not in PLACEHOLDERS:
+            meant = suggestion(name, PLACEHOLDERS)
+            known = ", ".join(f"{{{{{each}}}}}" for each in PLACEHOLDERS)
             return f"There is no placeholder {{{{{name}}}}}.{meant} The placeholders are: {known}."
     left = re.search(_LEFTOVER, re.sub(_PLACEHOLDER, " ", text), re.IGNORECASE)
     if left is None:
@@ -43,7 +43,7 @@ def placeholder_problem(text: str) -> str | None:
 
 def _meant(leftover: str) -> str:
     """The name that a wrong placeholder probably stands for."""
-    return next((each for each in NAMES if each in leftover.lower()), "index")
+    return next((each for each in PLACEHOLDERS if each in leftover.lower()), "index")
 
 
 def around(text: str) -> list[str]:
@@ -152,7 +152,9 @@ def header_secrets(headers: object) -> list[SecretRef]:
         return []
     names = {name: referred(value) for name, value in headers.items()}
     return [
-        SecretRef(pointer("headers", name, FIELD), each) for name, each in names.items() if each is not None
+        SecretRef(pointer("headers", name, REF_FIELD), each)
+        for name, each in names.items()
+        if each is not None
     ]
 
 

@@ -15,15 +15,15 @@ from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.reach import GROUP_ID_LENGTH_MAX, Reach
 
 #: The one field of a reference.
-FIELD: Final = "secretRef"
+REF_FIELD: Final = "secretRef"
 
 #: How a reference is written, as JSON Schema.
 REF_SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "title": "SecretRef",
     "description": "The name of a secret of the namespace. Each attempt uses the secret's present value.",
-    "properties": {FIELD: {**NAME_SCHEMA, "description": "The secret's name."}},
-    "required": [FIELD],
+    "properties": {REF_FIELD: {**NAME_SCHEMA, "description": "The secret's name."}},
+    "required": [REF_FIELD],
     "additionalProperties": False,
 }
 
@@ -41,9 +41,9 @@ class SecretRef(NamedTuple):
 
 def referred(value: object) -> str | None:
     """The name of the secret that a value refers to; None if the value is no valid reference."""
-    if not isinstance(value, Mapping) or value.keys() != {FIELD} or not is_name(value[FIELD]):
+    if not isinstance(value, Mapping) or value.keys() != {REF_FIELD} or not is_name(value[REF_FIELD]):
         return None
-    name: str = value[FIELD]
+    name: str = value[REF_FIELD]
     return name
 
 
@@ -51,9 +51,9 @@ def reference_violations(at: str, value: object) -> list[Violation]:
     """What is wrong with a reference; `at` is its JSON pointer."""
     if referred(value) is not None:
         return []
-    if isinstance(value, Mapping) and value.keys() == {FIELD}:
-        return [Violation(f"{at}/{FIELD}", f"Give the name of a secret. {NAME_RULE}")]
-    return [Violation(at, f'Give an object with the name of a secret alone: {{"{FIELD}": "api-token"}}.')]
+    if isinstance(value, Mapping) and value.keys() == {REF_FIELD}:
+        return [Violation(f"{at}/{REF_FIELD}", f"Give the name of a secret. {NAME_RULE}")]
+    return [Violation(at, f'Give an object with the name of a secret alone: {{"{REF_FIELD}": "api-token"}}.')]
 
 
 class Rules(Protocol):
