@@ -1,4 +1,7 @@
-"""Delivering to a service of AWS: one request with the rights of the stack or of a role, and its outcome."""
+"""Delivering to a service of AWS: one request with the rights of the stack or of a role, and its outcome.
+
+A target of AWS has no headers. So this module also says how a trigger's names and data are handed to it.
+"""
 
 import json
 from collections.abc import Callable

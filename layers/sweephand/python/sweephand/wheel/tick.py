@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     # Seldom is there something to write into the history.
     from sweephand.insight_ports import WheelHistory
 
-
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
 

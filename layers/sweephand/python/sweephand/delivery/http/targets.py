@@ -102,13 +102,14 @@ class HttpTargets:
         peer = Peer(url.scheme, url.host, url.port, lists)
         call = _Call(target, attempt, peer, monotonic() + target.timeout_ms / SECOND_MS)
         refs = secret_refs(attempt.spec)
-        try:
-            values = NO_SECRETS
-            if refs:
+        values = NO_SECRETS
+        if refs:
+            try:
                 values = SecretValues.read(attempt.trigger.key.namespace, refs, self._read_secrets)
+            except UnusableSecretError as error:
+                return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
+        try:
             return self._answer(call, values)
-        except UnusableSecretError as error:
-            return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, call, values))
 
