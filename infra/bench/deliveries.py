@@ -16,7 +16,7 @@ from infra.bench.jobs import DATA
 from infra.bench.race import Race, Task, race
 from infra.bench.report import Cell, Figure, Report
 
-from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.request import delivery_headers
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports import Attempt
 

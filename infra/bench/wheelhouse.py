@@ -17,10 +17,9 @@ from infra.bench.sqs import CountedSqs, Sent
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.delivery.kept_queues import SqsKeptQueues
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.aws_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.work_queue import SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.runtime.app import App, Options
@@ -28,7 +27,7 @@ from sweephand.runtime.aws_ports import DynamoPorts
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.table import Table
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

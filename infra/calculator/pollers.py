@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from infra.calculator import quotas
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
 from sweephand.wheel.warm import MESSAGES_AT_ONCE, WAKE_UPS_MAX, WARM_FUNCTIONS
 
 #: A whole core is 1,769 MB of memory (docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html).
@@ -156,7 +156,7 @@ def together(herd: int, minutes: int) -> list[float]:
 
 
 def bundles(dues: Sequence[float], span_s: float) -> Iterator[Sequence[float]]:
-    """The due times in bundles, as sweephand.wheel.bundles makes them of triggers of one namespace."""
+    """The due times in bundles, as sweephand.wheel.sending makes them of triggers of one namespace."""
     begin = 0
     while begin < len(dues):
         end = begin + 1

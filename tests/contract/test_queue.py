@@ -20,7 +20,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.wire import decode, encode
 from sweephand.ports import Queue
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 
 def message(number: int) -> TriggerMessage:

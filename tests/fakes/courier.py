@@ -13,7 +13,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.text_schema import text_schema
 from sweephand.delivery.adapter import Stack
 from sweephand.ports import Answer, Attempt
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType
 
 

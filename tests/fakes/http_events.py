@@ -20,7 +20,7 @@ from sweephand.access.auth_mode import Auth
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.model.api_key import Caller, Key
 from sweephand.runtime.app import App, Options
-from sweephand.targets.queues import EVERY_QUEUE, JobQueues, Reach
+from sweephand.targets.reach import EVERY_QUEUE, JobQueues, Reach
 from sweephand.web import operations
 from sweephand.web.http.app import build_handler
 

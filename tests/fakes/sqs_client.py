@@ -12,12 +12,11 @@ from tests.fakes.doubles import Letterbox
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.delivery.sqs_lanes import Lanes
-from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.delivery.aws_clients import SqsClients
+from sweephand.delivery.sqs_queue import Lanes, SqsQueue
 from sweephand.model.trigger import DeadLetter
 from sweephand.model.wire import decode
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sweephand.targets.queues import EVERY_QUEUE, Reach
+from sweephand.targets.reach import EVERY_QUEUE, Reach
 from sweephand.targets.registry import target_violations
 
 HTTP: Final = {"type": "http", "url": "https://example.com/hook"}

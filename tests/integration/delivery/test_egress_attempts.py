@@ -15,6 +15,7 @@ from tests.fakes.egress_urls import ADDRESSES, URLS, UrlAttempt
 
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.targets import HttpTargets
+from sweephand.ports import Answer
 
 PUBLIC = "198.41.0.4"
 
@@ -194,3 +195,15 @@ def test_a_stored_method_is_one_word_or_sends_nothing(method: str) -> None:
     is_word = method.isascii() and method.isalpha()
     assert lines == ([f"{method} /hook?from=test HTTP/1.1"] if is_word else [])
     assert is_word or answer.error == f"The request cannot be made: Invalid method: {method!r}"
+
+
+def test_a_refused_address_is_a_failed_attempt_that_is_tried_again() -> None:
+    egress = Egress(
+        allow_loopback=False, resolver=lambda _, port: [Address(socket.AF_INET, ("10.1.2.3", port))]
+    )
+    targets = HttpTargets(HandClock(), allow_insecure=False, egress=egress)
+    answer = targets.deliver(attempt_of({"type": "http", "url": "https://inside.example/"}))
+    assert answer == Answer(
+        succeeded=False,
+        error="inside.example has no address that may be connected to: 10.1.2.3 is private.",
+    )

@@ -14,8 +14,8 @@ from sweephand import __version__
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, rfc3339, to_datetime
 from sweephand.delivery.http.connections import IDLE_MAX_S
-from sweephand.delivery.http.egress import Address, Egress
-from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.egress import Egress
+from sweephand.delivery.http.request import delivery_headers
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.ports import Answer
@@ -370,18 +370,6 @@ def test_a_stored_http_target_is_refused_with_a_reason_when_the_stack_no_longer_
     targets = HttpTargets(HandClock(), allow_insecure=False)
     answer = targets.deliver(attempt_of({"type": "http", "url": "http://example.com/"}))
     assert answer.error == ("The target's URL cannot be called: Use https: this stack does not allow http.")
-
-
-def test_a_refused_address_is_a_failed_attempt_that_is_tried_again() -> None:
-    egress = Egress(
-        allow_loopback=False, resolver=lambda _, port: [Address(socket.AF_INET, ("10.1.2.3", port))]
-    )
-    targets = HttpTargets(HandClock(), allow_insecure=False, egress=egress)
-    answer = targets.deliver(attempt_of({"type": "http", "url": "https://inside.example/"}))
-    assert answer == Answer(
-        succeeded=False,
-        error="inside.example has no address that may be connected to: 10.1.2.3 is private.",
-    )
 
 
 def test_a_header_that_was_stored_by_mistake_cannot_split_the_request(targets: HttpTargets) -> None:

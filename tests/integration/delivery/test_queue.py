@@ -14,12 +14,12 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAME_LENGTH_MAX
-from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.delivery.aws_clients import SqsClients
 from sweephand.delivery.sqs_queue import (
     CALL_BYTES_MAX,
     CALLS_MAX,
     TRIES_MAX,
+    Lanes,
     SqsQueue,
 )
 from sweephand.model.job import JobKey
@@ -32,7 +32,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire import decode, encode
-from sweephand.targets.queues import EVERY_QUEUE, JobQueues
+from sweephand.targets.reach import EVERY_QUEUE, JobQueues
 
 STACK = "https://sqs.eu-west-1.amazonaws.com/123456789012/delivery"
 DEAD = "https://sqs.eu-west-1.amazonaws.com/123456789012/dead"

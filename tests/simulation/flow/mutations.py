@@ -29,7 +29,7 @@ from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.tokens import Tokens
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: A seed is searched among so many.
 SEEDS_MAX: Final = 200

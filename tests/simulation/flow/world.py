@@ -25,7 +25,7 @@ from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.model.wire_work import decode_work, encode_work
 from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.line_worker import LineWorker
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: How long a received work message is invisible.
 _VISIBILITY_MS: Final = 100 * SECOND_MS

@@ -14,7 +14,7 @@ from sweephand.runs import audit as auditing
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_rounds import AuditRounds
 from sweephand.runs.lost_runs import LostRuns
-from sweephand.wheel import audit
+from sweephand.wheel import rebuild
 
 _UNIT: Final = "tests/unit/runs/test_audit.py::"
 
@@ -78,7 +78,7 @@ def takes_put_off_timers_for_lost() -> Iterator[None]:
     shown_by=_UNIT + "test_an_audit_finds_nothing_after_an_audit",
 )
 def looks_one_bucket_too_late() -> Iterator[None]:
-    whole: Any = audit.timer_from
+    whole: Any = rebuild.timer_from
 
     def later(job: Any, at: int) -> Any:
         found = whole(job, at)
@@ -88,7 +88,7 @@ def looks_one_bucket_too_late() -> Iterator[None]:
             else found._replace(first=found.first._replace(due_at=found.first.at + BUCKET_MS))
         )
 
-    with patch.object(audit, "timer_from", later):
+    with patch.object(rebuild, "timer_from", later):
         yield
 
 

@@ -13,7 +13,7 @@ from sweephand.model.job import Job, JobBrief
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import TriggerMessage, message_of
 from sweephand.schedules import Occurrence, Series
-from sweephand.schedules.batch_triggers import trigger_after, trigger_following
+from sweephand.schedules.triggers import trigger_after, trigger_following
 from sweephand.wheel import arm, expand, span
 from sweephand.wheel.catchup import Misfires
 from sweephand.wheel.expand import Expansion

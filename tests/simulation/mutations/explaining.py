@@ -14,7 +14,7 @@ from sweephand.runs.delivery_stats import DeliveryStats
 from sweephand.runs.explain import explainer, of_job, of_run, reigns, verdict
 from sweephand.runs.explain.lives import Lives, Pause
 from sweephand.runs.flagged import FlaggedRuns
-from sweephand.schedules.forecast import Span, due_counts
+from sweephand.schedules.triggers import Span, due_counts
 
 _CHECKS: Final[Any] = verdict._CHECKS
 

@@ -13,7 +13,7 @@ from sweephand.model.timer import OccurrenceTimer
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel import tick
 from sweephand.wheel.expand import TRIGGERS_MAX, Expansion
-from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, Portion
+from sweephand.wheel.shard_visit import PAGE_TIMERS_MAX, Pace, Portion
 from sweephand.wheel.sweep import Sweeper, Swept
 
 

@@ -8,12 +8,12 @@ from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.lanes import FIRST_WITH_LANES
 from tests.simulation.world.deliveries import Deliveries
 
-from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.delivery.sqs_queue import Lanes
 
 
 @mutation("The sweeper does not give triggers the priority of their job", first=FIRST_WITH_LANES)
 def sweeps_without_priorities() -> Iterator[None]:
-    with patch("sweephand.wheel.sweep.put_into_lanes", lambda *_: None):
+    with patch("sweephand.wheel.sweep.set_priorities", lambda *_: None):
         yield
 
 

@@ -18,8 +18,8 @@ from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled
-from sweephand.wheel import lined
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel import sending
+from sweephand.wheel.sending import LineUp
 
 #: A limit that no seed reaches.
 _BOUNDLESS: Final = 1_000
@@ -68,10 +68,10 @@ def frees_no_permits() -> Iterator[None]:
 )
 def puts_nothing_into_the_line() -> Iterator[None]:
     def dropped(messages: Any, jobs: Any) -> Any:
-        lined.taken_out(messages, jobs)
+        sending.take_line_triggers(messages, jobs)
         return {}
 
-    with patch("sweephand.wheel.sweep.taken_out", dropped):
+    with patch("sweephand.wheel.sweep.take_line_triggers", dropped):
         yield
 
 

@@ -19,10 +19,10 @@ from sweephand.model.timer import (
     TimerPack,
     placed_timers,
 )
-from sweephand.wheel import expand, pace, packing, sweep
+from sweephand.wheel import expand, packing, shard_visit, sweep
 from sweephand.wheel.expand import Expansion
 from sweephand.wheel.packing import Successor
-from sweephand.wheel.seen import Seen
+from sweephand.wheel.span import Seen
 from sweephand.wheel.sweep import Sweeper
 
 _EXPAND: Final[Any] = expand.expand
@@ -44,7 +44,7 @@ def counts_what_is_alive() -> Iterator[None]:
     def page(self: Any, shard: int, cursor: Cursor) -> list[PlacedTimer]:
         found: list[PlacedTimer] = []
         before = sweep.horizon(self._clock.now())
-        while not found and (items := self._timers.page(shard, cursor, before, pace.PAGE_TIMERS_MAX)):
+        while not found and (items := self._timers.page(shard, cursor, before, shard_visit.PAGE_TIMERS_MAX)):
             for item in items:
                 found += (
                     numbered(item, cursor, self)

@@ -11,18 +11,18 @@ from tests.simulation.world.faults import is_at_margins, is_backlogged, is_poiso
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.runs import intake
-from sweephand.wheel import bundles
+from sweephand.wheel import sending
 
 #: The action that creates or replaces a job that fires together with others.
 GATHER: Final = "gather"
 
-#: In a third of the seeds, sweepers write no bundles.
+#: In a third of the seeds, sweepers write no sending.
 _SPANS_MS: Final = (0, SECOND_MS, 2 * SECOND_MS)
 
 #: If a function has few threads, a few triggers suffice: some wait for a thread, and some wait too long.
 _THREADS: Final = (None, None, 2, 3)
 
-#: If a bundle holds few triggers, one sweep sends several bundles.
+#: If a bundle holds few triggers, one sweep sends several sending.
 _TRIGGERS: Final = (None, None, 2, 5)
 
 #: The share of the seeds with bundles in which some jobs fire together. Clients seldom update these jobs.
@@ -36,7 +36,7 @@ _PERIODS_MS: Final = {
 _JOBS: Final = ("together-0", "together-1", "together-2", "together-3")
 _MINUTES_MIN: Final = 12
 
-#: All of them are replaced at about one moment. That is soon after the first bundles, which come five minutes
+#: All of them are replaced at about one moment. That is soon after the first sending, which come five minutes
 #: after the jobs: a crash may have left claims that the new definitions do not ask for.
 _REPLACED_MS: Final = (7 * MINUTE_MS, 10 * MINUTE_MS)
 
@@ -129,7 +129,7 @@ class Bundling:
             if self.span_ms and self.threads is not None:
                 stack.enter_context(patch.object(intake, "DELIVERIES_AT_ONCE", self.threads))
             if self.triggers is not None:
-                stack.enter_context(patch.object(bundles, "BUNDLE_TRIGGERS_MAX", self.triggers))
+                stack.enter_context(patch.object(sending, "BUNDLE_TRIGGERS_MAX", self.triggers))
             yield
 
 

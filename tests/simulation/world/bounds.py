@@ -22,7 +22,7 @@ from sweephand.model.definition import RetryPolicy
 from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
 from sweephand.runs.keep import jobs as kept_jobs
 from sweephand.runs.keep import policies as kept_policies
-from sweephand.wheel import arm, pace, span, sweep, tick
+from sweephand.wheel import arm, shard_visit, span, sweep, tick
 
 #: These modules take constants from others as they are imported. So they are imported here and not within a
 #: seed, whose smaller constants they would keep for the seeds after it.
@@ -53,17 +53,17 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             arming = arm.arm.__kwdefaults__
             assert arming is not None, "its bound is taken by keyword"
             stack.enter_context(patch.dict(arming, singles_max=random.choice((1, 3, 12))))
-            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", random.choice((1, 2, 5))))
+            stack.enter_context(patch.object(shard_visit, "TRIGGERS_MAX", random.choice((1, 2, 5))))
             page = random.choice((1, 2, 5))
             stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", page))
-            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", page))
+            stack.enter_context(patch.object(shard_visit, "PAGE_TIMERS_MAX", page))
             stack.enter_context(patch.object(tick, "TRIGGERS_PER_SWEEPER", random.choice((1, 3, 10))))
             stack.enter_context(patch.object(span, "WALK_MAX", random.choice((1, 2, 64))))
         if (bounds := Packs.of(seed).bounds) is not None:
             triggers_max, timers_max = bounds
-            stack.enter_context(patch.object(pace, "TRIGGERS_MAX", triggers_max))
+            stack.enter_context(patch.object(shard_visit, "TRIGGERS_MAX", triggers_max))
             stack.enter_context(patch.object(sweep, "PAGE_TIMERS_MAX", timers_max))
-            stack.enter_context(patch.object(pace, "PAGE_TIMERS_MAX", timers_max))
+            stack.enter_context(patch.object(shard_visit, "PAGE_TIMERS_MAX", timers_max))
         if is_for_weeks(seed):
             # Data over 2 KB then lives for about as long as the longest single wait in these seeds, as in a
             # stack. Triggers that wait for their turn wait for longer.

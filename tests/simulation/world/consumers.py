@@ -20,12 +20,12 @@ from tests.simulation.world.network import Network
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.delivery.adapter import WITHDRAWN
 from sweephand.delivery.checked_clients import _check as ask_once_connected
-from sweephand.delivery.preflight import WITHDRAWN
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.model.trigger import Trigger
 from sweephand.ports import Answer, Attempt
-from sweephand.targets.queues import EVERY_QUEUE, Reach
+from sweephand.targets.reach import EVERY_QUEUE, Reach
 
 WHERE: Final = "consumers.deliver"
 

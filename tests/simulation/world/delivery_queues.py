@@ -7,7 +7,7 @@ from typing import Final
 from tests.fakes.sqs_client import DELIVERY_URL
 from tests.simulation.world.sqs import Sqs
 
-from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.delivery.sqs_queue import Lanes
 from sweephand.model.policy_names import Priority
 from sweephand.model.trigger import Message
 from sweephand.runs.received import Received

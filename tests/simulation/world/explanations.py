@@ -28,7 +28,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
 from sweephand.model.stats import Stats, no_stats
 from sweephand.runtime.app_insight import InsightUseCases
-from sweephand.schedules.forecast import Span
+from sweephand.schedules.triggers import Span
 
 #: How many triggers, and how many other instants, a world is asked about.
 _TRIGGERS: Final = 10

@@ -31,7 +31,7 @@ from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.ports import DeliveryFunctions, Ids, Sweepers
 from sweephand.runtime import app
 from sweephand.runtime.app import App, Options
-from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker
 

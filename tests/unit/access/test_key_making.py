@@ -13,7 +13,7 @@ from tests.fakes.world import NOON
 from sweephand.access.authorize import authorize
 from sweephand.access.key_making import AdminKeyRequest, keep_admin_key, make_admin_key
 from sweephand.base.errors import InvalidError
-from sweephand.delivery.trigger_names import envelope_of
+from sweephand.delivery.aws_targets import envelope_of
 from sweephand.model.api_key import Caller, digest_of
 
 DIGEST = digest_of("a-secret-of-the-operator")

@@ -19,7 +19,8 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from sweephand.base.limits import BODY_BYTES_MAX
-from sweephand.schedules.notations import aws_cron, cron_fields
+from sweephand.schedules.notations import aws, cron_fields
+from sweephand.targets import eventbridge, target_type
 from sweephand.targets.aws_resource import Resource
 from sweephand.web.operations import OPERATIONS
 
@@ -48,7 +49,7 @@ class Used(NamedTuple):
 def specials() -> list[str]:
     """The patterns of the days that depend on the month, of each field of both kinds of cron."""
     rules = [each for each in vars(cron_fields).values() if isinstance(each, cron_fields.FieldRule)]
-    return sorted({pattern for rule in (*rules, *aws_cron._RULES) for pattern in rule.specials})
+    return sorted({pattern for rule in (*rules, *aws._RULES) for pattern in rule.specials})
 
 
 def arns() -> list[str]:
@@ -65,8 +66,8 @@ def arns() -> list[str]:
 #: for a pattern that an operator writes, or that Powertools writes.
 AT_RUN_TIME: Final = {
     ("sweephand.schedules.notations.cron_fields", "pattern"): specials(),
-    ("sweephand.targets.aws_resource", "self._pattern"): arns(),
-    ("sweephand.targets.arns", "re.escape(pattern).replace('\\\\*', '.*').replace('\\\\?', '.')"): [],
+    ("sweephand.targets.target_type", "pattern"): [target_type._GROUP_ID, eventbridge._TEXT, *arns()],
+    ("sweephand.targets.reach", "re.escape(pattern).replace('\\\\*', '.*').replace('\\\\?', '.')"): [],
     ("sweephand.web.http.app", "rule"): [],
     ("sweephand.web.http.app", "base.format(''.join(made))"): [
         r"\A"

@@ -21,7 +21,7 @@ from infra.calculator.pollers import (
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, Trigger, TriggerMessage
-from sweephand.wheel.bundles import bundled
+from sweephand.wheel.sending import bundled
 
 #: A call of no CPU time, whose consumer answers at once.
 NOTHING = Work(trigger_cpu_s=0, answer_s=0)

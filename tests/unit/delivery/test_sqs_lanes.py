@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweephand.delivery.sqs_lanes import Lanes
+from sweephand.delivery.sqs_queue import Lanes
 from sweephand.model.policy import PRIORITIES
 
 BASE = "https://sqs.eu-west-1.amazonaws.com/123456789012/stack-"

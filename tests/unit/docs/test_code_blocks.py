@@ -15,7 +15,7 @@ from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import serving
 from tests.unit.docs.blocks import ROOT, Block, all_blocks
 
-from sweephand.delivery.http.signing import signatures
+from sweephand.delivery.http.request import signatures
 from sweephand.runtime.clock import SystemClock
 
 SECRET: Final = "whsec_c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"

@@ -9,7 +9,7 @@ from tests.unit.docs.blocks import ROOT, blocks
 
 from sweephand.access.ed25519 import private_key
 from sweephand.access.secret_rules import value_violations
-from sweephand.delivery.http.signing import signatures
+from sweephand.delivery.http.request import signatures
 from sweephand.model.secret import public_key_of, scheme_of
 
 SECRET: Final = "whsec_c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"

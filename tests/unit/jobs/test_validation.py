@@ -10,7 +10,7 @@ from sweephand.base.errors import Violation
 from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.jobs.validation import job_violations, payload_of, payload_violations
 from sweephand.model.definition import Payload
-from sweephand.targets.queues import NO_QUEUE
+from sweephand.targets.reach import NO_QUEUE
 
 ALERT: dict[str, Any] = {"alertAfter": "10m", "onAlert": HTTP}
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/letters"

@@ -16,7 +16,7 @@ from sweephand.model.timer import OccurrenceTimer, TimerPack, UnreadTimer, posit
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
 from sweephand.runs.audit_findings import Audited, LostTimer
-from sweephand.wheel.audit import due_timer
+from sweephand.wheel.rebuild import due_timer
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

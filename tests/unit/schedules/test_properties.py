@@ -27,8 +27,8 @@ from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import DstRule
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.notations.parsing import timeline_of
 from sweephand.schedules.notations.repetition import AnchoredTimeline
-from sweephand.schedules.timelines import timeline_of
 
 START = at("2027-01-01T02:30:00")
 

@@ -161,7 +161,7 @@ def test_no_function_imports_a_library_for_schedules_as_it_starts(function: str)
 
 
 #: What calculates the occurrences of a schedule. A delivery needs none of them.
-_CALCULATING = "{'clock.zones', 'jitter', 'notations.cron', 'notations.parsing', 'timelines'}"
+_CALCULATING = "{'clock.zones', 'notations.cron', 'notations.parsing', 'timelines'}"
 _CALCULATING_LOADED = (
     f"print(sorted(each for each in {_CALCULATING} if f'sweephand.schedules.{{each}}' in sys.modules))"
 )
@@ -187,7 +187,7 @@ def test_a_one_off_needs_no_module_of_a_notation() -> None:
 def test_a_function_that_needs_occurrences_imports_their_modules_at_its_start(function: str) -> None:
     assert (
         answer_of(f"import sweephand.runtime.{function}", _CALCULATING_LOADED)
-        == "['clock.zones', 'jitter', 'notations.cron', 'notations.parsing', 'timelines']\n"
+        == "['clock.zones', 'notations.cron', 'notations.parsing', 'timelines']\n"
     )
 
 

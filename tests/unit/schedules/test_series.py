@@ -10,10 +10,10 @@ from tests.unit.schedules.say import asked, at, said
 
 from sweephand.base.instants import DAY_MS, INSTANT_MAX
 from sweephand.schedules import Occurrence, ScheduleError, Series
-from sweephand.schedules.clock.wall_pattern import WallPattern
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import Zone
-from sweephand.schedules.timelines import timeline_of
+from sweephand.schedules.notations.cron_pattern import WallPattern
+from sweephand.schedules.notations.parsing import timeline_of
 
 NOW = at("2026-11-21T07:00:00Z")
 

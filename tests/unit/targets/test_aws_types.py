@@ -19,7 +19,7 @@ from sweephand.base.errors import Violation
 from sweephand.base.names import is_name
 from sweephand.targets.aws_resource import external_id
 from sweephand.targets.lambda_function import OWN_FUNCTIONS
-from sweephand.targets.queues import JobQueues, Reach
+from sweephand.targets.reach import NO_QUEUE, JobQueues, Reach
 from sweephand.targets.registry import attempt_ms_max, target_violations
 
 ARNS = [
@@ -205,3 +205,15 @@ def test_each_namespace_has_an_external_id_of_its_own() -> None:
     assert all(map(is_name, names))
     assert len({external_id(name) for name in names}) == len(names)
     assert external_id("a~b") == "sweephand/a/b"
+
+
+@pytest.mark.parametrize("group", ["", "a b", "g" * 129, 5, "é"])
+def test_a_message_group_is_what_sqs_takes(group: object) -> None:
+    assert pointers(SQS | {"messageGroupId": group}) == ["/target/messageGroupId"]
+
+
+def test_a_queue_that_the_stack_does_not_list_is_refused_at_its_field() -> None:
+    reach = SECURE._replace(queues=NO_QUEUE)
+    (found,) = target_violations(SQS, has_data=True, reach=reach, at="/onComplete")
+    assert found.pointer == "/onComplete/queueUrl"
+    assert "TargetQueueArns" in found.detail

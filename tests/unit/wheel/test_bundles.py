@@ -12,7 +12,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import BundleMessage, Message, Sendable, Trigger, TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.wheel.bundles import BUNDLE_TRIGGERS_MAX, bundled
+from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX, bundled
 
 SECOND = 1_000
 

@@ -23,7 +23,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.schedules import Occurrence, ScheduleError
-from sweephand.schedules.batch_triggers import trigger_following
+from sweephand.schedules.triggers import trigger_following
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.span import PUT_OFF_MS
 

@@ -8,7 +8,7 @@ from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import HEARTBEAT_GAP_MS
 from sweephand.model.timer import Heartbeat
 from sweephand.model.wheel_event import WheelEvent
-from sweephand.wheel.history import events_between, standstill_at
+from sweephand.wheel.tick import events_between
 
 
 def ticking(world: World, *after_ms: int) -> list[WheelEvent]:
@@ -61,12 +61,3 @@ def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep() -> None:
 
 def test_a_heartbeat_of_a_version_without_limits_says_nothing_about_them() -> None:
     assert events_between(Heartbeat(NOON), Heartbeat(NOON + MINUTE_MS, limit=60)) == []
-
-
-@pytest.mark.parametrize(
-    ("at", "is_found"), [(-1, False), (0, False), (1, True), (299_999, True), (300_000, False)]
-)
-def test_a_standstill_lies_between_two_heartbeats(at: int, *, is_found: bool) -> None:
-    stopped = WheelEvent("stopped", NOON + 300_000, NOON)
-    events = [WheelEvent("limit", NOON + 200_000, NOON - 1, 60), stopped]
-    assert standstill_at(events, NOON + at) == (stopped if is_found else None)

@@ -21,8 +21,15 @@ from sweephand.base.timing import (
 from sweephand.model.job import Job
 from sweephand.ports import always
 from sweephand.wheel.span import PUT_OFF_MS
+from sweephand.wheel.sweep import horizon
 
 MINUTE = 60_000
+
+
+def test_the_horizon_is_the_end_of_the_second_minute_after_this_one() -> None:
+    for second in (0, 1, 59):
+        assert horizon(NOON + second * 1_000) == NOON + 3 * MINUTE
+    assert horizon(NOON + MINUTE) == NOON + 4 * MINUTE
 
 
 def test_the_constants_leave_the_margins_that_the_protocol_rests_on() -> None:

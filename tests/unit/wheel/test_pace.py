@@ -3,7 +3,7 @@
 import pytest
 
 from sweephand.wheel.expand import TRIGGERS_MAX
-from sweephand.wheel.pace import PAGE_TIMERS_MAX, Pace, Portion, rounds
+from sweephand.wheel.shard_visit import PAGE_TIMERS_MAX, Pace, Portion, rounds
 
 WHOLE = Portion(PAGE_TIMERS_MAX, TRIGGERS_MAX)
 

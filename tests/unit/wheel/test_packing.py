@@ -204,13 +204,14 @@ def test_a_pack_holds_at_most_a_hundred_timers(count: int, sizes: list[int]) -> 
 
 def test_two_timers_that_lead_to_one_successor_continue_as_one() -> None:
     both = [*successors_of(2), *successors_of(2)]
-    assert packed(places_of(4), both).packs[0].timers == tuple(each.timer for each in successors_of(2))
+    _, (pack,) = packed(places_of(4), both)
+    assert pack.timers == tuple(each.timer for each in successors_of(2))
 
 
 def test_a_pack_of_a_large_group_never_replaces_one_with_other_timers() -> None:
     """A timer that dies moves the cuts. No pack may then replace another one that has other timers."""
-    whole = packed(places_of(300), successors_of(300)).packs
-    fewer = packed(places_of(300), [each for each in successors_of(300) if each.number != 7]).packs
+    _, whole = packed(places_of(300), successors_of(300))
+    _, fewer = packed(places_of(300), [each for each in successors_of(300) if each.number != 7])
     stored = {pack.sort_key: pack for pack in [*fewer, *whole[:1]]}
     left = {timer.key for pack in stored.values() for timer in pack.timers}
     assert {each.timer.key for each in successors_of(300)} - left <= {JobKey("ns", "job-0007")}

@@ -27,8 +27,7 @@ from sweephand.model.timer import (
     placed_timers,
 )
 from sweephand.wheel.expand import Expansion, expand
-from sweephand.wheel.seen import Seen
-from sweephand.wheel.span import PUT_OFF_MS
+from sweephand.wheel.span import PUT_OFF_MS, Seen
 
 
 def pack_of(timers: Sequence[OccurrenceTimer], name: str = "a") -> TimerPack:
@@ -242,7 +241,7 @@ def test_a_sweep_stops_within_a_pack_and_the_next_one_goes_on_there(
             raise StoreError("not now")
         send(messages)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("sweephand.wheel.pace.TRIGGERS_MAX", 2)
+    monkeypatch.setattr("sweephand.wheel.shard_visit.TRIGGERS_MAX", 2)
     monkeypatch.setattr(world.queue, "send", fail_at_second)
     with pytest.raises(ExceptionGroup):
         world.sweep()

@@ -10,7 +10,7 @@ from sweephand.base.instants import MINUTE_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import Chunk, Cursor, Lease, Place, PlacedTimer
 from sweephand.schedules import Occurrence
-from sweephand.wheel import pace
+from sweephand.wheel import shard_visit
 from sweephand.wheel.due_jobs import DueJobReads
 
 
@@ -91,7 +91,7 @@ def brief(world: World) -> list[int]:
 
 
 def test_a_brief_is_kept_for_the_next_turn_of_a_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "TRIGGERS_MAX", 4)
+    monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", 4)
     for number in range(3):
         world.put(f"job-{number}", schedule="@every 10s", dueTime="10m", repeats=6)
     world.clock.time += 8 * MINUTE_MS

@@ -20,17 +20,10 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.schedules import Series
-from sweephand.wheel import pace
+from sweephand.wheel import shard_visit
 from sweephand.wheel import sweep as sweeping
-from sweephand.wheel.sweep import horizon
 
 MINUTE = 60_000
-
-
-def test_the_horizon_is_the_end_of_the_second_minute_after_this_one() -> None:
-    for second in (0, 1, 59):
-        assert horizon(NOON + second * 1_000) == NOON + 3 * MINUTE
-    assert horizon(NOON + MINUTE) == NOON + 4 * MINUTE
 
 
 def test_an_idle_shard_costs_one_read_and_no_write() -> None:
@@ -196,7 +189,7 @@ def test_a_sweeper_that_leaves_a_shard_says_so_with_its_last_commit(monkeypatch:
 def test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cursor(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pace, "TRIGGERS_MAX", 3)
+    monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", 3)
     world = crowded(5)
 
     def slow(call: str) -> None:
@@ -288,7 +281,7 @@ def test_a_sweep_without_time_does_nothing() -> None:
 
 @pytest.mark.parametrize("triggers_max", [1, 2, 3, 7])
 def test_a_long_expansion_commits_how_far_it_came(triggers_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "TRIGGERS_MAX", triggers_max)
+    monkeypatch.setattr(shard_visit, "TRIGGERS_MAX", triggers_max)
     world = World(shards=1)
     world.put(schedule="@every 9s")
     world.run_until(NOON + 10 * MINUTE)

@@ -8,7 +8,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
 from sweephand.model.timer import Cursor, Lease, WheelState
-from sweephand.wheel.shards import ShardCount
+from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.tick import (
     FINDINGS_AGE_MAX_MS,
     TRIGGERS_PER_SWEEPER,

@@ -14,7 +14,7 @@ from sweephand.model.policy_line import LinePlace, LineTop, entry_of
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.pace import Pace
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: Four holders of three permits.
 POLICY: Policy = policy(12, holder_size=3, partitions=8)

@@ -20,7 +20,7 @@ from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
 from sweephand.runs.flow.permit import Permit
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 KEY = PolicyKey("default", "mailer")
 WORK = WorkMessage(KEY.namespace, KEY.name, NOON)

@@ -9,10 +9,11 @@ from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.clock.tzif import Transition, read_tzif
 from sweephand.schedules.clock.zones import (
     _PROBE_S,
     _REACH_S,
+    Transition,
+    read_tzif,
     year_like,
     zone_named,
     zone_names,

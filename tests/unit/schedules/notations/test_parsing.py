@@ -8,15 +8,12 @@ from tests.unit.schedules.say import at, unhurried
 from sweephand.base.errors import InvalidError
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.schedules import ScheduleError, ScheduleInput, parse_duration_ms
-from sweephand.schedules.notations.aws_at import At
-from sweephand.schedules.notations.aws_rate import Rate
+from sweephand.schedules.notations.aws import At, Rate
 from sweephand.schedules.notations.cron import Cron
-from sweephand.schedules.notations.every import Every
-from sweephand.schedules.notations.instant_list import InstantList
-from sweephand.schedules.notations.named_fields import NamedFields
-from sweephand.schedules.notations.parsing import parse_schedule, read_schedule
+from sweephand.schedules.notations.parsing import Every, parse_schedule, read_schedule
 from sweephand.schedules.notations.repetition import Repetition
 from sweephand.schedules.request import series_of
+from sweephand.schedules.schedule import InstantList, NamedFields
 
 NOW = at("2026-11-21T07:00:00Z")
 

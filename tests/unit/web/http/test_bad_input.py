@@ -15,7 +15,7 @@ from sweephand.base.limits import (
     JSON_DEPTH_MAX,
     PAGE_ITEMS_MAX,
 )
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 PUT = "/v1/namespaces/ns/jobs/job"
 

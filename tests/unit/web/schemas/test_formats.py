@@ -13,8 +13,7 @@ from sweephand.model.run_id import batch_id, parse_batch_name, parse_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.text_patterns import DURATION_PATTERN, TIME_POINT_PATTERN
-from sweephand.schedules.time_points import parse_time_point
+from sweephand.schedules.time_points import DURATION_PATTERN, TIME_POINT_PATTERN, parse_time_point
 from sweephand.web.schemas.formats import PATH
 
 NOON = 1_795_262_400_000

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.http_events import READER, TARGET, WRITER, Client
 from tests.fakes.world import NOON
 
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 
 OWN = "https://sqs.eu-west-1.amazonaws.com/123456789012/own"
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/ends"

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.http_events import Answered, Client
 
 from sweephand.base.limits import DATA_BYTES_MAX, SQS_DATA_BYTES_MAX
-from sweephand.targets.queues import JobQueues
+from sweephand.targets.reach import JobQueues
 
 LISTED = JobQueues(arns=("arn:aws:sqs:eu-west-1:123456789012:sweephand-*",))
 RIGHT = "https://sqs.eu-west-1.amazonaws.com/123456789012/sweephand-orders"

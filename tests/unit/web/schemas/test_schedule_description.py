@@ -9,7 +9,7 @@ from tests.unit.schedules.say import asked, at, unhurried
 
 from sweephand.schedules import ScheduleError, Series
 from sweephand.schedules.notations.cron import parse_cron
-from sweephand.schedules.notations.cron_days import DayRule, kinds_of
+from sweephand.schedules.notations.cron_pattern import DayRule, kinds_of
 from sweephand.schedules.notations.parsing import read_schedule
 from sweephand.web.schemas.schedule_description import describe
 

@@ -1,15 +1,16 @@
 """The adapter of a target type, and the parts of a stack that an adapter is made from."""
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
-from sweephand.delivery.aws_clients import AwsClients
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.aws_clients import AwsClients, SqsClients
+from sweephand.model.secret import ReadValues
 from sweephand.ports import Answer, Attempt, Clock
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 
-if TYPE_CHECKING:
-    # Only targets that name secrets need them.
-    from sweephand.model.secret import ReadValues
+#: The answer to an attempt that was not sent because its trigger was no longer alive.
+WITHDRAWN: Final = Answer(
+    succeeded=False, error="The attempt was withdrawn before it was sent.", was_withdrawn=True
+)
 
 
 class Stack(NamedTuple):
@@ -24,7 +25,7 @@ class Stack(NamedTuple):
     sqs_clients: SqsClients
     aws_clients: AwsClients
     reach: Reach
-    read_secrets: "ReadValues | None" = None
+    read_secrets: ReadValues | None = None
 
 
 class Adapter(Protocol):

@@ -1,16 +1,21 @@
-"""Delivering to a service of AWS: one request with the rights of the stack or of a role, and its outcome."""
+"""Delivering to a service of AWS: one request with the rights of the stack or of a role, and its outcome.
 
+A target of AWS has no headers. So this module also says how a trigger's names and data are handed to it.
+"""
+
+import json
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
+from sweephand.delivery.adapter import WITHDRAWN
 from sweephand.delivery.aws_clients import AwsClients, Role, Service, session_name
-from sweephand.delivery.checked_clients import SEND_S_MAX, UnsentError, answered_by
-from sweephand.delivery.preflight import WITHDRAWN, WithdrawnError, may_send
+from sweephand.delivery.checked_clients import SEND_S_MAX, UnsentError, answered_by, may_send
+from sweephand.model.run_id import batch_id
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.aws_resource import (
     ASSUME_ROLE_MS_MAX,
@@ -19,7 +24,7 @@ from sweephand.targets.aws_resource import (
     external_id,
     role_refusal,
 )
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import ESCAPES, Reach, group_id
 
 #: The error text is kept with the run, so its length is limited.
 ERROR_LENGTH_MAX: Final = 600
@@ -128,9 +133,9 @@ def answer_to(request: Request, attempt: Attempt, reach: Reach) -> Answer:
         with answered_by(float("inf") if answer_ms is None else monotonic() + answer_ms / SECOND_MS):
             return request.kind.send(request.client(), attempt)
     except UnsentError as error:
-        if isinstance(error.__cause__, WithdrawnError):
+        if error.__cause__ is None:
             return WITHDRAWN
-        raise (error.__cause__ or error) from None
+        raise error.__cause__ from None
     except ClientError as error:
         return _refused(request, error)
     except BotoCoreError as error:
@@ -189,3 +194,54 @@ def _refused(request: Request, error: ClientError) -> Answer:
     if code in kind.missing:
         return final(f"There is no {request.arn}: create it, or name {kind.noun} that exists. {sentence}")
     return final(sentence) if code in kind.hopeless else _failure(sentence)
+
+
+def order_of(attempt: Attempt) -> dict[str, str]:
+    """The message group and the deduplication id.
+
+    The id is the trigger's, so that a retry is no second message: what was taken has succeeded. For an
+    attempt that must be new, the attempt's number follows the id. Otherwise AWS would drop the attempt within
+    five minutes of the one before, and report success (decisions 013 and 022).
+    """
+    return {
+        "MessageGroupId": attempt.spec.get("messageGroupId") or group_id(attempt.trigger.key),
+        "MessageDeduplicationId": identity_of(attempt),
+    }
+
+
+def identity_of(attempt: Attempt) -> str:
+    """What names the trigger where a repetition is dropped."""
+    return f"{attempt.id}-{attempt.number}" if attempt.must_be_new else attempt.id
+
+
+def names_of(attempt: Attempt) -> str:
+    """The names that an HTTP delivery carries in headers, as compact JSON."""
+    trigger = attempt.trigger
+    subject: dict[str, Any] = {"run": trigger.run_id, "batchIndex": trigger.index}
+    if attempt.ends_batch:
+        subject = {"batch": batch_id(trigger.due_at, trigger.demand)}
+    names: dict[str, Any] = {
+        "id": attempt.id,
+        "namespace": trigger.key.namespace,
+        "job": trigger.key.name,
+        **subject,
+        "due": rfc3339(trigger.due_at),
+        "attempt": attempt.number,
+        "sequence": trigger.sequence,
+        **({} if attempt.ended_after is None else {"event": attempt.event}),
+        **({} if attempt.run_token is None else {"runToken": attempt.run_token}),
+    }
+    return json.dumps(names, separators=(",", ":"))
+
+
+def text_of(attempt: Attempt) -> str:
+    """`data` as JSON that every service takes."""
+    return attempt.body.decode().translate(ESCAPES)
+
+
+def envelope_of(attempt: Attempt) -> str:
+    """The names and `data` in one JSON object, for a target that takes no attributes.
+
+    `data` has the very bytes that the caller wrote, so that numbers stay exact.
+    """
+    return f'{{"sweephand":{names_of(attempt)},"data":{text_of(attempt)}}}'

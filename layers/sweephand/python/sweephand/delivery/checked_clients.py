@@ -1,7 +1,7 @@
 """Clients of AWS that check, once they are connected, whether their request may still be sent."""
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +20,7 @@ from botocore.config import Config
 from sweephand import __version__
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.sockets import has_application_data
-from sweephand.delivery.preflight import check
+from sweephand.ports import always
 
 #: A healthy service of AWS answers much faster. With two tries, one that cannot be reached fails after half a
 #: minute, within the delivery function's time limit.
@@ -35,6 +35,9 @@ SEND_S_MAX = 35
 #: As many as threads send at once: the deliveries, and the eight that send to the delivery queue.
 CONNECTIONS_MAX = DELIVERIES_AT_ONCE + 8
 
+
+#: Asked in the thread that sends the request, before a byte of the request leaves.
+may_send: ContextVar[Callable[[], bool]] = ContextVar("may_send", default=always)
 
 #: When the answer to this thread's request has to be there, on the monotonic clock in seconds.
 _ends: ContextVar[float] = ContextVar("ends", default=float("inf"))
@@ -51,7 +54,7 @@ def answered_by(ends: float) -> Iterator[None]:
 
 
 class UnsentError(CancelledError):
-    """Nothing was sent. `__cause__` is the error that preflight.check raised.
+    """Nothing was sent: the request may not be sent any more, or `__cause__` says why that is unknown.
 
     botocore passes a CancelledError on. It would take any other error for one of the connection, and try
     again.
@@ -61,9 +64,11 @@ class UnsentError(CancelledError):
 def _check() -> None:
     """Raises UnsentError if this thread's request may no longer be sent, or if that is unknown."""
     try:
-        check()
+        is_permitted = may_send.get()()
     except Exception as error:
         raise UnsentError from error
+    if not is_permitted:
+        raise UnsentError
 
 
 class _CheckingConnection:

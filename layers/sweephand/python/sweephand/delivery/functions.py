@@ -25,7 +25,7 @@ _HOLD_MS_EACH: Final = 5
 
 
 def hold_ms(count: int) -> int:
-    """For how many ms each wake-up holds its function, if so many are sent together."""
+    """For how many ms each wake-up holds its function, if that many are sent together."""
     return _HOLD_MS + count * _HOLD_MS_EACH
 
 

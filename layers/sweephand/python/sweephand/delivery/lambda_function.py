@@ -4,12 +4,11 @@ import json
 from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_targets import ERROR_LENGTH_MAX, AwsKind, AwsTargets
-from sweephand.delivery.trigger_names import envelope_of
+from sweephand.delivery.aws_targets import ERROR_LENGTH_MAX, AwsKind, AwsTargets, envelope_of
 from sweephand.model.attempt import ANSWER_BYTES_KEPT
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.lambda_function import FUNCTION, is_sync
-from sweephand.targets.timeout import timeout_ms
+from sweephand.targets.target_type import timeout_ms
 
 #: How much of a function's answer is read: what the run keeps, or the description of an error.
 _ANSWER_BYTES_MAX: Final = 16_384

@@ -3,19 +3,14 @@
 from collections.abc import Callable
 from importlib import import_module
 from threading import Lock
-from typing import TYPE_CHECKING
 
 from sweephand.delivery.adapter import Adapter, Stack
-from sweephand.delivery.aws_clients import AwsClients
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.aws_clients import AwsClients, SqsClients
+from sweephand.model.secret import ReadValues
 from sweephand.ports import Answer, Attempt, Clock
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.registry import end_target_types, target_types
 from sweephand.targets.target_type import TargetType
-
-if TYPE_CHECKING:
-    # Only targets that name secrets need them.
-    from sweephand.model.secret import ReadValues
 
 
 class TargetsByType:
@@ -50,7 +45,7 @@ class TargetsByType:
 
 
 def targets(
-    clock: Clock, sqs_clients: SqsClients, reach: Reach, read_secrets: "ReadValues | None" = None
+    clock: Clock, sqs_clients: SqsClients, reach: Reach, read_secrets: ReadValues | None = None
 ) -> TargetsByType:
     """The targets of a stack. Deliveries go to nothing outside `reach`."""
     return TargetsByType(Stack(clock, sqs_clients, AwsClients(), reach, read_secrets))

@@ -3,9 +3,7 @@
 from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_targets import AwsKind, AwsTargets
-from sweephand.delivery.fifo import order_of
-from sweephand.delivery.trigger_names import names_of, text_of
+from sweephand.delivery.aws_targets import AwsKind, AwsTargets, names_of, order_of, text_of
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.sns import TOPIC, is_fifo
 

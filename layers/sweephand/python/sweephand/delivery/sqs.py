@@ -3,15 +3,20 @@
 from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service
-from sweephand.delivery.aws_targets import AwsKind, Request, answer_to, final, role_of
+from sweephand.delivery.aws_clients import AwsClients, Service, SqsClients
+from sweephand.delivery.aws_targets import (
+    AwsKind,
+    Request,
+    answer_to,
+    final,
+    names_of,
+    order_of,
+    role_of,
+    text_of,
+)
 from sweephand.delivery.checked_clients import TRIES_MAX
-from sweephand.delivery.fifo import order_of
-from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.delivery.trigger_names import names_of, text_of
 from sweephand.ports import Answer, Attempt
-from sweephand.targets.queue_url import FIFO_SUFFIX, read_queue_url
-from sweephand.targets.queues import Reach, not_listed
+from sweephand.targets.reach import FIFO_SUFFIX, Reach, not_listed, read_queue_url
 from sweephand.targets.url import UrlError
 
 

@@ -7,9 +7,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_targets import AwsKind, AwsTargets
-from sweephand.delivery.fifo import identity_of
-from sweephand.delivery.trigger_names import envelope_of
+from sweephand.delivery.aws_targets import AwsKind, AwsTargets, envelope_of, identity_of
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.stepfunctions import STATE_MACHINE
 

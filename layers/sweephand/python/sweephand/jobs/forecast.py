@@ -10,7 +10,7 @@ from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.model.job import Job
 from sweephand.ports import Clock, JobStore
 from sweephand.schedules import Series
-from sweephand.schedules.forecast import WALKED_MAX, Span, due_counts
+from sweephand.schedules.triggers import WALKED_MAX, Span, due_counts
 
 #: The CPU time after which a call returns with a cursor, in µs by the figures below. The job that exceeds it
 #: is counted to its end. It takes 0.1 s at most, so that a call stays below half a second.

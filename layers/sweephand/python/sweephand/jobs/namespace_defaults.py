@@ -14,7 +14,7 @@ from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.default import NAME, resolved, takes
 from sweephand.targets.destinations import of_namespace, read_network, read_rule
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.registry import data_violations, target_host, target_violations
 from sweephand.targets.url import UrlError
 

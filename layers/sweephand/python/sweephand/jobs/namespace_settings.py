@@ -30,7 +30,7 @@ from sweephand.model.namespace import (
 )
 from sweephand.model.page import Page
 from sweephand.ports import Clock, Ids
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.registry import default_target_types, target_violations
 
 LIMITS: Final = Object(

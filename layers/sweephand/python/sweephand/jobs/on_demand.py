@@ -15,7 +15,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, RangeMessage, Trigger, TriggerMessage
 from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
-from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import batch_on_demand
 from sweephand.wheel.catchup import OccurrenceRange
 

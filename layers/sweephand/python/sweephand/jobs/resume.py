@@ -13,8 +13,7 @@ from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import Ids, JobStore, RunStore
 from sweephand.schedules import Series
-from sweephand.wheel.catchup import OccurrenceRange, misfires_between
-from sweephand.wheel.misfires import record_skipped
+from sweephand.wheel.catchup import OccurrenceRange, misfires_between, record_skipped
 
 
 class Resumer:

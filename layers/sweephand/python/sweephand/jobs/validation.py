@@ -16,8 +16,7 @@ from sweephand.jobs.fields.field import Duration, Field, Judged, Object, TargetO
 from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.fields.timing import timing_violations
 from sweephand.model.definition import Payload
-from sweephand.targets.queue_url import ESCAPES
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import ESCAPES, Reach
 from sweephand.targets.registry import target_violations
 
 #: Made once, because `json.dumps` makes an encoder for each call that does not use the defaults.

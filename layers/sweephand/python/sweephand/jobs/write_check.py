@@ -11,7 +11,7 @@ from sweephand.jobs.quotas import Quotas
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.secret import Secret
 from sweephand.targets.registry import secret_refs
-from sweephand.targets.secret_refs import SecretRef
+from sweephand.targets.target_type import SecretRef
 
 #: Those secrets of a namespace that exist, by name.
 ReadSecrets: TypeAlias = Callable[[str, Collection[str]], Mapping[str, Secret]]

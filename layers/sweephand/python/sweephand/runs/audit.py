@@ -30,8 +30,16 @@ from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
 from sweephand.runs.lost_runs import LostRuns
 from sweephand.runs.requeue import Requeue
-from sweephand.wheel.audit import KEPT_MS, armed_from, due_timer, swept_to, timed_from, timer_from
-from sweephand.wheel.rebuild import NO_PAST, rebuilt_timers
+from sweephand.wheel.rebuild import (
+    KEPT_MS,
+    NO_PAST,
+    armed_from,
+    due_timer,
+    rebuilt_timers,
+    swept_to,
+    timed_from,
+    timer_from,
+)
 from sweephand.wheel.span import PUT_OFF_MS
 from sweephand.wheel.sweep import horizon
 
@@ -56,7 +64,7 @@ class _Suspect(NamedTuple):
 class Auditor:
     """Examines every job. It changes only how long things are kept, so it may run beside everything else.
 
-    It judges only what is certain (wheel/audit.py), and reads again before it writes. What it writes has the
+    It judges only what is certain (wheel/rebuild.py) and reads again before it writes. What it writes has the
     ids of what was lost. So if it errs, or two audits run at once, no id is new.
     """
 

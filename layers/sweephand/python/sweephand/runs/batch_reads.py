@@ -21,7 +21,7 @@ from sweephand.runs.pending import may_come
 from sweephand.runs.run_walk import runs_before
 from sweephand.runs.series_at import series_at
 from sweephand.schedules import Occurrence, Series
-from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.schedules.triggers import last_trigger_of
 
 #: `scheduled`: its first trigger is due in the future. `waiting`: its job is paused. `succeeded`, `failed`:
 #: all of its runs are over. `cancelled`: its job was deleted before that.

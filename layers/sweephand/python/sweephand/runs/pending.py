@@ -11,7 +11,7 @@ from sweephand.model.job import Job
 from sweephand.model.line import Line
 from sweephand.model.run_id import RunName
 from sweephand.schedules import Series
-from sweephand.schedules.batch_triggers import nth_trigger_from
+from sweephand.schedules.triggers import nth_trigger_from
 
 #: `scheduled`: due in the future. `enqueued`: due and on its way. `waiting`: held back; the reason says why.
 PendingState = Literal["scheduled", "enqueued", "waiting"]

@@ -16,8 +16,7 @@ from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 from sweephand.wheel.arm import delay_of, later_batch, split_range
-from sweephand.wheel.catchup import OccurrenceRange
-from sweephand.wheel.misfires import record_skipped
+from sweephand.wheel.catchup import OccurrenceRange, record_skipped
 
 
 class TriggerRanges:

@@ -5,7 +5,7 @@ from functools import cache
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.sqs_queue
 import sweephand.jobs.write
-import sweephand.schedules.timelines
+import sweephand.schedules.notations.parsing
 import sweephand.storage.api_keys
 import sweephand.storage.changes
 import sweephand.storage.flags

@@ -70,7 +70,7 @@ class App:
     def services(self) -> "Services":
         """What the operations of the API call."""
         from sweephand.access.auth_mode import Auth
-        from sweephand.targets.queues import Reach
+        from sweephand.targets.reach import Reach
         from sweephand.web.services import Services
 
         ports = self.ports
@@ -389,6 +389,6 @@ class App:
     def _shards(self) -> Callable[[], int]:
         if self._shard_count is not None:
             return self._shard_count
-        from sweephand.wheel.shards import ShardCount
+        from sweephand.wheel.arm import ShardCount
 
         return ShardCount(leases=self.ports.leases, clock=self.ports.clock, shards=self.options.shards)

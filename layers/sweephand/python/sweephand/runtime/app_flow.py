@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sweephand.runs.valve import Valve
     from sweephand.runtime.app_ports import Ports
     from sweephand.runtime.options import Options
-    from sweephand.wheel.line_up import LineUp
+    from sweephand.wheel.sending import LineUp
 
 
 class FlowUseCases:
@@ -100,7 +100,7 @@ class FlowUseCases:
     @cached_property
     def line_up(self) -> "LineUp":
         """Puts triggers into the lines of policies."""
-        from sweephand.wheel.line_up import LineUp
+        from sweephand.wheel.sending import LineUp
 
         ports = self._ports
         return LineUp(policies=ports.policies, lines=ports.policy_lines, work=ports.work, clock=ports.clock)

@@ -41,7 +41,7 @@ class NamespaceUseCases:
     def defaults(self) -> "NamespaceDefaults":
         """Gives jobs the defaults of their namespaces."""
         from sweephand.jobs.namespace_defaults import NamespaceDefaults
-        from sweephand.targets.queues import Reach
+        from sweephand.targets.reach import Reach
 
         reach = Reach() if self._options.reach is None else self._options.reach
         return NamespaceDefaults(self.obeyed_settings, reach)

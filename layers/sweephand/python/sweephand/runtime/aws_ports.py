@@ -13,12 +13,11 @@ from sweephand.runtime.settings import Settings
 
 if TYPE_CHECKING:
     from sweephand.access.named_secrets import SecretReader
+    from sweephand.delivery.aws_clients import SqsClients
     from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-    from sweephand.delivery.kept_queues import SqsKeptQueues
     from sweephand.delivery.registry import TargetsByType
-    from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
-    from sweephand.delivery.work_queue import SqsWorkQueue
+    from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
     from sweephand.keep_ports import KeptPayloads
     from sweephand.ports import PayloadPlace, PayloadStore
     from sweephand.runtime.clock import SystemClock
@@ -316,7 +315,7 @@ class AwsPorts(DynamoPorts):
     @cached_property
     def work(self) -> "SqsWorkQueue":
         """flow_ports.WorkQueue."""
-        from sweephand.delivery.work_queue import SqsWorkQueue
+        from sweephand.delivery.stack_queues import SqsWorkQueue
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
 
@@ -328,7 +327,7 @@ class AwsPorts(DynamoPorts):
     @cached_property
     def kept_queues(self) -> "SqsKeptQueues":
         """keep_ports.KeptQueues."""
-        from sweephand.delivery.kept_queues import SqsKeptQueues
+        from sweephand.delivery.stack_queues import SqsKeptQueues
 
         settings = tables.settings()
         urls = {
@@ -342,7 +341,7 @@ class AwsPorts(DynamoPorts):
     @cached_property
     def sqs_clients(self) -> "SqsClients":
         """The clients of the queues' regions, which the queue and the targets share."""
-        from sweephand.delivery.sqs_clients import SqsClients
+        from sweephand.delivery.aws_clients import SqsClients
 
         return SqsClients()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import sweephand.access.signing_keys
 import sweephand.delivery.registry
 import sweephand.delivery.sqs_queue
-import sweephand.delivery.work_queue
+import sweephand.delivery.stack_queues
 import sweephand.jobs.settings_cache
 import sweephand.runs.handlers
 import sweephand.runs.valve

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from sweephand.access.auth_mode import Auth
-    from sweephand.targets.queues import Reach
+    from sweephand.targets.reach import Reach
 
 
 class Options(NamedTuple):

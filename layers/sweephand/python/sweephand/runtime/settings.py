@@ -9,10 +9,9 @@ from sweephand.access.auth_mode import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
-from sweephand.delivery.sqs_lanes import Lanes
-from sweephand.targets.addresses import Networks
-from sweephand.targets.arns import read_patterns
-from sweephand.targets.queues import JobQueues, Reach
+from sweephand.delivery.sqs_queue import Lanes
+from sweephand.targets.reach import JobQueues, Reach, read_patterns
+from sweephand.targets.url import Networks
 
 if TYPE_CHECKING:
     # Many stacks have no such lists.

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 # Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
 import sweephand.delivery.functions
 import sweephand.delivery.sqs_queue
-import sweephand.schedules.timelines
+import sweephand.schedules.notations.parsing
 import sweephand.storage.jobs
 import sweephand.storage.leases
 import sweephand.storage.timers  # noqa: F401

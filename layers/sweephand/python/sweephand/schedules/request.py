@@ -1,21 +1,21 @@
 """The series that schedule, timezone, dueTime, ttl, repeats, dst and jitter make, or all that is wrong."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from hashlib import sha256
+from typing import Any, Final, TypeVar
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import Instant, rfc3339
-from sweephand.base.limits import REPEATS_MAX
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339
+from sweephand.base.limits import JITTER_S_MAX, REPEATS_MAX
 from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.clock.zones import Zone, zone_named
+from sweephand.schedules.durations import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
-from sweephand.schedules.jitter import offset_ms, parse_jitter_ms
-from sweephand.schedules.notations.parsing import parse, read_schedule
-from sweephand.schedules.schedule import Schedule, ScheduleInput
+from sweephand.schedules.notations.parsing import parse_schedule, read_schedule, timeline_of
+from sweephand.schedules.schedule import InstantList, Schedule, ScheduleInput
 from sweephand.schedules.series import Series
 from sweephand.schedules.time_points import parse_time_point
-from sweephand.schedules.timelines import timeline_of
 
 #: The reason to refuse a field about occurrences on a job that has none.
 IDLE_ON_DEMAND: Final = (
@@ -23,6 +23,7 @@ IDLE_ON_DEMAND: Final = (
 )
 
 _UTC: Final = "UTC"
+_DIGEST_BYTES: Final = 8
 
 
 def series_of(
@@ -69,6 +70,23 @@ def series_of(
     return series
 
 
+def offset_ms(key: str, window_ms: int) -> int:
+    """How many ms later the job of that key fires: from 0 to less than the window.
+
+    A million jobs with the schedule `@hourly` spread over the window. Each of them fires at an instant of its
+    own, which stays the same while the job keeps its name. Source: EventBridge's flexible window, made
+    predictable.
+
+    A key takes the same fraction of every window, so that a wider window moves every job in proportion. The
+    fraction is the first 64 bits of the key's SHA-256, which spread evenly.
+    """
+    fraction = int.from_bytes(sha256(key.encode()).digest()[:_DIGEST_BYTES])
+    return fraction * window_ms >> 8 * _DIGEST_BYTES
+
+
+_Read = TypeVar("_Read")
+
+
 class _Reader:
     """Reads the fields one after the other, and keeps a violation for each that is wrong."""
 
@@ -86,7 +104,7 @@ class _Reader:
             return None, None
         try:
             schedule = read_schedule(written)
-            prefixed = parse(schedule).zone_name
+            prefixed = parse_schedule(schedule).zone_name
             if prefixed is not None:
                 zone_named(prefixed)
         except SchedulePartsError as parts:
@@ -99,12 +117,9 @@ class _Reader:
         return schedule, prefixed
 
     def zone(self, name: str | None, prefixed: str | None) -> Zone:
-        zone = None
+        zone: Zone | None = None
         if name is not None:
-            try:
-                zone = zone_named(name)
-            except ScheduleError as fault:
-                self._refuse("/timezone", fault)
+            zone = self._read("/timezone", lambda: zone_named(name), None)
         if zone is not None and prefixed is not None and prefixed != zone.name:
             self._refuse(
                 "/timezone",
@@ -119,13 +134,23 @@ class _Reader:
             if is_required:
                 self._refuse("/dueTime", "missing; expected a dueTime, a schedule, or both")
             return None
-        return self._time_point("/dueTime", text, self._requested_at, zone, round_up=True)
+        now = self._requested_at
+        return self._read(
+            "/dueTime", lambda: parse_time_point(text, requested_at=now, counted_from=now, zone=zone), None
+        )
 
     def ttl(self, text: str | None, zone: Zone, due_at: Instant | None) -> Instant | None:
         if text is None:
             return None
-        counted_from = self._requested_at if due_at is None else due_at
-        return self._time_point("/ttl", text, counted_from, zone, round_up=False)
+        now = self._requested_at
+        start_at = now if due_at is None else due_at
+        return self._read(
+            "/ttl",
+            lambda: parse_time_point(
+                text, requested_at=now, counted_from=start_at, zone=zone, round_up=False
+            ),
+            None,
+        )
 
     def check_idle(self, fields: Mapping[str, Any]) -> None:
         """Refuse the fields that would have no effect on a job that fires only on demand."""
@@ -146,18 +171,10 @@ class _Reader:
             )
 
     def dst(self, written: Mapping[str, Any] | None) -> DstRule:
-        try:
-            return DEFAULT if written is None else read_dst(written)
-        except ScheduleError as fault:
-            self._refuse(f"/dst{fault.pointer}", fault)
-            return DEFAULT
+        return DEFAULT if written is None else self._read("/dst", lambda: read_dst(written), DEFAULT)
 
     def jitter(self, text: str | None) -> int:
-        try:
-            return 0 if text is None else parse_jitter_ms(text)
-        except ScheduleError as fault:
-            self._refuse("/jitter", fault)
-            return 0
+        return 0 if text is None else self._read("/jitter", lambda: parse_jitter_ms(text), 0)
 
     def check_first(self, series: Series) -> None:
         is_bounded = series.ttl_at is not None or series.repeats is not None
@@ -172,16 +189,13 @@ class _Reader:
                 "expected a later end",
             )
 
-    def _time_point(
-        self, pointer: str, text: str, counted_from: Instant, zone: Zone, *, round_up: bool
-    ) -> Instant | None:
+    def _read(self, pointer: str, read: Callable[[], _Read], otherwise: _Read) -> _Read:
+        """What `read` returns; `otherwise`, and a violation, if it raises ScheduleError."""
         try:
-            return parse_time_point(
-                text, requested_at=self._requested_at, counted_from=counted_from, zone=zone, round_up=round_up
-            )
+            return read()
         except ScheduleError as fault:
-            self._refuse(pointer, fault)
-            return None
+            self._refuse(pointer + fault.pointer, fault)
+            return otherwise
 
     def _refuse(self, pointer: str, reason: object) -> None:
         self._violations.append(Violation(pointer, str(reason)))
@@ -189,22 +203,25 @@ class _Reader:
 
 def _why_none(series: Series) -> str:
     """The message that says why a series has no occurrence."""
-    from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - as in parsing.py
-
     if isinstance(series.schedule, InstantList):
         latest, number = rfc3339(series.schedule.instants[-1]), len(series.schedule.instants)
         listed = "the only instant" if number == 1 else f"each of the {number} instants"
         if series.due_at is None:
             return f"{listed} is past, the latest at {latest}; expected one to come"
         return f"comes after {listed} of the schedule, the latest at {latest}; expected it earlier"
-    if series.schedule is not None and _ends_by_itself(series):
+    bounded = (series.schedule, series.timezone, series.start_at, series.due_at)
+    if series.schedule is not None and timeline_of(*bounded, dst=series.dst).is_finite:
         if series.due_at is None:
             return f"{quoted(str(series.schedule))} never fires again; expected an instant to come"
         return f"the schedule never fires at or after {rfc3339(series.due_at)}; expected it earlier"
     return "nothing fires before the year 10000; expected an earlier first fire"
 
 
-def _ends_by_itself(series: Series) -> bool:
-    return timeline_of(
-        series.schedule, series.timezone, series.start_at, series.due_at, dst=series.dst
-    ).is_finite
+def parse_jitter_ms(text: str) -> int:
+    """The window in ms, from 1 ms to JITTER_S_MAX seconds. Raises ScheduleError."""
+    window_ms = parse_duration_ms(text)
+    if not 0 < window_ms <= JITTER_S_MAX * SECOND_MS:
+        raise ScheduleError(
+            f"{quoted(text)} is out of range; expected more than 0 and at most {JITTER_S_MAX} s"
+        )
+    return window_ms

@@ -4,25 +4,59 @@ A series holds everything that its occurrences depend on. Timers carry it, and e
 same occurrences from it, from whichever occurrence it starts.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules.batch import Batch
-from sweephand.schedules.clock.dst import (
-    DEFAULT,
-    ClockEffect,
-    DstRule,
-    HasClockEffects,
-)
-from sweephand.schedules.schedule import Schedule, schedule_of_item
+from sweephand.schedules.clock.dst import DEFAULT, ClockEffect, DstRule
+from sweephand.schedules.schedule import InstantList, Schedule, schedule_of_item
 from sweephand.schedules.timeline import FixedInstants, Timeline
+
+
+class Batch(NamedTuple):
+    """Each occurrence has `size` triggers with the indexes 0 to `size - 1`, spread over `window_ms`.
+
+    With a window of 0 ms, all of them are due at once. If the batch `is_counted`, Sweephand keeps its
+    progress: which runs are over, and how each ended.
+    """
+
+    size: int
+    window_ms: int = 0
+    is_counted: bool = True
+
+    @classmethod
+    def from_item(cls, item: Sequence[Any]) -> "Batch":
+        """The batch that to_item() wrote."""
+        size, window_ms, *uncounted = item
+        return cls(int(size), int(window_ms), not uncounted)
+
+    def to_item(self) -> list[int]:
+        """`[size, window_ms]`, and a third element if the batch is not counted."""
+        return [self.size, self.window_ms] if self.is_counted else [self.size, self.window_ms, 0]
+
+    def after_ms(self, index: int, window_ms: int) -> int:
+        """How long after its occurrence the trigger of that index is due, in whole milliseconds.
+
+        `window_ms` is the window of that occurrence. Fractions of a millisecond are cut off. This is the only
+        place where an offset is rounded.
+        """
+        return index * window_ms // self.size
+
+    def due_within(self, elapsed_ms: int, window_ms: int) -> int:
+        """How many triggers of an occurrence are due once `elapsed_ms` have passed since it was due."""
+        if elapsed_ms >= window_ms:
+            return self.size
+        # after_ms(i) <= elapsed  <=>  i * window < (elapsed + 1) * size
+        return min(self.size, -(-(elapsed_ms + 1) * self.size // window_ms))
+
 
 #: All months of the calendar.
 _MONTHS_MAX: Final = 12 * 10_000
+#: Within how many months the end of cron with `repeats` is looked for.
+_END_MONTHS_MAX: Final = 1_000
 #: How many instants of a list one timer carries, so that it stays below a kilobyte.
 PART_INSTANTS_MAX: Final = 20
 
@@ -63,7 +97,7 @@ class Series:
     `dst` applies to fixed local times when the clock changes. Every occurrence comes `jitter_ms` later than
     the schedule says. The bounds apply to the later instant.
 
-    With a `batch`, each occurrence has many triggers (batch_triggers.py). The bounds apply to occurrences, so
+    With a `batch`, each occurrence has many triggers (triggers.py). The bounds apply to occurrences, so
     that a batch which has begun is never cut.
     """
 
@@ -178,10 +212,10 @@ class Series:
         assert due_at is not None, "the series has an occurrence of that number"
         return Occurrence(due_at, sequence)
 
-    def last_at(self, walk_max: int = 1000) -> Instant | None:
+    def last_at(self) -> Instant | None:
         """The instant of the last occurrence; None if the series has no end, or none that is cheaply found.
 
-        Only for cron with `repeats` the end may be unknown: it is looked for within `walk_max` months. If the
+        Only for cron with `repeats` the end may be unknown: it is looked for within 1,000 months. If the
         series has another end too, the answer is then the last occurrence up to that end, an upper bound.
         """
         timeline = self._timeline()
@@ -193,7 +227,7 @@ class Series:
             return by_bound
         if self.repeats <= self.counted:
             return self.counted_at
-        by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, walk_max)
+        by_repeats = timeline.nth(self.repeats - self.counted, self._counted_from_at, _END_MONTHS_MAX)
         return min((each for each in (by_bound, by_repeats) if each is not None), default=None)
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
@@ -203,10 +237,8 @@ class Series:
         They tell why an occurrence was moved, and which local time has no occurrence. Elapsed time has no
         effects, and neither has an expression that follows real time.
         """
-        timeline = self._timeline()
-        if isinstance(timeline, HasClockEffects):
-            through = through if self.ttl_at is None else min(through, self.ttl_at)
-            yield from timeline.clock_effects(max(after, self._counted_from_at), through)
+        through = through if self.ttl_at is None else min(through, self.ttl_at)
+        return self._timeline().clock_effects(max(after, self._counted_from_at), through)
 
     def parts(self, first: Occurrence) -> Iterator[tuple["Series", Occurrence]]:
         """The series from `first` on in the parts that timers carry, each with its first occurrence.
@@ -214,11 +246,6 @@ class Series:
         A part of a list has at most PART_INSTANTS_MAX instants. Every other series is one part. The
         occurrences of a part have the numbers that they have in the series.
         """
-        if self.schedule is None or isinstance(self.schedule, str):
-            yield self, first
-            return
-        from sweephand.schedules.notations.instant_list import InstantList  # noqa: PLC0415 - rare, as in parsing.py
-
         if not isinstance(self.schedule, InstantList):
             yield self, first
             return
@@ -226,10 +253,8 @@ class Series:
         while part := tuple(islice(following, PART_INSTANTS_MAX)):
             head = part[0]
             schedule = InstantList(tuple(each.due_at - self.jitter_ms for each in part))
-            yield (
-                replace(self, schedule=schedule, counted_at=head.due_at - 1, counted=head.sequence - 1),
-                head,
-            )
+            counted_at, counted = head.due_at - 1, head.sequence - 1
+            yield replace(self, schedule=schedule, counted_at=counted_at, counted=counted), head
 
     def to_item(self) -> dict[str, Any]:
         """The series as a map of texts, whole numbers and the item of its schedule, without absent fields.
@@ -290,23 +315,17 @@ class Series:
     def _timeline(self) -> Timeline:
         if self.schedule is None and not self.jitter_ms:
             return FixedInstants(() if self.due_at is None else (self.due_at,))
-        return _timeline_maker()(
-            self.schedule,
-            self.timezone,
-            self.start_at,
-            self.due_at,
-            dst=self.dst,
-            jitter_ms=self.jitter_ms,
-        )
+        request = (self.schedule, self.timezone, self.start_at, self.due_at)
+        return _timeline_maker()(*request, dst=self.dst, jitter_ms=self.jitter_ms)
 
 
 @cache
 def _timeline_maker() -> Callable[..., Timeline]:
-    """The function that makes timelines, imported when it is first needed.
+    """The function that makes timelines, imported when it is first needed: the import takes 6 ms.
 
     The delivery function reads every job's series and hardly ever calculates with one. So it starts without
     the notations and the zones. A sweeper asks for thousands of timelines, and repeats no import statement.
     """
-    from sweephand.schedules.timelines import timeline_of  # noqa: PLC0415
+    from sweephand.schedules.notations.parsing import timeline_of  # noqa: PLC0415 - as above
 
     return timeline_of

@@ -5,12 +5,14 @@ clamped to the month's end: 31 January and a month is 28 or 29 February. The par
 time, as are Go durations and `7d`.
 """
 
+import calendar
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.schedules.durations import MS_NS, Duration, parse_duration
+from sweephand.base.text_schema import text_schema
+from sweephand.schedules.durations import DURATION_CHARS_MAX, MS_NS, Duration, parse_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 
 if TYPE_CHECKING:
@@ -20,39 +22,10 @@ if TYPE_CHECKING:
 PAST_MAX_MS: Final = 60_000
 
 
-def rfc3339_grammar(
-    *,
-    year: str,
-    month: str,
-    day: str,
-    hour: str,
-    minute: str,
-    second: str,
-    fraction: str,
-    sign: str,
-    offset_hour: str,
-    offset_minute: str,
-) -> str:
-    """The regular expression of an RFC 3339 instant whose parts match the given expressions."""
-    return (
-        f"{year}-{month}-{day}[Tt]{hour}:{minute}:{second}(?:\\.{fraction})?"
-        f"(?:[Zz]|{sign}{offset_hour}:{offset_minute})"
-    )
-
-
 # These stay texts: `re` compiles each when it is first used, and this module must be cheap to import.
-_TWO_DIGITS: Final = "([0-9]{2})"
-_RFC3339: Final = rfc3339_grammar(
-    year="([0-9]{4})",
-    month=_TWO_DIGITS,
-    day=_TWO_DIGITS,
-    hour=_TWO_DIGITS,
-    minute=_TWO_DIGITS,
-    second=_TWO_DIGITS,
-    fraction="([0-9]{1,32})",
-    sign="([+-])",
-    offset_hour=_TWO_DIGITS,
-    offset_minute=_TWO_DIGITS,
+_RFC3339: Final = (
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,32}))?"
+    r"(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))"
 )
 _LOCAL: Final = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})"
 _LOOKS_ABSOLUTE: Final = r"[0-9]{4}-|[0-9]{2}[/:]|[0-9]{2}\.[0-9]{2}\."
@@ -61,6 +34,32 @@ _EXPECTED: Final = (
 )
 _DAY_MS: Final = 86_400_000
 _EPOCH_DAY: Final = dt.date(1970, 1, 1).toordinal()
+
+# How durations and points in time are written, as regular expressions for JSON Schema. A pattern says how a
+# text is written and not what it may mean: the date of an instant can be a day that does not exist. The
+# parsers decide that, and a property test compares both.
+_GO: Final = r"(?:0|(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)"
+_DAYS: Final = r"[0-9]+d"
+_ISO_TIME: Final = r"T(?:[0-9]+H(?:[0-9]+M)?(?:[0-9]+S)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_ISO_DATE: Final = r"(?:[0-9]+Y(?:[0-9]+M)?(?:[0-9]+D)?|[0-9]+M(?:[0-9]+D)?|[0-9]+D)"
+#: Years and months have no fixed length. A duration may have them only with the value zero.
+_ISO_DAYS: Final = r"(?:0+Y(?:0+M)?(?:[0-9]+D)?|0+M(?:[0-9]+D)?|[0-9]+D)"
+_WEEKS: Final = r"[0-9]+W"
+
+#: An instant of RFC 3339 whose numbers are each in range.
+RFC3339_PATTERN: Final = (
+    r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+    r"[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]{1,32})?"
+    r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+)
+
+DURATION_PATTERN: Final = rf"^(?:\+?{_GO}|{_DAYS}|P(?:{_WEEKS}|{_ISO_DAYS}(?:{_ISO_TIME})?|{_ISO_TIME}))$"
+TIME_POINT_PATTERN: Final = (
+    rf"^(?:{RFC3339_PATTERN}|\+?{_GO}|{_DAYS}|P(?:{_WEEKS}|{_ISO_DATE}(?:{_ISO_TIME})?|{_ISO_TIME}))$"
+)
+
+DURATION_SCHEMA: Final[dict[str, Any]] = text_schema(DURATION_PATTERN, DURATION_CHARS_MAX)
+TIME_POINT_SCHEMA: Final[dict[str, Any]] = text_schema(TIME_POINT_PATTERN, DURATION_CHARS_MAX)
 
 
 def parse_time_point(
@@ -99,7 +98,7 @@ def parse_instant(text: str, *, round_up: bool = True) -> Instant:
 
 
 def parse_local(text: str) -> int | None:
-    """The wall time (seconds, as in wall_pattern.py) of `yyyy-mm-ddThh:mm:ss`; None for any other text.
+    """The wall time (seconds, as in cron_pattern.py) of `yyyy-mm-ddThh:mm:ss`; None for any other text.
 
     Raises ScheduleError if the date or the time does not exist.
     """
@@ -119,15 +118,13 @@ def parse_local(text: str) -> int | None:
 def _after_calendar_parts(text: str, duration: Duration, from_at: Instant, zone: "Zone") -> Instant:
     if not duration.is_calendar:
         return from_at
-    # Imported with the first such duration: the import takes several milliseconds.
-    import isodate  # noqa: PLC0415
-
     wall_ms = from_at + zone.offset_at(from_at // 1_000) * 1_000
     day, ms_of_day = divmod(wall_ms, _DAY_MS)
     try:
-        # isodate adds the months first, and clamps the day to the end of the month.
-        period = isodate.Duration(days=duration.days, months=duration.months)
-        moved = dt.date.fromordinal(day + _EPOCH_DAY) + period
+        date = dt.date.fromordinal(day + _EPOCH_DAY)
+        year, month = divmod(date.year * 12 + date.month - 1 + duration.months, 12)
+        clamped_day = min(date.day, calendar.monthrange(year, month + 1)[1])
+        moved = dt.date(year, month + 1, clamped_day) + dt.timedelta(days=duration.days)
     except (ValueError, OverflowError) as fault:
         raise _beyond_the_calendar(text) from fault
     second_of_day, ms = divmod(ms_of_day, 1_000)

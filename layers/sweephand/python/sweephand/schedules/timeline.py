@@ -60,6 +60,10 @@ class Timeline(Protocol):
         """The last instant up to and including this one; None if there is none."""
         ...
 
+    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
+        """What clock changes did after `after`, up to and including `through`, ascending and lazily."""
+        ...
+
 
 class Notation(Protocol):
     """A schedule that has been read. Each notation is one module."""

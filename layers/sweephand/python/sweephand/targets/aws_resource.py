@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.text_schema import text_schema
-from sweephand.targets.queues import Reach
-from sweephand.targets.target_type import Field
+from sweephand.targets.reach import Reach
+from sweephand.targets.target_type import Field, is_text
 
 #: The parameter of the stack that lists the roles which deliveries may assume.
 ROLES_PARAMETER: Final = "TargetRoleArns"
@@ -66,7 +66,7 @@ class Resource(NamedTuple):
     def violations(self, spec: Mapping[str, Any], reach: Reach) -> list[Violation]:
         """What is wrong with the ARN of a target and with its role."""
         arn = spec.get(self.field)
-        if not isinstance(arn, str) or len(arn) > _LENGTH_MAX or not re.fullmatch(self._pattern, arn):
+        if not is_text(arn, self._pattern, _LENGTH_MAX):
             detail = f"Give the ARN of {self.noun}, for instance {self.example}."
             return [Violation(f"/{self.field}", detail), *role_violations(spec, reach)]
         refusal = self.refusal(spec, reach)

@@ -1,4 +1,4 @@
-"""Which hosts and networks HTTP targets may be in, besides what addresses.py refuses: by lists.
+"""Which hosts and networks HTTP targets may be in, besides what url.py refuses: by lists.
 
 The operator of a stack has lists of what is allowed and of what is denied, and an admin of a namespace has
 lists of what is allowed. A target has to pass all of them.
@@ -10,8 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Final, NamedTuple
 
 from sweephand.model.namespace import AllowedTargets
-from sweephand.targets.addresses import Networks, embedded_ipv4
-from sweephand.targets.url import UrlError, read_host
+from sweephand.targets.url import Networks, UrlError, embedded_ipv4, read_host
 
 #: Before a name, it stands for every host below that name.
 _BELOW: Final = "*."

@@ -1,6 +1,5 @@
 """The target type `eventbridge`: an event on an EventBridge bus."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -8,8 +7,8 @@ from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
 from sweephand.base.text_schema import text_schema
 from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
-from sweephand.targets.queues import Reach
-from sweephand.targets.target_type import Field, TargetType
+from sweephand.targets.reach import Reach
+from sweephand.targets.target_type import Field, TargetType, is_text
 
 BUS: Final = Resource(
     field="busArn",
@@ -37,19 +36,13 @@ def _violations(spec: Mapping[str, Any], *, has_data: bool, reach: Reach) -> lis
         value = spec.get(name)
         if value is None:
             continue
-        if not _is_text(value):
+        if not is_text(value, _TEXT, _TEXT_LENGTH_MAX):
             found.append(
                 Violation(f"/{name}", f"Give 1 to {_TEXT_LENGTH_MAX} printable characters of ASCII.")
             )
         elif name == "source" and value.lower().startswith(_SOURCE_OF_AWS):
             found.append(Violation("/source", f"Use another beginning than {_SOURCE_OF_AWS}: that is AWS's."))
     return found
-
-
-def _is_text(value: object) -> bool:
-    if not isinstance(value, str) or len(value) > _TEXT_LENGTH_MAX:
-        return False
-    return re.fullmatch(_TEXT, value) is not None
 
 
 _TEXT_SCHEMA: Final = text_schema(f"^{_TEXT}$", _TEXT_LENGTH_MAX)

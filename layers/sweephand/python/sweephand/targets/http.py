@@ -1,24 +1,80 @@
-"""The target type `http`: a signed request to an HTTPS endpoint."""
+"""The target type `http`: a signed request to an HTTPS endpoint, with plain JSON or a CloudEvent 1.0."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import Violation
+from sweephand.base.errors import Violation, pointer
 from sweephand.base.spelling import suggestion
-from sweephand.targets.http_format import (
-    FORMAT_DEFAULT,
-    FORMAT_MEANING,
-    FORMATS,
-    format_violations,
-    without_event_headers,
+from sweephand.targets.http_headers import (
+    HEADERS_SCHEMA,
+    header_secrets,
+    header_violations,
+    own_headers,
+    placeholder_problem,
 )
-from sweephand.targets.http_headers import HEADERS_SCHEMA, header_secrets, header_violations, own_headers
-from sweephand.targets.placeholders import placeholder_problem
-from sweephand.targets.queues import Reach
-from sweephand.targets.secret_refs import FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
-from sweephand.targets.target_type import Field, TargetType
-from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
+from sweephand.targets.reach import Reach
+from sweephand.targets.target_type import (
+    REF_FIELD,
+    REF_SCHEMA,
+    TIMEOUT_BOUNDS,
+    Field,
+    SecretRef,
+    TargetType,
+    reference_violations,
+    referred,
+    timeout_field,
+    timeout_ms,
+    timeout_violations,
+)
 from sweephand.targets.url import URL_SCHEMA, Url, UrlError, read_url
+
+FORMAT_DEFAULT: Final = "json"
+
+#: In the structured mode the body is the whole event. In the binary mode the body is `data`, and headers
+#: `ce-` have the event's attributes (CloudEvents 1.0, HTTP protocol binding).
+STRUCTURED: Final = "cloudevents"
+BINARY: Final = "cloudevents-binary"
+FORMATS: Final = (FORMAT_DEFAULT, STRUCTURED, BINARY)
+
+FORMAT_MEANING: Final = (
+    f"{FORMAT_DEFAULT} (the default) sends `data` as the body, {STRUCTURED} a CloudEvent in structured mode, "
+    f"and {BINARY} one in binary mode."
+)
+
+_EVENT_PREFIX: Final = "ce-"
+
+
+def format_violations(spec: Mapping[str, Any], *, sends_body: bool) -> list[Violation]:
+    """What is wrong with the format of a target, and with its headers in that format.
+
+    `sends_body` says whether requests of the target's method have a body.
+    """
+    written = spec.get("format")
+    if written is None:
+        return []
+    if not isinstance(written, str) or written not in FORMATS:
+        detail = f"{suggestion(written, FORMATS)} Use one of {', '.join(FORMATS)}.".lstrip()
+        return [Violation("/format", detail)]
+    if written != FORMAT_DEFAULT and not sends_body:
+        detail = "A request of this method has no body, and so carries no CloudEvent: use POST."
+        return [Violation("/format", detail)]
+    headers = spec.get("headers")
+    names = headers if isinstance(headers, Mapping) else {}
+    return [
+        Violation(pointer("headers", name), f"The format {written} sets this header: leave it out.")
+        for name in names
+        if _is_of_event(name.lower(), written)
+    ]
+
+
+def without_event_headers(headers: Mapping[str, Any], form: str) -> dict[str, Any]:
+    """The headers of a target, without those that its format sets. Names are in lower case."""
+    return {name: value for name, value in headers.items() if not _is_of_event(name, form)}
+
+
+def _is_of_event(name: str, form: str) -> bool:
+    return form != FORMAT_DEFAULT and (name == "content-type" or name.startswith(_EVENT_PREFIX))
+
 
 #: HEAD, OPTIONS, TRACE and CONNECT ask about a resource or a connection. None of them hands work over.
 METHODS: Final = ("POST", "PUT", "PATCH", "DELETE", "GET")
@@ -103,7 +159,7 @@ def _host(spec: Mapping[str, Any]) -> str:
 
 def _secret_refs(spec: Mapping[str, Any]) -> list[SecretRef]:
     signing = referred(spec.get("signingSecret"))
-    own = [] if signing is None else [SecretRef(f"/signingSecret/{FIELD}", signing, must_sign=True)]
+    own = [] if signing is None else [SecretRef(f"/signingSecret/{REF_FIELD}", signing, must_sign=True)]
     return header_secrets(spec.get("headers")) + own
 
 
@@ -129,7 +185,7 @@ TYPE: Final = TargetType(
             "Callers with the role `read` see the names, not the values.",
             hides_values=True,
         ),
-        timeout_field(f"A duration of {BOUNDS}"),
+        timeout_field(f"A duration of {TIMEOUT_BOUNDS}"),
         Field("format", {"type": "string", "enum": list(FORMATS)}, FORMAT_MEANING),
         Field(
             "signingSecret",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation
 from sweephand.base.names import NAME_SCHEMA, is_name
 from sweephand.base.spelling import suggestion
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType
 
 #: The states of an ended run after which the other job is triggered, by the value of `when`.

@@ -8,9 +8,15 @@ from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
 from sweephand.base.spelling import suggestion
 from sweephand.targets.aws_resource import ASSUME_ROLE_MS_MAX, ROLE_FIELD, Resource, attempt_ms_max
-from sweephand.targets.queues import Reach
-from sweephand.targets.target_type import Field, TargetType
-from sweephand.targets.timeout import BOUNDS, timeout_field, timeout_ms, timeout_violations
+from sweephand.targets.reach import Reach
+from sweephand.targets.target_type import (
+    TIMEOUT_BOUNDS,
+    Field,
+    TargetType,
+    timeout_field,
+    timeout_ms,
+    timeout_violations,
+)
 
 #: The functions of the stack, by the beginnings of their logical ids in template.yaml.
 OWN_FUNCTIONS: Final = ("Api", "Authorizer", "AdminKey", "Tick", "Sweep", "Deliver", "Flow", "Lists")
@@ -83,7 +89,7 @@ TYPE: Final = TargetType(
             {"type": "string", "enum": list(INVOCATIONS)},
             f"Whether the function's answer is awaited; {INVOCATIONS[0]} by default.",
         ),
-        timeout_field(f"With `sync`: a duration of {BOUNDS}"),
+        timeout_field(f"With `sync`: a duration of {TIMEOUT_BOUNDS}"),
         ROLE_FIELD,
     ),
     rules=_violations,

@@ -9,9 +9,8 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
 from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
-from sweephand.targets.queues import Reach
-from sweephand.targets.secret_refs import SecretRef
-from sweephand.targets.target_type import TargetType
+from sweephand.targets.reach import Reach
+from sweephand.targets.target_type import SecretRef, TargetType
 
 #: Every target type by its name. A new type is registered here and nowhere else.
 _TYPES: Final[dict[str, TargetType]] = {
@@ -63,30 +62,35 @@ def data_limits() -> dict[str, int]:
     return {each.data_limit: each.data_bytes_max for each in target_types().values()}
 
 
+def _type_of(spec: Mapping[str, Any]) -> TargetType | None:
+    """The type of a target; None for one that this version does not know."""
+    return _TYPES.get(spec.get("type", ""))
+
+
 def attempt_ms_max(spec: Mapping[str, Any]) -> int:
     """How long an attempt at a target may take at most, in ms, from connecting to the answer.
 
     A type that this version does not know gets the longest time that any HTTP target may have.
     """
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     return TARGET_TIMEOUT_S_MAX * SECOND_MS if target_type is None else target_type.attempt_ms_max(spec)
 
 
 def stands_for_default(spec: Mapping[str, Any]) -> bool:
     """Whether a target stands for the default target of its namespace."""
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     return target_type is not None and target_type.is_default
 
 
 def triggers_job(spec: Mapping[str, Any]) -> bool:
     """Whether a target is another job of the namespace, which the end of a run triggers."""
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     return target_type is not None and target_type.triggered_job is not None
 
 
 def triggered_job(spec: Mapping[str, Any], state: str) -> str | None:
     """The name of the job that a run triggers which ended in `state`; None if it triggers none."""
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     if target_type is None or target_type.triggered_job is None:
         return None
     return target_type.triggered_job(spec, state)
@@ -94,13 +98,13 @@ def triggered_job(spec: Mapping[str, Any], state: str) -> str | None:
 
 def secret_refs(spec: Mapping[str, Any]) -> Sequence[SecretRef]:
     """The secrets that a valid target names; none of a type that this version does not know."""
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     return () if target_type is None else target_type.secret_refs(spec)
 
 
 def target_host(spec: Mapping[str, Any]) -> str | None:
     """The host of a valid target, if lists of hosts govern its type; else None."""
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     return None if target_type is None else target_type.host(spec)
 
 
@@ -109,7 +113,7 @@ def with_hidden_values(spec: Mapping[str, Any], hidden: str) -> dict[str, Any]:
 
     Of a type that this version does not know, the values of every object are hidden.
     """
-    target_type = _TYPES.get(spec.get("type", ""))
+    target_type = _type_of(spec)
     open_names = (
         {"type"}
         if target_type is None

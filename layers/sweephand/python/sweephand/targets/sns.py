@@ -6,10 +6,8 @@ from typing import Any, Final
 from sweephand.base.errors import Violation
 from sweephand.base.limits import SNS_DATA_BYTES_MAX
 from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
-from sweephand.targets.message_group import group_field, group_violations
-from sweephand.targets.queue_url import FIFO_SUFFIX
-from sweephand.targets.queues import Reach
-from sweephand.targets.target_type import TargetType
+from sweephand.targets.reach import FIFO_SUFFIX, Reach
+from sweephand.targets.target_type import TargetType, group_field, group_violations
 
 TOPIC: Final = Resource(
     field="topicArn",

@@ -6,10 +6,8 @@ from typing import Any, Final
 from sweephand.base.errors import Violation
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
 from sweephand.targets.aws_resource import ROLE_FIELD, attempt_ms_max, role_violations
-from sweephand.targets.message_group import group_field, group_violations
-from sweephand.targets.queue_url import read_queue_url
-from sweephand.targets.queues import Reach
-from sweephand.targets.target_type import Field, TargetType
+from sweephand.targets.reach import Reach, read_queue_url
+from sweephand.targets.target_type import Field, TargetType, group_field, group_violations
 from sweephand.targets.url import URL_SCHEMA, UrlError
 
 

@@ -1,13 +1,59 @@
-"""What a target type is: its fields, its rules and its bounds, as one value."""
+"""What a target type is: its fields, its rules and its bounds. And the fields that several types share."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from sweephand.base.errors import Violation
-from sweephand.base.limits import DATA_BYTES_MAX
-from sweephand.targets.queues import Reach
-from sweephand.targets.secret_refs import SecretRef
+from sweephand.base.errors import BadRequestError, Violation
+from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
+from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name
+from sweephand.base.text_schema import text_schema
+from sweephand.schedules import parse_duration_ms
+from sweephand.schedules.time_points import DURATION_SCHEMA
+from sweephand.targets.reach import GROUP_ID_LENGTH_MAX, Reach
+
+#: The one field of a reference.
+REF_FIELD: Final = "secretRef"
+
+#: How a reference is written, as JSON Schema.
+REF_SCHEMA: Final[dict[str, Any]] = {
+    "type": "object",
+    "title": "SecretRef",
+    "description": "The name of a secret of the namespace. Each attempt uses the secret's present value.",
+    "properties": {REF_FIELD: {**NAME_SCHEMA, "description": "The secret's name."}},
+    "required": [REF_FIELD],
+    "additionalProperties": False,
+}
+
+
+class SecretRef(NamedTuple):
+    """A secret that a target names, and the JSON pointer below the target at which it stands.
+
+    `must_sign` says that its value signs deliveries.
+    """
+
+    pointer: str
+    name: str
+    must_sign: bool = False
+
+
+def referred(value: object) -> str | None:
+    """The name of the secret that a value refers to; None if the value is no valid reference."""
+    if not isinstance(value, Mapping) or value.keys() != {REF_FIELD} or not is_name(value[REF_FIELD]):
+        return None
+    name: str = value[REF_FIELD]
+    return name
+
+
+def reference_violations(at: str, value: object) -> list[Violation]:
+    """What is wrong with a reference; `at` is its JSON pointer."""
+    if referred(value) is not None:
+        return []
+    if isinstance(value, Mapping) and value.keys() == {REF_FIELD}:
+        return [Violation(f"{at}/{REF_FIELD}", f"Give the name of a secret. {NAME_RULE}")]
+    return [Violation(at, f'Give an object with the name of a secret alone: {{"{REF_FIELD}": "api-token"}}.')]
 
 
 class Rules(Protocol):
@@ -33,14 +79,6 @@ class Field(NamedTuple):
     meaning: str
     is_required: bool = False
     hides_values: bool = False
-
-
-def _no_secrets(_: Mapping[str, Any]) -> Sequence[SecretRef]:
-    return ()
-
-
-def _no_host(_: Mapping[str, Any]) -> str | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +119,8 @@ class TargetType:
     is_default: bool = False
     data_bytes_max: int = DATA_BYTES_MAX
     data_limit: str = "dataBytesMax"
-    secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = _no_secrets
-    host: Callable[[Mapping[str, Any]], str | None] = _no_host
+    secret_refs: Callable[[Mapping[str, Any]], Sequence[SecretRef]] = lambda _: ()
+    host: Callable[[Mapping[str, Any]], str | None] = lambda _: None
 
     def __post_init__(self) -> None:
         ways = (self.delivery is not None, self.triggered_job is not None, self.is_default)
@@ -115,3 +153,61 @@ class TargetType:
 def _property(field: Field) -> dict[str, Any]:
     schema = field.schema if field.is_required else {"anyOf": [field.schema, {"type": "null"}]}
     return {**schema, "description": field.meaning}
+
+
+TIMEOUT_DEFAULT_MS: Final = 15 * SECOND_MS
+
+#: What a time-out may be, for the meaning of the field.
+TIMEOUT_BOUNDS: Final = f"at most {TARGET_TIMEOUT_S_MAX} s; {TIMEOUT_DEFAULT_MS // SECOND_MS}s by default."
+
+
+def timeout_field(meaning: str) -> Field:
+    """The field `timeout` of a target type."""
+    return Field("timeout", DURATION_SCHEMA, meaning)
+
+
+def timeout_ms(spec: Mapping[str, Any]) -> int:
+    """The time-out of a target in ms. It is the default if none was written, or one that is not valid."""
+    return _accepted_ms(spec.get("timeout")) or TIMEOUT_DEFAULT_MS
+
+
+def timeout_violations(spec: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with the time-out of a target; empty if it has none."""
+    written = spec.get("timeout")
+    if written is None or _accepted_ms(written) is not None:
+        return []
+    most = TARGET_TIMEOUT_S_MAX
+    return [Violation("/timeout", f"Give a duration of more than 0 and at most {most}s, as in 15s.")]
+
+
+def _accepted_ms(written: object) -> int | None:
+    """The time-out in ms; None if it cannot be accepted."""
+    if not isinstance(written, str):
+        return None
+    try:
+        found = parse_duration_ms(written)
+    except BadRequestError:
+        return None
+    return found if 0 < found <= TARGET_TIMEOUT_S_MAX * SECOND_MS else None
+
+
+#: Letters, digits and punctuation (AWS, SendMessage and Publish: MessageGroupId).
+_GROUP_ID: Final = "[!-~]+"
+
+
+def group_field(meaning: str) -> Field:
+    """The field `messageGroupId` of a target type."""
+    return Field("messageGroupId", text_schema(f"^{_GROUP_ID}$", GROUP_ID_LENGTH_MAX), meaning)
+
+
+def group_violations(spec: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with the message group of a target; empty if it has none."""
+    group = spec.get("messageGroupId")
+    if group is None or is_text(group, _GROUP_ID, GROUP_ID_LENGTH_MAX):
+        return []
+    return [Violation("/messageGroupId", "Give 1 to 128 letters, digits and punctuation marks.")]
+
+
+def is_text(value: object, pattern: str, length_max: int) -> bool:
+    """Whether a value is a text of at most that length, and the whole of it matches the pattern."""
+    return isinstance(value, str) and len(value) <= length_max and re.fullmatch(pattern, value) is not None

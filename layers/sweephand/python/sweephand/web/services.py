@@ -35,7 +35,7 @@ from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.stats_reader import StatsReader
-from sweephand.targets.queues import Reach
+from sweephand.targets.reach import Reach
 
 
 @dataclass(frozen=True, slots=True)

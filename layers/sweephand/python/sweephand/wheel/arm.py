@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_DELAY_MS
+from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, SHARDS_AGE_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
@@ -21,8 +21,9 @@ from sweephand.model.trigger import (
     message_of,
 )
 from sweephand.model.watch import WatchMessage
+from sweephand.ports import Clock, LeaseStore
 from sweephand.schedules import Batch, Occurrence, Series
-from sweephand.schedules.batch_triggers import (
+from sweephand.schedules.triggers import (
     TriggerRange,
     last_trigger_of,
     last_trigger_through,
@@ -214,3 +215,27 @@ def range_message(
         # Skipped misfires are whole occurrences.
         last=None if source.series.batch is None or are_skipped else triggers.last,
     )
+
+
+class ShardCount:
+    """The number of shards, cached for SHARDS_AGE_MAX_MS. Threads may share an instance.
+
+    A process that finds the stored number lower raises it to `shards`. So the first job of a new stack need
+    not wait for the first tick.
+    """
+
+    def __init__(self, *, leases: LeaseStore, clock: Clock, shards: int) -> None:
+        self._leases = leases
+        self._clock = clock
+        self._shards = shards
+        self._known: tuple[int, Instant] | None = None
+
+    def __call__(self) -> int:
+        """The stored number, at least `shards`. Each shard has a lease, so sweepers find it."""
+        now = self._clock.now()
+        if self._known is None or not 0 <= now - self._known[1] < SHARDS_AGE_MAX_MS:
+            count = self._leases.state().shards
+            if count < self._shards:
+                count = self._leases.raise_shards(self._shards)
+            self._known = (count, now)
+        return self._known[0]

@@ -7,6 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.model.job import Job
 from sweephand.model.trigger import HasRevision
+from sweephand.ports import RunStore
 from sweephand.schedules import Occurrence, Series
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def skipped_run(source: HasRevision, skipped: OccurrenceRange, job: Job, decided
     A repetition of the decision at the same instant makes the same record. A store refuses the record if the
     first misfire was delivered after all, which can happen around a pause.
     """
-    from sweephand.model.run import Run  # noqa: PLC0415 - as above
+    from sweephand.model.run import Run  # noqa: PLC0415 - takes 2 ms, and few sweeps record any
 
     return Run(
         key=source.key,
@@ -113,3 +114,23 @@ def _decided(found: OccurrenceRange, series: Series, mode: CatchUpMode) -> Misfi
         return Misfires(fire=found)
     before = series.numbered(found.last.sequence - 1, found.first)
     return Misfires(fire=replace(found, first=found.last), skipped=replace(found, last=before))
+
+
+def record_skipped(
+    runs: RunStore,
+    source: HasRevision,
+    skipped: OccurrenceRange,
+    series: Series,
+    job: Job,
+    *,
+    decided_at: Instant,
+) -> None:
+    """Write one record of a range of `series` that does not fire; a repetition is harmless. StoreError.
+
+    The delivery function reads a job up to a second before it sends a request. So the first occurrences that
+    fell due in a pause may have been delivered. A store refuses a record only if its first occurrence has a
+    run already. Such an occurrence is taken out of the range.
+    """
+    left: OccurrenceRange | None = skipped
+    while left is not None and not runs.record(skipped_run(source, left, job, decided_at)):
+        left = left.after_first(series)

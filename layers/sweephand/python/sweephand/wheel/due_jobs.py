@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.errors import StoreError
@@ -10,8 +10,9 @@ from sweephand.base.instants import Instant
 from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobBrief, JobKey, RevisionName
 from sweephand.model.timer import Lease, OccurrenceTimer, PlacedTimer, WatchTimer
+from sweephand.model.watch import WatchMessage
 from sweephand.ports import JobStore
-from sweephand.wheel.pace import JOBS_PER_READ
+from sweephand.wheel.shard_visit import JOBS_PER_READ
 
 _Read = TypeVar("_Read")
 
@@ -19,26 +20,8 @@ _Read = TypeVar("_Read")
 _Found: TypeAlias = tuple[dict[JobKey, _Read], dict[JobKey, Exception]]
 
 
-#: The timers that are judged by their job.
-_ASKING: Final = (OccurrenceTimer, WatchTimer)
-
-
-class _Asked(NamedTuple):
-    """What a timer asks of its job. `first_at` is None for the timer of a watch."""
-
-    key: JobKey
-    uid: str
-    rev: str
-    first_due_at: Instant
-    first_at: Instant | None
-
-    @classmethod
-    def of(cls, timer: OccurrenceTimer | WatchTimer) -> "_Asked":
-        """What that timer asks."""
-        if isinstance(timer, WatchTimer):
-            watch = timer.message
-            return cls(watch.key, watch.uid, watch.rev, watch.first.due_at, None)
-        return cls(timer.key, timer.uid, timer.rev, timer.first.due_at, timer.first.at)
+#: What a timer promises of a job: its occurrences from `first` on, or the checks of a watch.
+_Promise: TypeAlias = OccurrenceTimer | WatchMessage
 
 
 class DueJobs(NamedTuple):
@@ -71,17 +54,17 @@ class DueJobReads:
         delivery function drops the triggers. All other jobs are read strongly and whole: a timer that is
         dropped because of a stale read would be lost.
         """
-        timers = [_Asked.of(each.timer) for each in placed if isinstance(each.timer, _ASKING)]
-        keys = dict.fromkeys(each.key for each in timers)
+        promises = [promise for each in placed if (promise := _promise_of(each)) is not None]
+        keys = dict.fromkeys(each.key for each in promises)
         read, unreadable = self._read(self._jobs.briefs, [key for key in keys if key not in known])
         briefs = {**{key: known[key] for key in keys if key in known}, **read}
         judged_at = _latest_judgement(lease)
         unsure = dict.fromkeys(
-            each.key for each in timers if not _is_sure(each, briefs.get(each.key), judged_at)
+            each.key for each in promises if not _is_sure(each, briefs.get(each.key), judged_at)
         )
         whole, more = self._read(self._jobs.get_many, [key for key in unsure if key not in unreadable])
         sure = {key: brief for key, brief in briefs.items() if key not in unsure}
-        return DueJobs(sure, self._with_filed(timers, whole), {**unreadable, **more})
+        return DueJobs(sure, self._with_filed(promises, whole), {**unreadable, **more})
 
     def _read(
         self, read: Callable[[Sequence[JobKey]], Mapping[JobKey, _Read]], keys: Sequence[JobKey]
@@ -95,12 +78,12 @@ class DueJobReads:
             unreadable |= unread
         return found, unreadable
 
-    def _with_filed(self, timers: Sequence[_Asked], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
-        """The jobs, with the evicted revisions added that may still owe an occurrence of these timers."""
+    def _with_filed(self, promises: Sequence[_Promise], jobs: Mapping[JobKey, Job]) -> Mapping[JobKey, Job]:
+        """The jobs, with the evicted revisions added that may still owe what these timers promise."""
         asked = dict.fromkeys(
-            RevisionName(timer.key, timer.uid, timer.rev)
-            for timer in timers
-            if may_be_filed(jobs.get(timer.key), timer.uid, timer.rev, timer.first_due_at)
+            RevisionName(each.key, each.uid, each.rev)
+            for each in promises
+            if may_be_filed(jobs.get(each.key), each.uid, each.rev, each.first.due_at)
         )
         if not asked:
             return jobs
@@ -108,6 +91,14 @@ class DueJobReads:
         for name, revision in self._jobs.filed(list(asked)).items():
             known[name.key] = with_filed_revision(known[name.key], revision)
         return known
+
+
+def _promise_of(placed: PlacedTimer) -> _Promise | None:
+    """What a timer promises of its job; None for a timer that is judged without the job."""
+    timer = placed.timer
+    if isinstance(timer, WatchTimer):
+        return timer.message
+    return timer if isinstance(timer, OccurrenceTimer) else None
 
 
 def _halving(
@@ -139,12 +130,14 @@ def _latest_judgement(lease: Lease) -> Instant | None:
     return max(lease.judged_at, chunk.judged_at)
 
 
-def _is_sure(timer: _Asked, brief: JobBrief | None, judged_at: Instant | None) -> bool:
+def _is_sure(promise: _Promise, brief: JobBrief | None, judged_at: Instant | None) -> bool:
     """Whether a brief of the job, which may be stale, suffices for expanding the timer.
 
     The timer's revision must rule in it, the job must not be paused, and no occurrence may be late. A late
     occurrence may be skipped, which is decided once and for all, and by the whole job. A watch skips none.
     """
-    if brief is None or (brief.uid, brief.rev) != (timer.uid, timer.rev) or brief.paused_at is not None:
+    if brief is None or (brief.uid, brief.rev) != (promise.uid, promise.rev) or brief.paused_at is not None:
         return False
-    return timer.first_at is None or (judged_at is not None and timer.first_at > judged_at)
+    if isinstance(promise, WatchMessage):
+        return True
+    return judged_at is not None and promise.first.at > judged_at

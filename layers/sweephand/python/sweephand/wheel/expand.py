@@ -29,12 +29,12 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence
-from sweephand.schedules.batch_triggers import last_trigger_of
+from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import range_message
 from sweephand.wheel.catchup import skipped_run
 from sweephand.wheel.packing import Successor, packed
-from sweephand.wheel.seen import Seen
-from sweephand.wheel.span import PUT_OFF_MS, Span, copy_of, span_of
+from sweephand.wheel.span import PUT_OFF_MS, Seen, Span, copy_of, span_of
+from sweephand.wheel.watch import next_check
 
 if TYPE_CHECKING:
     # Most sweeps record no misfires.
@@ -138,14 +138,14 @@ def expand(
     """
     assert lease.judged_at is not None, "the lease of a held shard has judged_at"
     expander = _Expander(
-        Expansion(lease.cursor),
-        jobs,
-        unreadable,
-        lease.cursor,
-        lease.judged_at,
-        triggers_max,
-        Seen() if seen is None else seen,
-        lease.cursor.chunk,
+        expansion=Expansion(lease.cursor),
+        jobs=jobs,
+        unreadable=unreadable,
+        begun_at=lease.cursor,
+        judged_at=lease.judged_at,
+        triggers_max=triggers_max,
+        seen=Seen() if seen is None else seen,
+        chunk=lease.cursor.chunk,
     )
     for number, each in enumerate(timers):
         if not expander.is_succeeded(each.place):
@@ -262,8 +262,6 @@ class _Expander:
         if why is not None and timer.key not in self.jobs:  # a watch asks for its job, and for no policy
             self.expansion.put_watch_off(timer, why)
             return
-        from sweephand.wheel.watch import next_check  # noqa: PLC0415 - most sweeps meet no watch
-
         try:
             found = next_check(timer, self.jobs.get(timer.key), self._judged_at(place))
         except Exception as error:  # noqa: BLE001 - as in _expand_or_put_off

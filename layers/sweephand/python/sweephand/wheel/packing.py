@@ -21,26 +21,24 @@ class Successor(NamedTuple):
     timer: OccurrenceTimer
 
 
-class Packed(NamedTuple):
-    """Successors as they are written. A successor that is alone in its bucket is no pack."""
+def packed(
+    chunk: Sequence[Place], successors: Sequence[Successor]
+) -> tuple[list[OccurrenceTimer], list[TimerPack]]:
+    """The successors of a chunk's timers: those that are alone in their bucket, and packs of the others.
 
-    singles: list[OccurrenceTimer]
-    packs: list[TimerPack]
-
-
-def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
-    """The successors of a chunk's timers, in packs by bucket. `chunk` has the places of all its timers.
+    `chunk` has the places of all its timers.
 
     The timers of a pack follow from the timers between two places of the chunk, and the pack is named after
     these two places. So every sweeper that writes a pack of some name has packed the same timers. The packs
     of two sweepers differ only by timers whose revisions have ended: those never rule again.
     """
-    found = Packed([], [])
+    singles: list[OccurrenceTimer] = []
+    packs: list[TimerPack] = []
     by_bucket: dict[Instant, dict[str, Successor]] = {}
     for each in successors:
         if each.timer.demand is not None:
             # A batch on demand is rare, and its timer carries data. So a pack has no columns for it.
-            found.singles.append(each.timer)
+            singles.append(each.timer)
             continue
         # Two timers of a job that lead to the same successor continue as one.
         by_bucket.setdefault(bucket_of(each.timer.due_at), {}).setdefault(each.timer.sort_key, each)
@@ -52,11 +50,12 @@ def packed(chunk: Sequence[Place], successors: Sequence[Successor]) -> Packed:
             _, last = part[-1]
             end = len(chunk) - 1 if is_last else last.number
             if len(part) == 1:
-                found.singles.append(last.timer)
+                singles.append(last.timer)
             else:
-                found.packs.append(_pack(bucket_at, _name(chunk[begin], chunk[end]), dict(part)))
+                name = _hashed(*chunk[begin], *chunk[end])
+                packs.append(_pack(bucket_at, name, dict(part)))
             begin = end + 1
-    return found
+    return singles, packs
 
 
 def packed_new(timers: Sequence[OccurrenceTimer]) -> list[OccurrenceTimer | TimerPack]:
@@ -87,11 +86,6 @@ def _pack(bucket_at: Instant, name: str, successors: Mapping[str, Successor]) ->
     """The pack of that name. `successors` has the successors by their sort keys."""
     timers = [successors[key].timer for key in sorted(successors)]
     return TimerPack(timers[0].shard, pack_key(bucket_at, name), tuple(timers))
-
-
-def _name(first: Place, last: Place) -> str:
-    """The name of the pack with the successors of the timers from `first` to `last`."""
-    return _hashed(*first, *last)
 
 
 def _hashed(*parts: str) -> str:

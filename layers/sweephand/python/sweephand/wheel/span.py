@@ -1,23 +1,18 @@
 """What is left of a timer: the triggers that it still owes, and where its successor begins."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Final
+from typing import Final, TypeAlias
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.job import Job, JobBrief, Revision
+from sweephand.model.job import Job, JobBrief, JobKey, Revision
 from sweephand.model.liveness import revision_of
 from sweephand.model.run_id import is_exempt_from_pause
-from sweephand.model.timer import OccurrenceTimer, bucket_of
+from sweephand.model.timer import OccurrenceTimer, Place, bucket_of
 from sweephand.schedules import Occurrence, Series
-from sweephand.schedules.batch_triggers import (
-    last_trigger_of,
-    trigger_after,
-    trigger_following,
-    triggers_from,
-)
+from sweephand.schedules.triggers import last_trigger_of, trigger_after, trigger_following, triggers_from
 from sweephand.wheel.catchup import Misfires, OccurrenceRange, misfires_of_timer
 
 #: A successor is found by walking through the triggers of its timer's bucket if these are so few. They are
@@ -200,3 +195,29 @@ def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None
     if first is None or first.due_at > revision.since:
         return first
     return series.next_after(revision.since, first)
+
+
+#: The job and the revision of a timer, its first trigger by due time and index, and who asked for it.
+_Name: TypeAlias = tuple[JobKey, str, str, Instant, int, str | None]
+
+
+@dataclass(slots=True)
+class Seen:
+    """The occurrence timers of one bucket that one sweeper has met.
+
+    A crash or a timer that was put off can leave two timers of one revision with the same first trigger in
+    one bucket. The second one would yield the same triggers and the same successor again, for ever if both
+    are in packs. So a sweeper skips it.
+    """
+
+    _places: dict[_Name, Place] = field(default_factory=dict)
+
+    def is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
+        """Note a timer, and return whether its revision and first trigger were met at another place."""
+        return self._places.setdefault(_name(timer), place) != place
+
+
+def _name(timer: OccurrenceTimer) -> _Name:
+    first, demand = timer.first, timer.demand
+    asked_by = None if demand is None else demand.token
+    return timer.key, timer.uid, timer.rev, first.due_at, first.batch_index, asked_by

@@ -1,7 +1,7 @@
 """Sweeping: a sweeper sends what is due within the horizon. The cursor moves when the queue accepted all."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from sweephand.base.timing import (
     LEASE_RENEWAL_MS,
     SWEEP_RESERVE_MS,
 )
-from sweephand.model.policy_names import PolicyKey
 from sweephand.model.timer import (
     Cursor,
     Lease,
@@ -27,17 +26,23 @@ from sweephand.model.timer import (
 from sweephand.model.trigger import Message
 from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
 from sweephand.wheel.arm import delay_of
-from sweephand.wheel.bundles import bundled
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
-from sweephand.wheel.hold import Done, Hold
-from sweephand.wheel.line_up import LineUp
-from sweephand.wheel.lined import LINED_AT_ONCE, Lined, policies_of, put_into_lanes, taken_out
-from sweephand.wheel.pace import (
+from sweephand.wheel.sending import (
+    LINE_TRIGGERS_AT_ONCE,
+    LineUp,
+    bundled,
+    policies_of,
+    set_priorities,
+    take_line_triggers,
+)
+from sweephand.wheel.shard_visit import (
     MESSAGES_PER_SEND,
     PAGE_TIMERS_MAX,
     TIMERS_PER_WRITE,
+    Done,
     Pace,
+    ShardVisit,
     rounds,
 )
 
@@ -165,23 +170,23 @@ class Sweeper:
                     continue
                 # It may have to return to the shard, and others may sweep the shard until then.
                 own.discard(lease.shard)
-                hold = self._visit(lease, sweep, are_others_waiting=bool(waiting))
+                visit = self._visit(lease, sweep, are_others_waiting=bool(waiting))
             except Exception as error:  # noqa: BLE001 - whatever it is, the other shards must not wait for it
                 faults.append(error)
                 continue
-            if hold is None or hold.left_at is None:
+            if visit is None or visit.left_at is None:
                 sweep.left_at.pop(lease.shard, None)
             else:
-                sweep.left_at[lease.shard] = hold.left_at
-            if hold is None:
+                sweep.left_at[lease.shard] = visit.left_at
+            if visit is None:
                 continue
             are_stale = True
-            triggers, timers = triggers + hold.done.triggers, timers + hold.done.timers
-            seconds.update(hold.done.seconds)
+            triggers, timers = triggers + visit.done.triggers, timers + visit.done.timers
+            seconds.update(visit.done.seconds)
             shards.add(lease.shard)
-            faults += hold.done.faults
-            if hold.left_at is not None:
-                waiting.append(hold.lease)
+            faults += visit.done.faults
+            if visit.left_at is not None:
+                waiting.append(visit.lease)
         left = tuple(lease.shard for lease in waiting)
         return Swept(
             triggers,
@@ -194,7 +199,7 @@ class Sweeper:
             self._clock.now() - began_at,
         )
 
-    def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> Hold | None:
+    def _visit(self, seen: Lease, sweep: _Sweep, *, are_others_waiting: bool) -> ShardVisit | None:
         """Sweep a shard to its end, unless others wait or the time is up; None if there is nothing to do."""
         began_at = self._clock.now()
         page = self._page(seen.shard, seen.cursor)
@@ -211,16 +216,16 @@ class Sweeper:
         def is_over(now: Instant) -> bool:
             return sweep.is_over(now) or (are_others_waiting and now - began_at >= VISIT_MS)
 
-        hold = Hold(lease, now, is_over)
+        visit = ShardVisit(lease, now, is_over)
         if lease.cursor != seen.cursor:
             page = self._page(lease.shard, lease.cursor)
             if not page:
                 # Another sweeper has finished the shard since its lease was read.
-                self._release(hold, hold.done, now)
+                self._release(visit, visit.done, now)
         while page:
             sweep.left_at[lease.shard] = page[0].timer.due_at
-            page = self._turn(hold, page, sweep)
-        return hold
+            page = self._turn(visit, page, sweep)
+        return visit
 
     def _page(self, shard: int, cursor: Cursor) -> Sequence[PlacedTimer]:
         """The next timers of a shard, of one bucket; none if the shard has none before the horizon."""
@@ -228,63 +233,69 @@ class Sweeper:
         while items := self._timers.page(shard, cursor, before, PAGE_TIMERS_MAX):
             if timers := placed_timers(items, cursor):
                 return timers
-            # The cursor stands in a pack that has no timer after it: go on behind the pack.
+            # The cursor stands in a pack that has no timer after it: go on after the pack.
             cursor = Cursor(items[-1].sort_key)
         return ()
 
-    def _turn(self, hold: Hold, page: Sequence[PlacedTimer], sweep: _Sweep) -> Sequence[PlacedTimer]:
+    def _turn(self, visit: ShardVisit, page: Sequence[PlacedTimer], sweep: _Sweep) -> Sequence[PlacedTimer]:
         """Do all that comes between two commits, and return the timers with which the sweeper goes on.
 
         It returns none if the shard is finished, left or lost. A timer that is only partly done is returned.
         The cursor says how far it is done.
         """
-        if not self._is_judged(hold, page):
+        if not self._is_judged(visit, page):
             return ()
         began_at = self._clock.now()
-        portion = sweep.pace.portion(sweep.deadline - began_at, max(0, hold.lease.tries - 1))
+        portion = sweep.pace.portion(sweep.deadline - began_at, max(0, visit.lease.tries - 1))
         some = page[: portion.timers]
-        due = self._due_jobs.of(some, hold.lease, hold.briefs)
-        hold.briefs = due.briefs
+        due = self._due_jobs.of(some, visit.lease, visit.briefs)
+        visit.briefs = due.briefs
         policies = policies_of(due.jobs, lambda key: self._line_up().partitions_of(key))
         expansion = expand(
             some,
             due.jobs,
-            hold.lease,
+            visit.lease,
             unreadable={**due.unreadable, **policies.unreadable},
             triggers_max=portion.triggers,
-            seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
+            seen=visit.seen_in(bucket_of(page[0].timer.due_at)),
         )
         # Copies come first. Suppose that this sweeper wrote a pack without a timer that it puts off, in place
         # of a pack that has the timer. If it died before it wrote the copy, the timer would be lost.
         if expansion.copies:
             self._timers.put(expansion.copies)
-        if not self._is_renewed(hold):
+        if not self._is_renewed(visit):
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
         # The delivery function looks after a retry whose policy cannot be read.
         readable = {key: job for key, job in due.jobs.items() if key not in policies.unreadable}
-        lined = taken_out(expansion.messages, readable)
-        put_into_lanes(expansion.messages, due.jobs)
-        line_ups = self._line_up_requests(lined, _source(hold.lease), policies.partitions)
+        by_line = take_line_triggers(expansion.messages, readable)
+        set_priorities(expansion.messages, due.jobs)
+        # A turn that begins at the same cursor gives what it puts into lines the same source.
+        source = f"sweep {visit.lease.shard} {visit.lease.cursor}"
+        line_ups: list[Callable[[], object]] = [
+            partial(self._line_up().put, key, priority, some, source, policies.partitions[key])
+            for (key, priority), messages in by_line.items()
+            for some in parts(messages, LINE_TRIGGERS_AT_ONCE)
+        ]
         self._concurrently([*self._requests(expansion), *line_ups])
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
-        rest = self._committed(hold, expansion, page[expansion.timers :])
+        rest = self._committed(visit, expansion, page[expansion.timers :])
         portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))
         pages = 0 if len(page) > expansion.timers else 1
         sweep.pace.record(self._clock.now() - began_at, portion_rounds + pages)
         return rest
 
     def _committed(
-        self, hold: Hold, expansion: Expansion, rest: Sequence[PlacedTimer]
+        self, visit: ShardVisit, expansion: Expansion, rest: Sequence[PlacedTimer]
     ) -> Sequence[PlacedTimer]:
         """Commit the cursor of an expansion of which all is written and sent; return the timers that follow.
 
         `rest` is what is left of the page. It is unchanged, because no timer is written so near its due time.
         If nothing follows or the visit is over, the same write releases the shard, and no timer is returned.
         """
-        lease, cursor = hold.lease, expansion.cursor
+        lease, cursor = visit.lease, expansion.cursor
         try:
-            # The next page is read behind all writes: a successor may lie in it if the shard is late.
+            # The next page is read after all writes: a successor may lie in it if the shard is late.
             rest = rest or self._page(lease.shard, cursor)
         except Exception:
             # A read that fails is no reason for sending these triggers again.
@@ -292,23 +303,23 @@ class Sweeper:
             self._leases.commit(lease, cursor, now + LEASE_MS, judged_at=now)
             raise
         now = self._clock.now()
-        done = hold.done.plus(expansion, now)
-        if not rest or hold.is_over(now):
+        done = visit.done.plus(expansion, now)
+        if not rest or visit.is_over(now):
             left_at = rest[0].timer.due_at if rest else None
-            if self._release(hold, done, now, cursor=cursor, left_at=left_at):
-                hold.left_at = left_at
+            if self._release(visit, done, now, cursor=cursor, left_at=left_at):
+                visit.left_at = left_at
             return ()
         # The commit also writes the instant by which the next page is judged, which saves a write.
         committed = self._leases.commit(lease, cursor, now + LEASE_MS, judged_at=now)
         if committed is None:
             # Another sweeper holds the shard now, and handles the rest.
             return ()
-        hold.lease, hold.renewed_at, hold.done = committed, now, done
+        visit.lease, visit.renewed_at, visit.done = committed, now, done
         return rest
 
     def _release(
         self,
-        hold: Hold,
+        visit: ShardVisit,
         done: Done,
         now: Instant,
         *,
@@ -319,49 +330,40 @@ class Sweeper:
 
         `found` adds up over the sweeps of one minute, since a second sweep finds little.
         """
-        before = hold.lease
+        before = visit.lease
         is_same_minute = bucket_of(before.swept_at) == bucket_of(now)
         found = done.found + (before.found if is_same_minute else 0)
         peak = max(done.peak, before.peak if is_same_minute else 0)
         released = self._leases.release(before, found, now, cursor=cursor, left_at=left_at, peak=peak)
         if released is None:
             return False
-        hold.lease, hold.done = released, done
+        visit.lease, visit.done = released, done
         return True
 
-    def _is_judged(self, hold: Hold, page: Sequence[PlacedTimer]) -> bool:
+    def _is_judged(self, visit: ShardVisit, page: Sequence[PlacedTimer]) -> bool:
         """Make sure that the lease has the instant by which this page is judged; False if the shard is lost.
 
         The instant that a crashed sweeper left counts for the page that it may have begun. It does not count
         for a page that was beyond the horizon at that instant, because no sweeper has judged that page.
         """
-        judged_at = hold.lease.judged_at
+        judged_at = visit.lease.judged_at
         if judged_at is not None and bucket_of(page[0].timer.due_at) < horizon(judged_at):
             return True
         now = self._clock.now()
-        judged = self._leases.commit(hold.lease, hold.lease.cursor, now + LEASE_MS, judged_at=now)
-        if judged is None:
-            return False
-        hold.lease, hold.renewed_at = judged, now
-        return True
+        return self._has_renewed(visit, now, judged_at=now)
 
-    def _is_renewed(self, hold: Hold) -> bool:
+    def _is_renewed(self, visit: ShardVisit) -> bool:
         now = self._clock.now()
-        if now - hold.renewed_at < LEASE_RENEWAL_MS:
-            return True
-        renewed = self._leases.commit(hold.lease, hold.lease.cursor, now + LEASE_MS)
+        return now - visit.renewed_at < LEASE_RENEWAL_MS or self._has_renewed(visit, now)
+
+    def _has_renewed(self, visit: ShardVisit, now: Instant, judged_at: Instant | None = None) -> bool:
+        """Renew the lease of a visit; False if the shard is lost."""
+        lease = visit.lease
+        renewed = self._leases.commit(lease, lease.cursor, now + LEASE_MS, judged_at=judged_at)
         if renewed is None:
             return False
-        hold.lease, hold.renewed_at = renewed, now
+        visit.lease, visit.renewed_at = renewed, now
         return True
-
-    def _line_up_requests(
-        self, lined: Lined, source: str, partitions: Mapping[PolicyKey, int]
-    ) -> Iterator[Callable[[], object]]:
-        """Put the triggers of jobs with a policy into the policies' lines, in parts that can go at once."""
-        for (key, priority), messages in lined.items():
-            for some in parts(messages, LINED_AT_ONCE):
-                yield partial(self._line_up().put, key, priority, some, source, partitions[key])
 
     def _requests(self, expansion: Expansion) -> list[Callable[[], object]]:
         """All that is left to be written and sent for an expansion, in parts that can go at once."""
@@ -376,11 +378,6 @@ class Sweeper:
             # A store refuses a record that is there already, which happens when a page is repeated.
             *(partial(self._runs().record, run) for run in expansion.skipped),
         ]
-
-
-def _source(lease: Lease) -> str:
-    """A name for what a turn puts into lines. A turn that begins at the same cursor has the same name."""
-    return f"sweep {lease.shard} {lease.cursor}"
 
 
 def _is_held(lease: Lease, now: Instant) -> bool:

@@ -8,6 +8,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS
 from sweephand.model.timer import Heartbeat, Lease, WheelState
+from sweephand.model.wheel_event import WheelEvent
 from sweephand.ports import Clock, LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.warm import WarmFunctions, peak_known
@@ -147,10 +148,9 @@ class Ticker:
 
         def beat() -> None:
             before = self._leases.beat(heartbeat)
-            if before is not None and may_differ(before, heartbeat):
-                from sweephand.wheel.history import events_between  # noqa: PLC0415 - seldom
-
-                self._history().put(events_between(before, heartbeat))
+            events = [] if before is None else events_between(before, heartbeat)
+            if events:
+                self._history().put(events)
 
         _attempt(beat, faults)
 
@@ -185,10 +185,20 @@ class Ticker:
         return Ticked(1, swept, behind_ms, left_at=left_at)
 
 
-def may_differ(before: Heartbeat, heartbeat: Heartbeat) -> bool:
-    """Whether the history has something to say about the time between two heartbeats."""
-    is_gap = heartbeat.at - before.at > HEARTBEAT_GAP_MS
-    return is_gap or (before.off_since, before.limit) != (heartbeat.off_since, heartbeat.limit)
+def events_between(before: Heartbeat, now: Heartbeat) -> list[WheelEvent]:
+    """The events between two heartbeats, the second of which was just written.
+
+    A stack that was switched off did not stop: tick writes its heartbeat while the stack is off. A heartbeat
+    without a limit was written by a version that did not know it.
+    """
+    found = []
+    if now.at - before.at > HEARTBEAT_GAP_MS:
+        found.append(WheelEvent("stopped", now.at, before.at))
+    if before.off_since is not None and now.off_since is None:
+        found.append(WheelEvent("off", now.at, before.off_since))
+    if before.limit is not None and before.limit != now.limit:
+        found.append(WheelEvent("limit", now.at, before.at, before.limit))
+    return found
 
 
 def _attempt(duty: Callable[[], object], faults: list[Exception]) -> bool:

@@ -16,7 +16,7 @@ WARM_EVERY_MINUTES: Final = FUNCTION_WARM_MS // BUCKET_MS
 #: Functions that are kept warm. They deliver the first triggers after an idle hour, twenty at once.
 WARM_FUNCTIONS: Final = 2
 
-#: Tick wakes at most so many functions for a peak. That is a tenth of an ordinary account's concurrency, and
+#: The most functions that tick wakes for a peak. That is a tenth of an ordinary account's concurrency, and
 #: takes tick about a second. Lambda gives an event source five more functions a second, so a peak reaches the
 #: others later than that, one after the other.
 WAKE_UPS_MAX: Final = 100

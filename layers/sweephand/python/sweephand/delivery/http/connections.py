@@ -3,19 +3,15 @@
 import select
 import ssl
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from threading import Lock
 from time import monotonic, time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.sockets import BoundedSocket, BoundedTlsSocket
-from sweephand.targets.url import Url
-
-if TYPE_CHECKING:
-    # Many stacks and namespaces have no such lists.
-    from sweephand.targets.destinations import Destinations
+from sweephand.targets.destinations import Destinations
 
 #: All triggers that a function delivers at once may go to one host.
 CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
@@ -25,7 +21,7 @@ CONNECTIONS_PER_HOST_MAX: Final = DELIVERIES_AT_ONCE
 HOSTS_MAX: Final = 64
 IDLE_CONNECTIONS_MAX: Final = 640
 
-#: After so long, a load balancer or firewall on the way may have dropped the connection.
+#: After this time, a load balancer or firewall on the way may have dropped the connection.
 IDLE_MAX_S: Final = 60
 
 #: Consumers keep an idle connection for longer than this.
@@ -42,12 +38,7 @@ class Peer(NamedTuple):
     scheme: str
     host: str
     port: int
-    lists: "tuple[Destinations, ...]" = ()
-
-    @classmethod
-    def of(cls, url: Url, lists: "Sequence[Destinations]" = ()) -> "Peer":
-        """The end to which requests for that URL go."""
-        return cls(url.scheme, url.host, url.port, tuple(lists))
+    lists: tuple[Destinations, ...] = ()
 
 
 class Connection:

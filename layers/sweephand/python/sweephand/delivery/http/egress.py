@@ -11,15 +11,12 @@ from concurrent.futures import Future
 from ipaddress import ip_address
 from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.errors import SweephandError
 from sweephand.delivery.http.sockets import BoundedSocket
-from sweephand.targets.addresses import Networks, refusal
-
-if TYPE_CHECKING:
-    # Many stacks and namespaces have no such lists.
-    from sweephand.targets.destinations import Destinations
+from sweephand.targets.destinations import Destinations
+from sweephand.targets.url import Networks, refusal
 
 
 class Address(NamedTuple):
@@ -141,7 +138,7 @@ class Egress:
         host: str,
         port: int,
         timeout_s: float,
-        lists: "Sequence[Destinations]" = (),
+        lists: Sequence[Destinations] = (),
         *,
         namespace: str,
     ) -> BoundedSocket:
@@ -171,7 +168,7 @@ class Egress:
         raise failure or TimeoutError("timed out")
 
     def _permitted(
-        self, host: str, addresses: Iterable[Address], lists: "Sequence[Destinations]"
+        self, host: str, addresses: Iterable[Address], lists: Sequence[Destinations]
     ) -> list[Address]:
         permitted: list[Address] = []
         reasons: list[str] = []

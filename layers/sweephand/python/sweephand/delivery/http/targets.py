@@ -5,36 +5,25 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from http.client import HTTPException, HTTPResponse
 from time import monotonic
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from sweephand import __version__
+from sweephand.access.repeated_secrets import RepeatedSecrets
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.http.answers import answer_to
-from sweephand.delivery.http.cloudevents import CONTENT_TYPE, binary_headers, structured
+from sweephand.delivery.adapter import WITHDRAWN, Stack
 from sweephand.delivery.http.connections import Connection, Connections, NoConnectionError, Peer
 from sweephand.delivery.http.egress import Egress, EgressError
-from sweephand.delivery.http.http1 import HttpRequest, read_answer, read_body
-from sweephand.delivery.http.signing import delivery_headers
+from sweephand.delivery.http.http1 import HttpRequest, answer_to, read_answer, read_body
+from sweephand.delivery.http.request import NO_SECRETS, SecretValues, UnusableSecretError, signed_request
 from sweephand.delivery.http.sockets import tls_context
-from sweephand.delivery.preflight import WITHDRAWN
+from sweephand.model.attempt import ANSWER_BYTES_KEPT
+from sweephand.model.namespace import AllowedTargets
+from sweephand.model.secret import ReadValues
 from sweephand.ports import Answer, Attempt, Clock
+from sweephand.targets.destinations import Destinations, of_namespace
 from sweephand.targets.http import HttpTarget, http_target
-from sweephand.targets.http_format import BINARY, STRUCTURED
 from sweephand.targets.http_headers import secret_headers
-from sweephand.targets.placeholders import filled
 from sweephand.targets.registry import secret_refs
 from sweephand.targets.url import UrlError
-
-if TYPE_CHECKING:
-    # Only targets that name secrets need them.
-    from sweephand.delivery.http.secret_values import SecretValues
-    from sweephand.model.namespace import AllowedTargets
-    from sweephand.model.secret import ReadValues
-
-    # Many stacks and namespaces have no such lists.
-    from sweephand.targets.destinations import Destinations
-    from sweephand.targets.secret_refs import SecretRef
 
 #: A longer answer is not read completely. Its connection is closed, since a new one costs less.
 ANSWER_BYTES_MAX: Final = 16_384
@@ -42,7 +31,9 @@ ANSWER_BYTES_MAX: Final = 16_384
 #: The error text is kept with the run, and a consumer can influence parts of it.
 ERROR_LENGTH_MAX: Final = 300
 
-_USER_AGENT: Final = f"Sweephand/{__version__}"
+#: So much of an answer is searched for secrets. It is twice what a run keeps of it. So enough is seen of a
+#: secret that begins in what the run keeps.
+ANSWER_BYTES_SEEN: Final = 2 * ANSWER_BYTES_KEPT
 
 #: All errors that a consumer or the network can cause.
 _FAILURES: Final = (EgressError, NoConnectionError, HTTPException, OSError, ValueError)
@@ -79,8 +70,8 @@ class HttpTargets:
         allow_insecure: bool,
         egress: Egress | None = None,
         make_context: Callable[[], ssl.SSLContext] = tls_context,
-        read_secrets: "ReadValues | None" = None,
-        destinations: "Destinations | None" = None,
+        read_secrets: ReadValues | None = None,
+        destinations: Destinations | None = None,
     ) -> None:
         """`destinations` are the lists of the stack; None if it has none."""
         self._clock = clock
@@ -107,39 +98,29 @@ class HttpTargets:
                 return Answer(succeeded=False, error=refusal, is_final=True)
         if attempt.within_ms is not None:
             target = target._replace(timeout_ms=min(target.timeout_ms, attempt.within_ms))
-        call = _Call(target, attempt, Peer.of(target.url, lists), monotonic() + target.timeout_ms / SECOND_MS)
+        url = target.url
+        peer = Peer(url.scheme, url.host, url.port, lists)
+        call = _Call(target, attempt, peer, monotonic() + target.timeout_ms / SECOND_MS)
         refs = secret_refs(attempt.spec)
-        return self._with_secrets(call, refs) if refs else self._made(call, None)
-
-    def _lists_of(self, allowed: "AllowedTargets | None") -> "tuple[Destinations, ...]":
-        """The lists that a host and its addresses have to pass: the stack's, and those of the namespace."""
-        if allowed is None or not any(allowed):
-            return self._lists
-        from sweephand.targets.destinations import of_namespace  # noqa: PLC0415 - many namespaces have none
-
-        return (*self._lists, of_namespace(allowed))
-
-    def _with_secrets(self, call: "_Call", refs: "Sequence[SecretRef]") -> Answer:
-        from sweephand.delivery.http.secret_values import (  # noqa: PLC0415 - most targets name no secret
-            SecretValues,
-            UnusableSecretError,
-        )
-
-        try:
-            namespace = call.attempt.trigger.key.namespace
-            values = SecretValues.read(namespace, refs, self._read_secrets)
-        except UnusableSecretError as error:
-            return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
-        return self._made(call, values)
-
-    def _made(self, call: "_Call", values: "SecretValues | None") -> Answer:
+        values = NO_SECRETS
+        if refs:
+            try:
+                values = SecretValues.read(attempt.trigger.key.namespace, refs, self._read_secrets)
+            except UnusableSecretError as error:
+                return Answer(succeeded=False, error=str(error)[:ERROR_LENGTH_MAX], is_final=True)
         try:
             return self._answer(call, values)
         except _FAILURES as error:
             return Answer(succeeded=False, error=_sentence(error, call, values))
 
-    def _answer(self, call: "_Call", values: "SecretValues | None") -> Answer:
-        request = _request(call.target, call.attempt, values)
+    def _lists_of(self, allowed: AllowedTargets | None) -> tuple[Destinations, ...]:
+        """The lists that a host and its addresses have to pass: the stack's, and those of the namespace."""
+        if allowed is None or not any(allowed):
+            return self._lists
+        return (*self._lists, of_namespace(allowed))
+
+    def _answer(self, call: _Call, values: SecretValues) -> Answer:
+        request = signed_request(call.target, call.attempt, values)
         sends_once = call.attempt.sends_once
         idle = self._connections.take_idle(call.peer, is_surely_open=sends_once)
         if idle is not None:
@@ -154,7 +135,7 @@ class HttpTargets:
         return self._send(connection, request, call, values)
 
     def _send(
-        self, connection: Connection, request: HttpRequest, call: "_Call", values: "SecretValues | None"
+        self, connection: Connection, request: HttpRequest, call: _Call, values: SecretValues
     ) -> Answer:
         """Send the request over that connection and return the answer, without the values that it repeats.
 
@@ -190,33 +171,8 @@ def adapter(stack: Stack) -> HttpTargets:
     )
 
 
-def _refusal(lists: "Sequence[Destinations]", host: str) -> str | None:
+def _refusal(lists: Sequence[Destinations], host: str) -> str | None:
     return next(filter(None, (each.host_refusal(host) for each in lists)), None)
-
-
-def _request(target: HttpTarget, attempt: Attempt, values: "SecretValues | None") -> HttpRequest:
-    """The signed request, with the values of the secrets that its headers name."""
-    body = _body(target, attempt)
-    headers = {"user-agent": _USER_AGENT}
-    if target.sends_body:
-        headers["content-type"] = CONTENT_TYPE if target.format == STRUCTURED else "application/json"
-    if target.format == BINARY:
-        headers |= binary_headers(attempt)
-    trigger, number = attempt.trigger, attempt.number
-    for name, value in target.headers.items():
-        text = None if values is None else values.text(value)
-        headers[name] = filled(value, trigger, number) if text is None else text
-    if target.signing_secret is not None and values is not None:
-        attempt = attempt._replace(secrets=values.signing(target.signing_secret))
-    headers |= delivery_headers(attempt, body)
-    url = target.url._replace(target=filled(target.url.target, trigger, number))
-    return HttpRequest(target.method, url, headers, body if target.sends_body else None)
-
-
-def _body(target: HttpTarget, attempt: Attempt) -> bytes:
-    if not target.sends_body:
-        return b""
-    return structured(attempt) if target.format == STRUCTURED else attempt.body
 
 
 def _response(connection: Connection, request: HttpRequest) -> HTTPResponse:
@@ -237,17 +193,24 @@ def _left_s(ends: float) -> float:
     return max(ends - monotonic(), 0.001)
 
 
-def _without_secrets(text: bytes, call: "_Call", values: "SecretValues | None") -> bytes:
+def _without_secrets(text: bytes, call: _Call, values: SecretValues) -> bytes:
     """The beginning of a consumer's text, without the secrets of the request that it repeats."""
+    secrets = [*values.all(), *call.attempt.secrets, *secret_headers(call.target.headers)]
+    return without(secrets, text)
+
+
+def without(secrets: Sequence[str], text: bytes) -> bytes:
+    """The beginning of a consumer's text, without the secrets that it repeats.
+
+    It is longer than what a run keeps. Consumers repeat headers in their messages of errors.
+    """
     if not text:
         return text
-    from sweephand.delivery.http.secret_values import SecretValues  # noqa: PLC0415 - many answers are empty
-
-    known = SecretValues({}) if values is None else values
-    return known.hidden_in(text, (*call.attempt.secrets, *secret_headers(call.target.headers)))
+    shown = text[:ANSWER_BYTES_SEEN].decode(errors="surrogateescape")
+    return RepeatedSecrets(secrets).hidden_in(shown, is_cut=True).encode(errors="surrogateescape")
 
 
-def _sentence(error: Exception, call: "_Call", values: "SecretValues | None") -> str:
+def _sentence(error: Exception, call: _Call, values: SecretValues) -> str:
     """Why the attempt failed, as a sentence for the reader of the run."""
     target = call.target
     text = _without_secrets(str(error).encode(errors="replace"), call, values).decode(errors="replace")

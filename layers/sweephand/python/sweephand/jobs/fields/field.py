@@ -13,8 +13,8 @@ from sweephand.base.errors import BadRequestError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.definition import Payload
 from sweephand.schedules import parse_duration_ms
-from sweephand.schedules.text_patterns import DURATION_SCHEMA
-from sweephand.targets.queues import Reach
+from sweephand.schedules.time_points import DURATION_SCHEMA
+from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import TargetType
 
 #: The sentence about durations that ends the meaning of a field.

@@ -7,7 +7,7 @@ from sweephand.base.errors import Violation, pointer
 from sweephand.base.names import name_violations
 from sweephand.jobs.fields.field import Judged, Rule
 from sweephand.schedules.request import IDLE_ON_DEMAND
-from sweephand.targets.queue_url import read_queue_url
+from sweephand.targets.reach import read_queue_url
 from sweephand.targets.registry import data_violations
 from sweephand.targets.url import UrlError
 

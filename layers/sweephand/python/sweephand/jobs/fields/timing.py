@@ -11,7 +11,7 @@ from sweephand.jobs.fields.field import Field, Json, Number, Object, OneOf, Text
 from sweephand.schedules import Series
 from sweephand.schedules.durations import DURATION_CHARS_MAX
 from sweephand.schedules.request import series_of
-from sweephand.schedules.text_patterns import DURATION_SCHEMA, TIME_POINT_SCHEMA
+from sweephand.schedules.time_points import DURATION_SCHEMA, TIME_POINT_SCHEMA
 
 #: The longest RFC 3339 instant that the API reads has 32 decimals of a second and an offset.
 INSTANT_SCHEMA: Final[dict[str, Any]] = {"type": "string", "format": "date-time", "maxLength": 58}

@@ -21,7 +21,7 @@ from sweephand.model.work_message import WorkMessage
 from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
 from sweephand.runs.flow.left_turn import LeftTurn
 from sweephand.runs.received import LineWait
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: Entries that are read at once, each with up to a hundred triggers.
 _ENTRIES_AT_ONCE: Final = 10

@@ -18,7 +18,7 @@ from sweephand.runs.flow.line_share import LineShare, entries_to_share
 from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger, nothing
 from sweephand.runs.flow.pace import Pace
 from sweephand.runs.received import LineWait
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: Calls in which a leaving worker replaces an entry of which something has begun. Several go side by side.
 #: Three of them write triggers that have to wait, of which some entries have none.

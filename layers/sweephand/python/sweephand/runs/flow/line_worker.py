@@ -28,7 +28,7 @@ from sweephand.runs.flow.permit import Permit
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.take_permits import HoldersInUse, is_surplus, take_permits
 from sweephand.runs.received import LineWait
-from sweephand.wheel.line_up import LineUp
+from sweephand.wheel.sending import LineUp
 
 #: What became of a work message: it came too early and was sent again; there is no such policy; a message for
 #: the next token is on its way; every permit is in use; it called for help too long ago; or the line was

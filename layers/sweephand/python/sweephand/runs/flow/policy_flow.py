@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     # Most invocations meet no job with a policy, and import neither.
     from sweephand.runs.flow.run_permits import RunPermits
     from sweephand.runs.valve import Valve
-    from sweephand.wheel.line_up import LineUp
+    from sweephand.wheel.sending import LineUp
 
 
 class PolicyFlow:

@@ -25,7 +25,7 @@ _MEAN_MONTH_S: Final = CYCLE_S // _CYCLE_MONTHS
 
 @dataclass(frozen=True)
 class CalendarPeriods:
-    """A wall_pattern.Pattern: the wall time `first_s`, and the multiples of a period after it.
+    """A wall_timeline.Pattern: the wall time `first_s`, and the multiples of a period after it.
 
     The period has months and seconds. There are `number` wall times; without `number` they go on to the year
     9999.
@@ -44,7 +44,7 @@ class CalendarPeriods:
 
     @cached_property
     def before_s(self) -> int | None:
-        """A wall time behind the last one; None if the wall times repeat every 400 years."""
+        """A wall time after the last one; None if the wall times repeat every 400 years."""
         if self.number is not None:
             return min(self.at(self._number_in_all - 1) + 1, _CALENDAR_END_S)
         is_repeated = (
@@ -55,7 +55,7 @@ class CalendarPeriods:
         return None if is_repeated else _CALENDAR_END_S
 
     def at(self, step: int) -> int:
-        """The wall time after so many periods; the end of the calendar if it lies behind the last one."""
+        """The wall time after `step` periods; the end of the calendar if it lies after the last one."""
         if step >= self._number_in_all:
             return _CALENDAR_END_S
         if self.months == 0:

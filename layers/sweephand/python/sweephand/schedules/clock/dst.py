@@ -4,8 +4,8 @@ References: Debian's cron(8) for the default, semantics.md for the choices. A ga
 correction of the calendar. It drops no night, so no fire is made up for it.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, get_args, runtime_checkable
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from sweephand.base.instants import Instant
 from sweephand.schedules.errors import ScheduleError, quoted
@@ -59,15 +59,6 @@ class ClockEffect(NamedTuple):
     wall_s: int
     cause: Literal["gap", "first", "second"]
     fires: bool
-
-
-@runtime_checkable
-class HasClockEffects(Protocol):
-    """A timeline of local times, on which clock changes have effects."""
-
-    def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
-        """The effects after `after`, up to and including `through`, ascending and lazily."""
-        ...
 
 
 def read_dst(written: Mapping[str, Any]) -> DstRule:

@@ -1,19 +1,18 @@
 """The instants at which the wall clock of a zone shows the wall times of a pattern.
 
-The zone says when offsets change. The pattern (wall_pattern.py) says how many wall times match between two
+The zone says when offsets change. The pattern says how many wall times match between two
 others. The rule (dst.py) says whether a match in a gap or an overlap fires. No function here walks through
 all matches to find or to number a later one.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant
 from sweephand.schedules.clock.dst import REAL_TIME, ClockEffect, DstRule
-from sweephand.schedules.clock.wall_pattern import Pattern
 from sweephand.schedules.clock.zones import (
     CYCLE_YEARS,
     DAY_S,
@@ -27,6 +26,32 @@ from sweephand.schedules.clock.zones import (
 
 _SECONDS_PER_MONTH: Final = 31 * DAY_S
 _CALENDAR_LAST_S: Final = INSTANT_MAX // SECOND_MS
+
+
+class Pattern(Hashable, Protocol):
+    """Which seconds of the wall clock match."""
+
+    @property
+    def is_seldom(self) -> bool:
+        """Whether no two matches lie within a day, and a count costs the same over any time.
+
+        If not, and the pattern has no end, all years with the same weekdays on the same dates have equal
+        matches.
+        """
+        ...
+
+    @property
+    def before_s(self) -> int | None:
+        """A wall time from which on nothing matches; None if the matches repeat every 400 years."""
+        ...
+
+    def at_or_after(self, wall_s: int) -> int | None:
+        """The first match from a wall time on; None if there is none before the year 10000."""
+        ...
+
+    def count(self, from_s: int, before_s: int) -> int:
+        """How many wall times match, `from_s` included and `before_s` not."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,79 @@
-"""Which UTC offset applies in a time zone at which instant, from the zone data that ships with the package.
+"""Which changes of offset a zone's file lists, and whether a rule for all later years follows them.
 
-Only the installed `tzdata` is read and never the files of the machine, so that a schedule means the same on
-every host. Zones are immutable and are kept. All functions are safe under concurrent use.
+Reference: RFC 9636, the Time Zone Information Format. This module reads the second data block of a file of
+version 2 or later, which has instants of 64 bits, and the footer.
 """
 
 import calendar
 import datetime as dt
 import importlib.resources
 import io
+import struct
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.spelling import suggestion
-from sweephand.schedules.clock.tzif import Transition, ZoneTransitions, read_tzif
 from sweephand.schedules.errors import ScheduleError, quoted
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
+
+#: Magic and version, then the numbers of UT and standard indicators, leap seconds, instants, types, letters.
+_HEADER: Final = struct.Struct(">4sc15x6l")
+_TYPE: Final = struct.Struct(">lbB")
+
+
+class Transition(NamedTuple):
+    """A change of offset: `after_s` applies from the instant `at_s` (epoch seconds) on."""
+
+    at_s: int
+    before_s: int
+    after_s: int
+
+
+class ZoneTransitions(NamedTuple):
+    """The changes that a zone's file lists, ascending, up to `until_s` (epoch seconds; None without any).
+
+    `goes_on` says that a rule changes the clock in all later years, too.
+    """
+
+    changes: tuple[Transition, ...]
+    until_s: int | None
+    goes_on: bool
+
+
+def read_tzif(data: bytes) -> ZoneTransitions:
+    """The transitions of a file. The file comes with the package, so a bad one is a broken installation."""
+    _, version, *counts = _HEADER.unpack_from(data)
+    assert version >= b"2", "the packaged zones have instants of 64 bits"
+    at = _HEADER.size + _block_size(counts, instant_size=4)
+    _, _, *counts = _HEADER.unpack_from(data, at)
+    at += _HEADER.size
+    footer = data[at + _block_size(counts, instant_size=8) :]
+    instants = struct.unpack_from(f">{counts[3]}q", data, at)
+    changes = tuple(each for each in _changes(data, at, instants, counts[4]) if each.before_s != each.after_s)
+    # The footer is a rule as POSIX writes it in TZ. A rule that changes the clock names two dates after a
+    # comma. The rule begins after the last instant, even if that instant changed only the zone's
+    # abbreviation.
+    return ZoneTransitions(changes, instants[-1] if instants else None, b"," in footer)
+
+
+def _block_size(counts: list[int], *, instant_size: int) -> int:
+    utc, standard, leaps, instants, types, letters = counts
+    leap_size = instant_size + 4
+    return instants * (instant_size + 1) + types * _TYPE.size + letters + leaps * leap_size + standard + utc
+
+
+def _changes(data: bytes, at: int, instants: tuple[int, ...], types: int) -> Iterator[Transition]:
+    kinds_at, types_at = at + 8 * len(instants), at + 9 * len(instants)
+    offsets = [_TYPE.unpack_from(data, types_at + _TYPE.size * number)[0] for number in range(types)]
+    # Before the first change, the first type applies.
+    ruling = pairwise([offsets[0], *(offsets[kind] for kind in data[kinds_at:types_at])])
+    for instant, (before_s, after_s) in zip(instants, ruling, strict=True):
+        yield Transition(instant, before_s, after_s)
+
 
 DAY_S: Final = 86_400
 
@@ -101,7 +156,7 @@ class Zone:
         for period in self.offset_periods(wall_s - _REACH_S):
             if wall_s < period.end_s + period.offset_s:
                 return max(period.start_s, wall_s - period.offset_s)
-        # Only the last day of the year 9999 lies behind every period.
+        # Only the last day of the year 9999 lies after every period.
         return wall_s - self.offset_at(_ASKABLE_MAX_S)
 
     def begins_within_overlap(self, year: int) -> bool:
@@ -235,7 +290,7 @@ def zone_named(name: str) -> Zone:
             f"{quoted(name)} is no time zone; expected an IANA name such as Europe/Paris or UTC."
             f"{suggestion(name, sorted(zone_names()))}"
         )
-    # Imported with the first zone: a delivery function may run for long without one.
+    # Imported with the first zone, which many sweeps do not need: the import takes 2 ms.
     from zoneinfo import ZoneInfo  # noqa: PLC0415 - as above
 
     place = importlib.resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))

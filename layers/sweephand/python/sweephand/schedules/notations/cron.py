@@ -1,4 +1,4 @@
-"""Cron with five and six fields, and robfig's macros: which instants match in a zone, DST included.
+"""Cron by position with five or six fields, cron by the names of the fields, and robfig's macros.
 
 References: Debian's cron(8) and crontab(5) for matching and for clock changes; robfig/cron for the six fields
 (seconds first) and the macros; cronsim as the oracle for five fields. semantics.md decides where they differ.
@@ -9,14 +9,18 @@ If the local time comes twice, the expression fires the first time. An expressio
 begins with a star follows real time: it fires exactly as often as the clock shows a matching time.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from sweephand.schedules.clock.wall_pattern import Pattern, TimesOfDay, WallPattern
-from sweephand.schedules.clock.wall_timeline import WallTimeline
-from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.base.errors import pointer
+from sweephand.base.limits import PROBLEM_ERRORS_MAX, SCHEDULE_LENGTH_MAX
+from sweephand.base.spelling import suggestion
+from sweephand.schedules.clock.wall_timeline import Pattern, WallTimeline
+from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations import cron_fields
-from sweephand.schedules.notations.cron_days import DayRule
-from sweephand.schedules.notations.cron_fields import CronField, parse_field
+from sweephand.schedules.notations.cron_fields import CronField, FieldRule, parse_field
+from sweephand.schedules.notations.cron_pattern import DayRule, TimesOfDay, WallPattern
+from sweephand.schedules.schedule import NamedFields
 from sweephand.schedules.timeline import Beginning
 
 MACROS: Final = {
@@ -29,14 +33,20 @@ MACROS: Final = {
     "@hourly": "0 0 * * * *",
 }
 
-_FIELDS: Final = (
-    cron_fields.SECOND,
-    cron_fields.MINUTE,
-    cron_fields.HOUR,
-    cron_fields.DAY_OF_MONTH,
-    cron_fields.MONTH,
-    cron_fields.DAY_OF_WEEK,
-)
+#: The fields by the names that semantics.md gives them. Cron itself has this order and no year.
+_RULES: Final[Mapping[str, FieldRule]] = {
+    "second": cron_fields.SECOND,
+    "minute": cron_fields.MINUTE,
+    "hour": cron_fields.HOUR,
+    "dayOfMonth": cron_fields.DAY_OF_MONTH,
+    "month": cron_fields.MONTH,
+    "dayOfWeek": cron_fields.DAY_OF_WEEK,
+    "year": cron_fields.YEAR,
+}
+_DAY_FIELDS: Final = ("dayOfMonth", "month", "dayOfWeek", "year")
+_TIME_FIELDS: Final = ("second", "minute", "hour")
+_CRON_RULES: Final = tuple(_RULES.values())[:-1]
+_NAMES: Final = ", ".join(_RULES)
 
 
 class CronFields(NamedTuple):
@@ -87,12 +97,72 @@ def cron_of(fields: CronFields, days: str) -> Cron:
 def parse_cron(text: str) -> Cron:
     """The expression of five or six fields. Raises ScheduleError, also if it can never match."""
     texts = text.split()
-    if len(texts) == len(_FIELDS) - 1:
+    if len(texts) == len(_CRON_RULES) - 1:
         texts.insert(0, "0")
-    if len(texts) != len(_FIELDS):
+    if len(texts) != len(_CRON_RULES):
         raise ScheduleError(
             f"{quoted(text)} has {len(texts)} {'field' if len(texts) == 1 else 'fields'}; expected five "
             "(minute hour day-of-month month day-of-week) or six (second first)"
         )
-    fields = [parse_field(each, rule) for each, rule in zip(texts, _FIELDS, strict=True)]
+    fields = [parse_field(each, rule) for each, rule in zip(texts, _CRON_RULES, strict=True)]
     return cron_of(CronFields(*fields), f"{quoted(' '.join(texts[3:]))} (day-of-month, month, day-of-week)")
+
+
+def cron_of_names(fields: NamedFields) -> Cron:
+    """The expression that fields by name make. Raises ScheduleError.
+
+    Each field is written as in cron with six fields. A time field that is left out below a given one is 0,
+    and every other field that is left out is `*`, as in APScheduler's cron trigger.
+    """
+    given, names = dict(fields.given), list(_RULES)
+    highest = max(names.index(name) for name in given)
+
+    def text_of(name: str) -> str:
+        is_zero = name in _TIME_FIELDS and names.index(name) < highest
+        return given.get(name) or ("0" if is_zero else "*")
+
+    days = ", ".join(f"{name} {quoted(text_of(name))}" for name in _DAY_FIELDS)
+    return cron_of(CronFields(*(parse_field(text_of(name), rule) for name, rule in _RULES.items())), days)
+
+
+def parse_fields(written: Mapping[str, object]) -> NamedFields:
+    """The fields of an object.
+
+    Raises SchedulePartsError, which names the fields that cannot be read: one more than a problem names.
+    """
+    lengths = [len(each) for each in map(written.get, _RULES) if isinstance(each, str)]
+    # A field that is too long by itself is refused at its own name, and is not read either.
+    if sum(each for each in lengths if each <= SCHEDULE_LENGTH_MAX) > SCHEDULE_LENGTH_MAX:
+        raise ScheduleError(
+            f"fields that are too long together; expected at most {SCHEDULE_LENGTH_MAX} characters"
+        )
+    texts: dict[str, str] = {}
+    faults: list[ScheduleError] = []
+    for name, value in written.items():
+        try:
+            if value is not None:
+                texts[name] = _read(name, value)
+        except ScheduleError as fault:
+            faults.append(ScheduleError(str(fault), pointer(name)))
+            if len(faults) > PROBLEM_ERRORS_MAX:
+                break
+    if faults:
+        raise SchedulePartsError(faults)
+    if not texts:
+        raise ScheduleError(f"an object without fields; expected at least one of {_NAMES}")
+    fields = NamedFields(tuple((name, texts[name]) for name in _RULES if name in texts))
+    cron_of_names(fields)  # so that days which never come are refused
+    return fields
+
+
+def _read(name: str, value: object) -> str:
+    rule = _RULES.get(name)
+    if rule is None:
+        raise ScheduleError(
+            f"{quoted(name)} is no field of a schedule; expected {_NAMES}.{suggestion(name, _RULES)}"
+        )
+    text = str(value) if type(value) is int else value
+    if not isinstance(text, str) or not 0 < len(text) <= SCHEDULE_LENGTH_MAX:
+        raise ScheduleError(f"{quoted(str(value))} as the {rule.title} field: expected text such as '3,6,9'")
+    parse_field(text, rule)
+    return text

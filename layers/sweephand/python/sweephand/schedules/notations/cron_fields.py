@@ -2,7 +2,7 @@
 
 References: Debian's crontab(5) for lists, ranges, steps and names; robfig/cron for `?` and for a step after a
 single number (`10/20` runs from 10 to the end of the range); cronsim and Quartz for `L`, `LW`, `15W`, `5L`,
-`5#2`. aws_cron.py changes the rules of the fields to those of EventBridge.
+`5#2`. aws.py changes the rules of the fields to those of EventBridge.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""In which notation a schedule is written.
+"""In which notation a schedule is written, and the timeline that it makes.
 
-Each notation is one module with a parser. This module recognises a notation by how the text begins. So the
-parser that the user meant refuses a text that it cannot read. A rare notation is imported when it is first
-met, because the functions that fire triggers must start fast.
+Each notation has a parser. This module recognises a notation by how the text begins. So the parser that the
+user meant refuses a text that it cannot read. Repetitions and EventBridge's notations are imported when they
+are first met, because the functions that fire triggers must start fast.
 """
 
 import re
@@ -10,15 +10,19 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.base.instants import Instant
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
 from sweephand.base.spelling import suggestion
+from sweephand.schedules.clock.dst import DEFAULT, DstRule
+from sweephand.schedules.clock.zones import zone_named
+from sweephand.schedules.durations import SECOND_NS, parse_go_duration_ns
 from sweephand.schedules.errors import ScheduleError, quoted
-from sweephand.schedules.notations.cron import MACROS, parse_cron
-from sweephand.schedules.notations.every import PREFIX as EVERY
-from sweephand.schedules.notations.every import parse_every
-from sweephand.schedules.schedule import Schedule
-from sweephand.schedules.timeline import Notation
+from sweephand.schedules.notations.cron import MACROS, cron_of_names, parse_cron, parse_fields
+from sweephand.schedules.schedule import InstantList, NamedFields, Schedule, parse_instant_list
+from sweephand.schedules.timeline import Beginning, FixedInstants, Notation, Timeline
+from sweephand.schedules.timelines import MovedTimeline, Periodic
 
+_EVERY: Final = "@every"
 # re compiles these when they are first used, so that importing this module stays cheap.
 # As in robfig/cron, a space ends the zone and a tab does not.
 _ZONE_PREFIX: Final = r"(?:CRON_TZ|TZ)=([^ ]*)[ \t]*"
@@ -38,7 +42,41 @@ class ParsedSchedule(NamedTuple):
     """A schedule that has been read, and the zone that its `CRON_TZ=` or `TZ=` prefix names."""
 
     notation: Notation
-    zone_name: str | None
+    zone_name: str | None = None
+
+
+class Every(NamedTuple):
+    """`@every`: a fixed period of elapsed time. Source: Dapr; robfig/cron rounds it to whole seconds.
+
+    The first fire is at the dueTime, or one period after the start without a dueTime.
+    """
+
+    period_ns: int
+
+    def timeline(self, beginning: Beginning) -> Periodic:
+        """The multiples of the period from the beginning on."""
+        started_at, due_at = beginning.start_at, beginning.due_at
+        return Periodic(started_at, self.period_ns) if due_at is None else Periodic(due_at, self.period_ns, 0)
+
+
+@lru_cache(maxsize=4096)
+def timeline_of(
+    schedule: Schedule | None,
+    timezone: str,
+    start_at: Instant,
+    due_at: Instant | None,
+    *,
+    dst: DstRule = DEFAULT,
+    jitter_ms: int = 0,
+) -> Timeline:
+    """The timeline of a series, without ttl and repeats. Raises ScheduleError if it cannot be read."""
+    timeline: Timeline
+    if schedule is None:
+        timeline = FixedInstants(() if due_at is None else (due_at,))
+    else:
+        beginning = Beginning(start_at, due_at, zone_named(timezone), dst, jitter_ms)
+        timeline = parse_schedule(schedule).notation.timeline(beginning)
+    return MovedTimeline(timeline, jitter_ms) if jitter_ms else timeline
 
 
 def read_schedule(written: object) -> Schedule:
@@ -48,12 +86,8 @@ def read_schedule(written: object) -> Schedule:
             parse_schedule(written)
             return written
         case Mapping():
-            from sweephand.schedules.notations.named_fields import parse_fields  # noqa: PLC0415 - rare, as above
-
             return parse_fields(written)
         case list():
-            from sweephand.schedules.notations.instant_list import parse_instant_list  # noqa: PLC0415 - same
-
             return parse_instant_list(written)
         case _:
             raise ScheduleError(
@@ -62,17 +96,22 @@ def read_schedule(written: object) -> Schedule:
             )
 
 
-def parse(schedule: Schedule) -> ParsedSchedule:
-    """The notation of a schedule. Raises ScheduleError."""
-    return parse_schedule(schedule) if isinstance(schedule, str) else ParsedSchedule(schedule, None)
-
-
 @lru_cache(maxsize=4096)
-def parse_schedule(text: str) -> ParsedSchedule:
-    """The notation of a text. Answers are kept, so that reading a text again costs nothing.
+def parse_schedule(schedule: Schedule) -> ParsedSchedule:
+    """The notation of a schedule. Answers are kept, so that reading a text again costs nothing.
 
     It does not look up the zone of the prefix. Raises ScheduleError.
     """
+    match schedule:
+        case InstantList():
+            return ParsedSchedule(schedule)
+        case NamedFields():
+            return ParsedSchedule(cron_of_names(schedule))
+        case str():
+            return _parse_text(schedule)
+
+
+def _parse_text(text: str) -> ParsedSchedule:
     if len(text) > SCHEDULE_LENGTH_MAX:
         raise ScheduleError(
             f"{quoted(text)} is too long; expected a schedule of at most {SCHEDULE_LENGTH_MAX} characters"
@@ -86,11 +125,11 @@ def parse_schedule(text: str) -> ParsedSchedule:
         )
     if re.match(_AWS, text):
         # EventBridge refuses even a space around its notation.
-        return ParsedSchedule(_parse_aws(text), None)
+        return ParsedSchedule(_parse_aws(text))
     rest = text.strip(" \t")
     prefix = re.match(_ZONE_PREFIX, rest)
     if prefix is None:
-        return ParsedSchedule(_parse_notation(rest), None)
+        return ParsedSchedule(_parse_notation(rest))
     if not prefix.group(1):
         raise ScheduleError(
             f"{quoted(prefix.group())} names no zone; expected one, such as CRON_TZ=Europe/Riga"
@@ -112,7 +151,7 @@ def _parse_notation(text: str) -> Notation:
     if re.match(_AWS, text):
         return _parse_aws(text)
     if re.match(_REPETITION, text):
-        from sweephand.schedules.notations.repetition import parse_repetition  # noqa: PLC0415 - rare, as above
+        from sweephand.schedules.notations.repetition import parse_repetition  # noqa: PLC0415 - as above, 3 ms
 
         return parse_repetition(text)
     if text[0] in "[{":
@@ -127,19 +166,28 @@ def _parse_notation(text: str) -> Notation:
 
 
 def _parse_aws(text: str) -> Notation:
-    from sweephand.schedules.notations.aws import parse_aws  # noqa: PLC0415 - rare, as above
+    from sweephand.schedules.notations.aws import parse_aws  # noqa: PLC0415 - as above, 2 ms
 
     return parse_aws(text)
 
 
 def _parse_descriptor(text: str) -> Notation:
     word = text.split(maxsplit=1)[0]
-    if word == EVERY:
-        return parse_every(text)
+    if word == _EVERY:
+        return _parse_every(text)
     expression = MACROS.get(text)
     if expression is None:
         raise ScheduleError(
             f"{quoted(text)} is no macro; expected one of {', '.join(MACROS)}, or @every 1h30m."
-            f"{suggestion(word, (*MACROS, EVERY))}"
+            f"{suggestion(word, (*MACROS, _EVERY))}"
         )
     return parse_cron(expression)
+
+
+def _parse_every(text: str) -> Every:
+    """The period after `@every`. Raises ScheduleError, also for a period of less than a second."""
+    written = text.removeprefix(_EVERY).strip(" \t")
+    period_ns = parse_go_duration_ns(written)
+    if period_ns < SECOND_NS:
+        raise ScheduleError(f"{quoted(written)} after @every is too short; expected a period of at least 1s")
+    return Every(period_ns)

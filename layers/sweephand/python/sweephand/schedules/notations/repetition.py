@@ -10,6 +10,7 @@ February and to 31 March.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from sweephand.base.instants import (
@@ -20,7 +21,7 @@ from sweephand.base.instants import (
 )
 from sweephand.base.limits import REPEATS_MAX
 from sweephand.schedules.clock.calendar_periods import CalendarPeriods
-from sweephand.schedules.clock.dst import ClockEffect, HasClockEffects
+from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import (
     DAY_S,
     STEADY_YEAR,
@@ -30,9 +31,9 @@ from sweephand.schedules.clock.zones import (
 from sweephand.schedules.durations import MS_NS, SECOND_NS, Duration, parse_iso_duration
 from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron
-from sweephand.schedules.periodic import Periodic
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local
 from sweephand.schedules.timeline import Beginning, Timeline
+from sweephand.schedules.timelines import MovedTimeline, Periodic
 
 # re compiles these when they are first used, so that importing this module stays cheap.
 _NUMBER: Final = r"R([0-9]{1,16})?"
@@ -96,6 +97,7 @@ class Repetition:
             and self.start.instant_at is None
             and anchor_at == self.start.resolved(zone)
         )
+        # The wall clock counts whole seconds. The shift is the part of a second that the anchor has.
         anchor_s, shift_ms = divmod(anchor_at, SECOND_MS)
         periods = CalendarPeriods(
             first_s=self.start.wall_s if is_local and self.start else anchor_s + zone.offset_at(anchor_s),
@@ -112,9 +114,8 @@ class Repetition:
         return AnchoredTimeline(
             begun_at=begun_at,
             is_counted=not is_local and begun_at > floor_at,
-            rest=rest,
+            rest=MovedTimeline(rest, shift_ms) if shift_ms else rest,
             floor_at=max(begun_at, floor_at),
-            shift_ms=shift_ms,
             end_at=end_at if end_at is None else min(end_at + shift_ms, INSTANT_MAX),
         )
 
@@ -134,8 +135,8 @@ def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, left
         steady_s = max(_STEADY_AT, begun_at) // SECOND_MS
         counted = rest.count(begun_at, steady_s * SECOND_MS)
         if counted < left:
-            behind = periods.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
-            last_s = beginning.zone.instant_of(periods.at(behind + left - counted - 1))
+            after = periods.reached(steady_s + beginning.zone.offset_at(steady_s) + 1)
+            last_s = beginning.zone.instant_of(periods.at(after + left - counted - 1))
             return min(last_s * SECOND_MS + _HALF_DAY_MS, INSTANT_MAX)
     if rest.count(begun_at, about_at) == left:
         found = rest.last_through(about_at)
@@ -146,10 +147,9 @@ def _end_at(rest: Timeline, beginning: Beginning, periods: CalendarPeriods, left
 
 @dataclass(frozen=True, slots=True)
 class AnchoredTimeline:
-    """An instant at which a series begins, and after it the instants of `rest`, each `shift_ms` later.
+    """An instant at which a series begins, and after it the instants of `rest`.
 
-    Without `is_counted` the beginning does not fire. The wall clock counts whole seconds. The shift is the
-    part of a second that the anchor had.
+    Without `is_counted` the beginning does not fire.
     """
 
     begun_at: Instant
@@ -157,7 +157,6 @@ class AnchoredTimeline:
     rest: Timeline
     #: The instants of `rest` lie after `floor_at`, and up to `end_at` unless that is None.
     floor_at: Instant
-    shift_ms: int
     end_at: Instant | None
 
     @property
@@ -169,15 +168,13 @@ class AnchoredTimeline:
         """The beginning, unless it is past, and then the rest."""
         if self._begins(after, self.begun_at):
             yield self.begun_at
-        for instant in self.rest.instants(self._within(after) - self.shift_ms):
-            if instant + self.shift_ms > self._last_at:
-                return
-            yield instant + self.shift_ms
+        last_at = self._last_through(INSTANT_MAX)
+        yield from takewhile(lambda instant: instant <= last_at, self.rest.instants(self._within(after)))
 
     def count(self, after: Instant, through: Instant) -> int:
         """How many instants lie after `after`, up to `through`: of the beginning and the rest."""
-        low, high = self._within(after), min(through, self._last_at)
-        return self._begins(after, through) + self.rest.count(low - self.shift_ms, high - self.shift_ms)
+        of_rest = self.rest.count(self._within(after), self._last_through(through))
+        return self._begins(after, through) + of_rest
 
     def nth(self, number: int, after: Instant, months_max: int) -> Instant | None:
         """The beginning, or the instant of the rest whose number is one less."""
@@ -185,29 +182,25 @@ class AnchoredTimeline:
             if number == 1:
                 return self.begun_at
             number -= 1
-        found = self.rest.nth(number, self._within(after) - self.shift_ms, months_max)
-        return None if found is None or found + self.shift_ms > self._last_at else found + self.shift_ms
+        found = self.rest.nth(number, self._within(after), months_max)
+        return None if found is None or found > self._last_through(found) else found
 
     def last_through(self, through: Instant) -> Instant | None:
         """The last instant of the rest, or else the beginning."""
-        found = self.rest.last_through(min(through, self._last_at) - self.shift_ms)
-        if found is not None and found + self.shift_ms > self.floor_at:
-            return found + self.shift_ms
+        found = self.rest.last_through(self._last_through(through))
+        if found is not None and found > self.floor_at:
+            return found
         return self.begun_at if self._begins(self.begun_at - 1, through) else None
 
     def clock_effects(self, after: Instant, through: Instant) -> Iterator[ClockEffect]:
         """The effects on the rest. The beginning is an instant, which no clock change moves."""
-        if isinstance(self.rest, HasClockEffects):
-            low, high = self._within(after), min(through, self._last_at)
-            for effect in self.rest.clock_effects(low - self.shift_ms, high - self.shift_ms):
-                yield effect._replace(instant=effect.instant + self.shift_ms)
-
-    @property
-    def _last_at(self) -> Instant:
-        return INSTANT_MAX if self.end_at is None else self.end_at
+        return self.rest.clock_effects(self._within(after), self._last_through(through))
 
     def _within(self, after: Instant) -> Instant:
         return max(after, self.floor_at)
+
+    def _last_through(self, through: Instant) -> Instant:
+        return through if self.end_at is None else min(through, self.end_at)
 
     def _begins(self, after: Instant, through: Instant) -> bool:
         return self.is_counted and after < self.begun_at <= through

@@ -14,7 +14,7 @@ from sweephand.jobs.examine import Filter
 from sweephand.jobs.forecast import Forecast
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.forecast import Span
+from sweephand.schedules.triggers import Span
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.occurrences import read_instant

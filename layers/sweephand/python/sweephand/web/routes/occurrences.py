@@ -23,8 +23,7 @@ from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.text_patterns import RFC3339_PATTERN
-from sweephand.schedules.time_points import parse_instant
+from sweephand.schedules.time_points import RFC3339_PATTERN, parse_instant
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
     Accepts,

@@ -10,7 +10,7 @@ from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
-from sweephand.targets.queues import EVERY_QUEUE
+from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (

@@ -15,7 +15,7 @@ from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema
 from sweephand.jobs.fields.registry import DESCRIPTION
 from sweephand.jobs.fields.timing import INSTANT_SCHEMA
-from sweephand.schedules.text_patterns import DURATION_SCHEMA
+from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.url import HOST_LENGTH_MAX
 
 _TAG: Final = r'(?:W/)?"[!#-~]*"'

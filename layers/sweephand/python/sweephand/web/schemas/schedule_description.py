@@ -15,15 +15,12 @@ from typing import Final
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.schedules import Series
 from sweephand.schedules.durations import MS_NS, Duration
-from sweephand.schedules.notations.aws_at import At
-from sweephand.schedules.notations.aws_rate import Rate
+from sweephand.schedules.notations.aws import At, Rate
 from sweephand.schedules.notations.cron import Cron, CronFields
 from sweephand.schedules.notations.cron_fields import CronField, Kind, Special
-from sweephand.schedules.notations.every import Every
-from sweephand.schedules.notations.instant_list import InstantList
-from sweephand.schedules.notations.named_fields import NamedFields
-from sweephand.schedules.notations.parsing import parse
+from sweephand.schedules.notations.parsing import Every, parse_schedule
 from sweephand.schedules.notations.repetition import Repetition
+from sweephand.schedules.schedule import InstantList
 
 _MIDNIGHT: Final = "0 0 0 "
 _AT_MIDNIGHT: Final = "At 00:00, "
@@ -40,8 +37,8 @@ def describe(series: Series) -> str:
         if series.due_at is None:
             return "Only on demand"
         return f"Once, at {rfc3339(series.due_at)}"
-    match parse(series.schedule).notation:
-        case Cron(fields=CronFields() as fields) | NamedFields(cron=Cron(fields=CronFields() as fields)):
+    match parse_schedule(series.schedule).notation:
+        case Cron(fields=CronFields() as fields):
             text = _describe_cron(fields)
         case Every(period_ns=period_ns) | Rate(period_ns=period_ns):
             text = f"Every {_describe_period(Duration(0, 0, period_ns))}"

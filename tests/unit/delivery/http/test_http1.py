@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweephand.base.instants import INSTANT_MAX
-from sweephand.delivery.http.answers import answer_to, retry_after_at
+from sweephand.delivery.http.http1 import answer_to, retry_after_at
 
 NOW = 1_795_262_400_123
 

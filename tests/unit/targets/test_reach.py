@@ -1,11 +1,10 @@
 """Which queues a job may name, by the ARNs that the stack lists."""
 
 import pytest
+from tests.fakes.targets import SQS, pointers
 
 from sweephand.runtime.settings import Settings, SettingsError
-from sweephand.targets.arns import read_patterns
-from sweephand.targets.queue_url import read_queue_url
-from sweephand.targets.queues import EVERY_QUEUE, NO_QUEUE, JobQueues
+from sweephand.targets.reach import EVERY_QUEUE, NO_QUEUE, JobQueues, read_patterns, read_queue_url
 from sweephand.targets.url import UrlError
 
 HOST = "https://sqs.eu-west-1.amazonaws.com"
@@ -166,3 +165,34 @@ def test_a_function_without_a_list_of_queues_may_send_to_none_and_an_invalid_lis
     for wrong in ("sweephand-*", "https://sqs.eu-west-1.amazonaws.com/1/a", "arn:aws:sqs:eu-west-1:1"):
         with pytest.raises(SettingsError, match="TARGET_QUEUE_ARNS must be a list of ARNs"):
             Settings.read({"TARGET_QUEUE_ARNS": f"arn:aws:sqs:*:1:a, {wrong}"})
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "name",
+        "arn:aws:sqs:eu-west-1:123456789012:name",
+        "http://sqs.eu-west-1.amazonaws.com/123456789012/name",
+        "https://sqs.eu-west-1.amazonaws.com:444/123456789012/name",
+        "https://sqs.eu-west-1.amazonaws.com/12345/name",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/name/more",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/name?Action=DeleteQueue",
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/" + "n" * 81,
+        "https://sqs.eu-west-1.amazonaws.com/123456789012/" + "n" * 76 + ".fifo",
+        "https://sqs.eu-west-1.amazonaws.com.evil.example/123456789012/name",
+        "https://evil.example/123456789012/name",
+        "https://127.0.0.1:4566/000000000000/name",
+    ],
+)
+def test_a_queue_url_that_is_not_aws_s_is_refused(url: object) -> None:
+    assert pointers(SQS | {"queueUrl": url}) == ["/target/queueUrl"]
+
+
+def test_an_insecure_stack_takes_a_local_engines_queue_and_aws_s_own_as_strictly_as_ever() -> None:
+    local = "http://127.0.0.1:4566/000000000000/name"
+    assert read_queue_url(local, allow_insecure=True) == (local, None)
+    assert read_queue_url(SQS["queueUrl"], allow_insecure=True).region == "eu-west-1"
+    with pytest.raises(UrlError):
+        read_queue_url("https://sqs.eu-west-1.amazonaws.com/x/name", allow_insecure=True)

@@ -5,7 +5,7 @@ from tests.fakes.targets import HTTP, pointers
 
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BatchPlace, Trigger
-from sweephand.targets.placeholders import filled, placeholder_problem
+from sweephand.targets.http_headers import filled, placeholder_problem
 
 NOON = 1_795_262_400_000
 TRIGGER = Trigger(

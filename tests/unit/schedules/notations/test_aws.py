@@ -1,10 +1,12 @@
-"""EventBridge's cron(): its numbers, its wildcards and its year."""
+"""EventBridge Scheduler's three notations: `rate()`, `cron()` and `at()`."""
+
+from itertools import islice
 
 import pytest
-from tests.unit.schedules.say import asked, at, fires
+from tests.unit.schedules.say import asked, at, fires, said
 
 from sweephand.base.errors import InvalidError
-from sweephand.schedules import ScheduleError, Series
+from sweephand.schedules import Occurrence, ScheduleError, Series
 from sweephand.schedules.notations.parsing import parse_schedule
 
 YEAR = "2027-01-01T00:00:00Z"
@@ -134,4 +136,134 @@ def test_a_cron_expression_that_eventbridge_refuses_is_refused_and_quoted(fields
     with pytest.raises(ScheduleError) as refusal:
         parse_schedule(f"cron({fields})")
     assert part in str(refusal.value)
+    assert "expected" in str(refusal.value)
+
+
+NOW = at("2026-11-21T07:00:00Z")
+
+
+def dues(series: Series, count: int = 3, after: int = NOW - 1) -> list[str]:
+    return [said(each.due_at) for each in islice(series.occurrences(after), count)]
+
+
+@pytest.mark.parametrize(
+    ("schedule", "expected"),
+    [
+        ("rate(1 minute)", ["2026-11-21 07:00", "2026-11-21 07:01", "2026-11-21 07:02"]),
+        ("rate(5 minutes)", ["2026-11-21 07:00", "2026-11-21 07:05", "2026-11-21 07:10"]),
+        ("rate(1 hour)", ["2026-11-21 07:00", "2026-11-21 08:00", "2026-11-21 09:00"]),
+        ("rate(36 hours)", ["2026-11-21 07:00", "2026-11-22 19:00", "2026-11-24 07:00"]),
+        ("rate(1 day)", ["2026-11-21 07:00", "2026-11-22 07:00", "2026-11-23 07:00"]),
+    ],
+)
+def test_the_first_fire_is_now_and_the_others_follow_in_elapsed_time(
+    schedule: str, expected: list[str]
+) -> None:
+    assert dues(asked(schedule)) == expected
+
+
+def test_a_due_time_is_the_first_fire() -> None:
+    series = asked("rate(1 hour)", due_time="2026-12-01T00:00:30Z")
+    assert dues(series, 2) == ["2026-12-01 00:00:30.000", "2026-12-01 01:00:30.000"]
+
+
+def test_a_rate_of_one_day_is_24_hours_across_a_clock_change() -> None:
+    series = asked("rate(1 day)", timezone="America/New_York", now="2027-03-13T12:00:00Z")
+    assert dues(series) == ["2027-03-13 12:00", "2027-03-14 12:00", "2027-03-15 12:00"]
+
+
+def test_the_hundred_millionth_occurrence_of_a_rate_is_found_without_a_walk() -> None:
+    series = asked("rate(1 minute)")
+    assert series.next_after(NOW + 60_000 * 10**8 - 1) == Occurrence(NOW + 60_000 * 10**8, 10**8 + 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("rate()", "''"),
+        ("rate(10)", "'10'"),
+        ("rate(0 minutes)", "'0 minutes'"),
+        ("rate(-1 minutes)", "'-1 minutes'"),
+        ("rate(1.5 hours)", "'1.5 hours'"),
+        ("rate(five minutes)", "'five minutes'"),
+        ("rate(10 seconds)", "'seconds'"),
+        ("rate(2 weeks)", "'weeks'"),
+        ("rate(1 minutes)", "'minutes'"),
+        ("rate(2 minute)", "'minute'"),
+        ("rate(2 MINUTES)", "'2 MINUTES'"),
+        ("rate( 2 minutes )", "' 2 minutes '"),
+        ("rate(2  minutes)", "'2  minutes'"),
+        ("rate(2 minutes", "'rate(2 minutes'"),
+        ("rate (2 minutes)", "'rate (2 minutes)'"),
+        ("Rate(2 minutes)", "'Rate(2 minutes)'"),
+        (" rate(2 minutes)", "' rate(2 minutes)'"),
+        ("rate(2 minutes) ", "'rate(2 minutes) '"),
+        ("rate(2 minutes)(x)", "'rate(2 minutes)(x)'"),
+        ("rate(999999999999 days)", "too long"),
+    ],
+)
+def test_a_rate_that_eventbridge_refuses_is_refused_and_quoted(text: str, part: str) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_schedule(text)
+    assert part in str(refusal.value)
+    assert "expected" in str(refusal.value)
+
+
+def all_dues(series: Series) -> list[str]:
+    return [said(each.due_at) for each in series.occurrences(0)]
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [(None, "2027-07-01 09:00"), ("Europe/Dublin", "2027-07-01 08:00"), ("Asia/Kolkata", "2027-07-01 03:30")],
+)
+def test_an_at_expression_fires_once_at_the_local_time_of_the_zone(zone: str | None, expected: str) -> None:
+    series = asked("at(2027-07-01T09:00:00)", timezone=zone)
+    assert all_dues(series) == [expected]
+    assert series.last_at() == at(expected)
+
+
+def test_a_prefix_sets_the_zone() -> None:
+    assert all_dues(asked("TZ=Asia/Kolkata at(2027-07-01T09:00:00)")) == ["2027-07-01 03:30"]
+
+
+def test_a_time_in_a_gap_fires_when_the_gap_ends_and_a_repeated_time_fires_the_first_time() -> None:
+    assert all_dues(asked("at(2027-03-28T02:30:00)", timezone="Europe/Paris")) == ["2027-03-28 01:00"]
+    assert all_dues(asked("at(2027-10-31T02:30:00)", timezone="Europe/Paris")) == ["2027-10-31 00:30"]
+
+
+def test_an_instant_up_to_a_minute_ago_means_now() -> None:
+    assert all_dues(asked("at(2026-11-21T06:59:00)")) == ["2026-11-21 07:00"]
+    assert all_dues(asked("at(2026-11-21T07:00:00)")) == ["2026-11-21 07:00"]
+    with pytest.raises(InvalidError, match=r"'at\(2026-11-21T06:58:59\)' never fires again"):
+        asked("at(2026-11-21T06:58:59)")
+
+
+def test_an_at_expression_fires_at_or_after_the_due_time_or_is_refused() -> None:
+    assert all_dues(asked("at(2027-07-01T09:00:00)", due_time="2027-07-01T09:00:00Z")) == ["2027-07-01 09:00"]
+    with pytest.raises(InvalidError) as refusal:
+        asked("at(2027-07-01T09:00:00)", due_time="2027-07-01T09:00:01Z")
+    assert [each.pointer for each in refusal.value.violations] == ["/dueTime"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at()",
+        "at(2027-12-31)",
+        "at(2027-12-31T23:59)",
+        "at(2027-12-31T23:59:59Z)",
+        "at(2027-12-31T23:59:59+01:00)",
+        "at(2027-12-31T23:59:59.5)",
+        "at(2027-12-31 23:59:59)",
+        "at(2027-02-30T00:00:00)",
+        "at(2027-01-01T24:00:00)",
+        "at(2027-01-01T23:59:60)",
+        "at(0000-01-01T00:00:00)",
+    ],
+)
+def test_a_text_that_is_no_local_date_and_time_is_refused_and_quoted(text: str) -> None:
+    with pytest.raises(ScheduleError) as refusal:
+        parse_schedule(text)
+    assert repr(text[3:-1]) in str(refusal.value)
     assert "expected" in str(refusal.value)

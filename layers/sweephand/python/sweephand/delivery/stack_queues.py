@@ -1,18 +1,47 @@
-"""Sending messages that wait in the stack's queues again, as they are, so that SQS keeps them for longer."""
+"""The other queues of the stack: work messages, and messages that wait and are sent again as they are."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.base.timing import QUEUE_DELAY_MAX_MS
+from sweephand.delivery.aws_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
 from sweephand.model.keep_round import Renewed
+from sweephand.model.trigger import NewerMessage
+from sweephand.model.wire_work import encode_work
+from sweephand.model.work_message import WorkMessage
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+
+class SqsWorkQueue:
+    """flow_ports.WorkQueue over SQS. Safe to use from many threads at once."""
+
+    def __init__(self, clients: SqsClients, url: str) -> None:
+        self._clients = clients
+        self._url = url
+
+    def acknowledge(self, receipt: str) -> None:
+        """As flow_ports.WorkQueue promises."""
+        with suppress(ClientError, BotoCoreError):
+            self._clients.client(None).delete_message(QueueUrl=self._url, ReceiptHandle=receipt)
+
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
+        """As flow_ports.WorkQueue promises."""
+        assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a work message waits at most as long as SQS allows"
+        try:
+            self._clients.client(None).send_message(
+                QueueUrl=self._url, MessageBody=encode_work(message), DelaySeconds=delay_ms // SECOND_MS
+            )
+        except (ClientError, BotoCoreError) as error:
+            raise StoreError(f"The work message was not accepted by the queue: {error}") from error
+
 
 #: A message that was received, and whose copy could not be sent, can be received again after this.
 _VISIBILITY_S: Final = 60

@@ -1,3 +1,5 @@
+"""The signed request of a delivery, and the secrets that its target names."""
+
 import hmac
 import os
 import subprocess
@@ -12,8 +14,10 @@ from tests.fakes.consumer import SECRET, attempt_of
 from tests.unit.access.test_ed25519 import verify
 
 from sweephand.access.ed25519 import private_key
-from sweephand.delivery.http.signing import delivery_headers, signatures
+from sweephand.delivery.http.request import SecretValues, UnusableSecretError, delivery_headers, signatures
+from sweephand.delivery.http.targets import without
 from sweephand.model.secret import public_key_of
+from sweephand.targets.target_type import SecretRef
 
 OTHER = "whsec_" + b64encode(bytes(range(24))).decode()
 
@@ -62,7 +66,7 @@ def test_a_consumer_verifies_by_hmac_what_is_signed_by_ed25519_as_well_and_by_ea
 
 def test_a_namespace_without_an_ed25519_key_signs_without_the_library_of_ed25519() -> None:
     code = (
-        "import sys, sweephand.delivery.http.signing as s; "
+        "import sys, sweephand.delivery.http.request as s; "
         f"s.signatures(['{SECRET}'], 'id', 0, b''); assert 'nacl' not in sys.modules"
     )
     path = {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -117,3 +121,35 @@ def test_the_headers_name_the_trigger_and_the_attempt() -> None:
         "sweephand-sequence": "7",
         "sweephand-batch-index": "3",
     }
+
+
+def test_secrets_of_a_target_are_read_together_from_its_namespace() -> None:
+    asked = []
+
+    def read(namespace: str, names: object) -> dict[str, list[str]]:
+        asked.append((namespace, names))
+        return {"a": ["1"], "b": ["2", "3"]}
+
+    values = SecretValues.read("ns", [SecretRef("/x", "a"), SecretRef("/y", "b")], read)
+    assert asked == [("ns", {"a", "b"})]
+    assert [values.text({"secretRef": name}) for name in ("a", "b")] == ["1", "2"]
+    assert values.text("plain") is None
+    assert values.signing("b") == ("2", "3")
+
+
+def test_every_value_and_the_others_are_hidden_in_any_bytes() -> None:
+    values = SecretValues({"key": ["new-one", "old-one"]})
+    shown = without([*values.all(), "other"], b"\xff old-one, new-one, other!")
+    assert shown == b"\xff [secret], [secret], [secret]!"
+
+
+def test_a_missing_secret_is_named() -> None:
+    with pytest.raises(UnusableSecretError, match="There is no secret a in namespace ns"):
+        SecretValues.read("ns", [SecretRef("/headers/x/secretRef", "a")], lambda *_: {})
+
+
+def test_a_secret_that_cannot_sign_is_named_without_its_value() -> None:
+    ref = SecretRef("/signingSecret/secretRef", "a", must_sign=True)
+    with pytest.raises(UnusableSecretError, match="a in namespace ns cannot sign") as raised:
+        SecretValues.read("ns", [ref], lambda *_: {"a": ["plain"]})
+    assert "plain" not in str(raised.value)

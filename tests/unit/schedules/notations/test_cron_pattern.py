@@ -8,10 +8,9 @@ import pytest
 from croniter import croniter
 
 from sweephand.schedules import ScheduleError
-from sweephand.schedules.clock.wall_pattern import WallPattern
-from sweephand.schedules.notations import cron_days
+from sweephand.schedules.notations import cron_pattern
 from sweephand.schedules.notations.cron import parse_cron
-from sweephand.schedules.notations.cron_days import MonthKind, kind_of, kinds_of
+from sweephand.schedules.notations.cron_pattern import MonthKind, WallPattern, kind_of, kinds_of
 
 
 def days(day_of_month: str, day_of_week: str, year: int = 2026, month: int = 11) -> list[int]:
@@ -133,10 +132,10 @@ def test_special_weekdays_are_those_of_quartz_in_every_kind_of_month(weekday: in
 def test_croniter_is_asked_few_questions_however_many_days_an_expression_names() -> None:
     days = [*(f"{day}W" for day in range(1, 32)), "L", "LW"]
     weekdays = [f"{weekday}{which}" for weekday in range(7) for which in ("L", "#1", "#2", "#3", "#4", "#5")]
-    cron_days._found.cache_clear()
+    cron_pattern._found.cache_clear()
     for kind in (kind for month in (1, 2, 4) for kind in kinds_of(month)):
         assert days_of(f"0 0 {','.join(days)} * {','.join(weekdays)}", kind)
-    assert cron_days._found.cache_info().misses < 50
+    assert cron_pattern._found.cache_info().misses < 50
 
 
 def days_of(expression: str, kind: MonthKind) -> tuple[int, ...]:
@@ -175,7 +174,7 @@ def test_an_error_of_croniter_becomes_a_schedule_error(monkeypatch: pytest.Monke
     def refuse(*_: object, **__: object) -> None:
         raise ValueError("not today")
 
-    cron_days._found.cache_clear()
+    cron_pattern._found.cache_clear()
     monkeypatch.setattr("croniter.croniter", refuse)
     with pytest.raises(ScheduleError, match=r"'15W .*cannot be read"):
         parse_cron("0 0 15W * *")
