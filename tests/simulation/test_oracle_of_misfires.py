@@ -16,7 +16,7 @@ from tests.simulation.traces.stories import (
     timer,
     written,
 )
-from tests.simulation.traces.trace import Buried, Event, Mishap, Requested, RunStored, Written
+from tests.simulation.traces.trace import Buried, CursorStored, Event, Mishap, Requested, RunStored, Written
 
 #: The window of the story's job.
 WINDOW_MS = 120_000
@@ -42,6 +42,14 @@ def test_a_timer_that_was_put_off_is_as_late_as_at_its_first_judgement() -> None
     assert complaints(without_run(put_off(copied_s=500, judged_s=440), 300), record) == []
     said = complaints(without_run(put_off(copied_s=500, judged_s=310, found_s=900), 300), record)
     assert not_requested(said)
+
+
+def test_a_timer_is_judged_anew_if_its_sweeper_ended_after_it_had_written_a_copy() -> None:
+    record = misfire(300, late_ms=WINDOW_MS + 390_000)
+    story = without_run(put_off(copied_s=500, judged_s=310, found_s=1_100), 300)
+    late = changed(of(CursorStored, at=NOON + 500_000), at=NOON + 800_000)(story)
+    assert not_requested(complaints(story, record))
+    assert not not_requested(complaints(late, record))
 
 
 @pytest.mark.parametrize(

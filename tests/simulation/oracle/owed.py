@@ -29,6 +29,9 @@ WINDOW_DEFAULT = "1h"
 #: How long a timer waits that could not be expanded. The last such wait does not count as lateness.
 PUT_OFF_MS = 300_000
 
+#: A sweeper that has written a copy moves its cursor within this time, or its function has ended.
+COMMIT_MAX_MS = 180_000
+
 
 def owed(tale: Tale, life: Life, number: int = -1, through: int | None = None) -> Iterator[tuple[Reign, int]]:
     """Return the reigns and due times for which a request has to have left, unless the trace excuses it.
@@ -86,8 +89,8 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     window_ms = length_ms(catchup.get("window", WINDOW_DEFAULT))
 
     def is_late(due_at: int) -> bool:
-        found_at = _found_at(tale, life, reign, due_at)
-        return found_at is not None and found_at - due_at > window_ms - SKEW_MS
+        found = _found_at(tale, life, reign, due_at)
+        return any(found_at - due_at > window_ms - SKEW_MS for found_at in found)
 
     if mode == "all" or not is_late(due_at):
         return False
@@ -109,29 +112,37 @@ def may_be_misfire(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     return mode == "none" or any(reign.owns(each) and is_late(each) for each in later)
 
 
-def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> int | None:
-    """Return when a sweep was done with an occurrence.
+def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> Iterator[int]:
+    """Return when sweeps were done with an occurrence.
 
     That is when the cursor passed its timer. A copy counts from its first judgement, or without its last
-    wait.
+    wait. If the cursor passed the timer long after the copy was written, the sweeper with the copy had ended,
+    and another one judged the timer anew.
     """
-    timer = _last_timer(tale, life, reign, due_at)
-    if timer is None:
-        return None
-    waited_ms = min(timer.put_off_by_ms, PUT_OFF_MS)
+    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
+    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
+    if not before:
+        return
+    last = max(before, key=lambda each: (each.first_due_at, each.due_at))
+    passed_at = _passed_at(tale, last, due_at)
+    if passed_at is not None:
+        waited_ms = min(last.put_off_by_ms, PUT_OFF_MS)
+        yield passed_at - waited_ms if last.judged_at is None else last.judged_at
+    for each in before:
+        if each.first_due_at == last.first_due_at and each.put_off_by_ms == 0 < last.put_off_by_ms:
+            passed_at = _passed_at(tale, each, due_at)
+            if passed_at is not None and passed_at > last.at + COMMIT_MAX_MS:
+                yield passed_at
+
+
+def _passed_at(tale: Tale, timer: TimerStored, due_at: int) -> int | None:
+    """Return when the cursor passed a timer, or its occurrence at that instant; None if it has not."""
     return next(
         (
-            each.at - waited_ms if timer.judged_at is None else timer.judged_at
+            each.at
             for each in tale.cursors.get(timer.shard, [])
             if each.has_passed(timer.place)
             or (each.place == timer.place and each.within_at is not None and each.within_at >= due_at)
         ),
         None,
     )
-
-
-def _last_timer(tale: Tale, life: Life, reign: Reign, due_at: int) -> TimerStored | None:
-    """Return the last timer or copy of the revision that begins up to an instant, or None."""
-    of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
-    before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]
-    return max(before, key=lambda each: (each.first_due_at, each.due_at), default=None)

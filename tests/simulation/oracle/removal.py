@@ -122,10 +122,16 @@ def jobs_stay_for_their_retention(tale: Tale) -> Iterator[str]:
 
 
 def lines_stay_while_somebody_waits(tale: Tale) -> Iterator[str]:
-    """No line is removed that a trigger waits in, or that is held by one whose run is not over."""
+    """No line is removed that a trigger waits in, or that is held by one whose run is not over.
+
+    A job whose runs do not take turns any more needs no line: its triggers leave without one.
+    """
     for event in tale.of(Removed):
         life = tale.lives.get(event.uid)
         if event.item == "line" and life is not None and _is_there(life, event.at):
+            present = [each for each in life.writes if each.at <= event.at][-1]
+            if present.definition.get("overlap", "allow") == "allow":
+                continue
             for trigger_id, what in _in_line(tale, life, event.at):
                 yield f"{event.name}: its line was removed at {told(event.at)}, and {trigger_id} {what}"
 

@@ -40,6 +40,9 @@ _REDRIVEN: Final = RunAsked(NOON + 100_000, "redrive", "job", UID, _FIRST_RUN, 1
 _ENDING: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"', "repeats": 5, "retention": "1m"}
 
 
+_AT_ONCE: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"'}
+
+
 def _removed(item: Literal["job", "line", "run"], at_s: float, run_id: str = "") -> Doctoring:
     return with_(Removed(NOON + round(at_s * 1_000), item, "job", UID, run_id))
 
@@ -52,6 +55,11 @@ def _replayed(until_s: int) -> Doctoring:
         return in_order(kept, cursor(timer(900, at_s=780), until_s, 14), _A_DAY_LATER_AGAIN)
 
     return change
+
+
+def _turns_end_and_line_goes(events: list[Event]) -> list[Event]:
+    """Return a trace whose job lets runs overlap, and whose line is removed with a trigger in it."""
+    return _removed("line", 250)(changed(of(Written), definition=_AT_ONCE)(events))
 
 
 BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
@@ -77,6 +85,7 @@ EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
     (every_minute, _replayed(until_s=970)),
     (every_minute, _removed("run", 31 * 86_400, _FIRST_RUN)),
     (in_turn, _removed("line", 180)),
+    (in_turn, _turns_end_and_line_goes),
     (in_turn, with_(deleted(250))),
     (every_minute, changed(of(Written), definition=_ENDING, expires_at=NOON + 360_005)),
 )
