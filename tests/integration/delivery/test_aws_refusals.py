@@ -14,8 +14,9 @@ from tests.fakes.targets import EVENTBRIDGE, LAMBDA, ROLE, SECURE, SNS, SQS, STE
 
 from sweephand.base.errors import StoreError
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import CLIENTS_MAX, AwsClients, Service, SqsClients, connect, session_name
+from sweephand.delivery.aws_clients import CLIENTS_MAX, AwsClients, Service, connect, session_name
 from sweephand.delivery.registry import TargetsByType
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.reach import Reach
 

@@ -14,8 +14,9 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, SQS, STEPFUNCTIONS
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service, SqsClients, connect
+from sweephand.delivery.aws_clients import AwsClients, Service, connect
 from sweephand.delivery.registry import TargetsByType
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer
 from sweephand.targets.registry import data_violations, default_target_types
 

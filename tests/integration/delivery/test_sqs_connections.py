@@ -12,7 +12,6 @@ from tests.fakes.sqs import sqs_targets
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.aws_clients import SqsClients
 from sweephand.delivery.checked_clients import (
     CONNECT_TIMEOUT_S,
     READ_TIMEOUT_S,
@@ -20,6 +19,7 @@ from sweephand.delivery.checked_clients import (
     TRIES_MAX,
 )
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt, always
 from sweephand.targets.aws_resource import REQUEST_MS_MAX
 

@@ -2,7 +2,8 @@
 
 from typing import Final, NamedTuple, Protocol
 
-from sweephand.delivery.aws_clients import AwsClients, SqsClients
+from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.secret import ReadValues
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.reach import Reach

@@ -1,10 +1,10 @@
-"""The clients of AWS's services and of SQS, with the rights of the stack or of a role that they assume."""
+"""The clients of AWS's services, with the rights of the stack or of a role that they assume."""
 
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import boto3
 import botocore.session
@@ -12,32 +12,6 @@ from botocore.config import Config
 from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
 
 from sweephand.delivery.checked_clients import READ_TIMEOUT_S, TRIES_MAX, checked_client
-
-if TYPE_CHECKING:
-    from mypy_boto3_sqs import SQSClient
-
-
-def sqs_client(region: str | None) -> "SQSClient":
-    """A client for the queues of a region. None is the region of the environment."""
-    client: SQSClient = checked_client("sqs", region)
-    return client
-
-
-class SqsClients:
-    """The clients by region. Safe to use from many threads, and so is each client (boto3's promise)."""
-
-    def __init__(self, make: "Callable[[str | None], SQSClient]" = sqs_client) -> None:
-        self._make = make
-        self._clients: dict[str | None, SQSClient] = {}
-        self._lock = Lock()
-
-    def client(self, region: str | None) -> "SQSClient":
-        """The client of a region. None is the region of the environment."""
-        with self._lock:  # making a client is not safe in two threads at once
-            if region not in self._clients:
-                self._clients[region] = self._make(region)
-            return self._clients[region]
-
 
 #: How many clients stay open. A client takes up to 5 MB, and roles can be many.
 CLIENTS_MAX: Final = 24

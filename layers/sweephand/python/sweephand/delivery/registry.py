@@ -5,7 +5,8 @@ from importlib import import_module
 from threading import Lock
 
 from sweephand.delivery.adapter import Adapter, Stack
-from sweephand.delivery.aws_clients import AwsClients, SqsClients
+from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.secret import ReadValues
 from sweephand.ports import Answer, Attempt, Clock
 from sweephand.targets.reach import Reach

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service, SqsClients
+from sweephand.delivery.aws_clients import AwsClients, Service
 from sweephand.delivery.aws_targets import (
     AwsKind,
     Request,
@@ -15,6 +15,7 @@ from sweephand.delivery.aws_targets import (
     text_of,
 )
 from sweephand.delivery.checked_clients import TRIES_MAX
+from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports import Answer, Attempt
 from sweephand.targets.reach import FIFO_SUFFIX, Reach, not_listed, read_queue_url
 from sweephand.targets.url import UrlError

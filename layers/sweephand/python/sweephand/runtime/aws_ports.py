@@ -13,9 +13,9 @@ from sweephand.runtime.settings import Settings
 
 if TYPE_CHECKING:
     from sweephand.access.named_secrets import SecretReader
-    from sweephand.delivery.aws_clients import SqsClients
     from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
     from sweephand.delivery.registry import TargetsByType
+    from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
     from sweephand.keep_ports import KeptPayloads
@@ -341,7 +341,7 @@ class AwsPorts(DynamoPorts):
     @cached_property
     def sqs_clients(self) -> "SqsClients":
         """The clients of the queues' regions, which the queue and the targets share."""
-        from sweephand.delivery.aws_clients import SqsClients
+        from sweephand.delivery.sqs_clients import SqsClients
 
         return SqsClients()
 
