@@ -1,5 +1,6 @@
 """The tests of this folder send some ten thousand requests."""
 
+import gc
 import logging
 from collections.abc import Iterator
 
@@ -12,3 +13,12 @@ def quiet() -> Iterator[None]:
     logging.disable(logging.INFO)
     yield
     logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_heap() -> Iterator[None]:
+    """The collector of garbage passes over what the tests hold, which no function of the stack holds."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -102,7 +102,7 @@ def test_no_forecast_takes_half_a_second_of_cpu_a_call(store: str, request: pyte
                 if took_s > CPU_S_MAX * 0.8:
                     took_s = min(took_s, sent(client, query + cursor)[1])
             slowest = max(slowest, (took_s, query))
-            assert took_s < CPU_S_MAX * slowness(), query
+            assert took_s < CPU_S_MAX or took_s < CPU_S_MAX * slowness(), query
             found = json_text.read(answer["body"])
             assert found["jobs"] > 0
             if "nextCursor" not in found:
