@@ -47,13 +47,13 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    "package": Size(lines=33_500, modules=455, inner_imports=165),
+    "package": Size(lines=33_050, modules=399, inner_imports=150),
     "client": Size(lines=4_050, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
-    "infra": Size(lines=9_470, modules=112, inner_imports=1),
-    "tests": Size(lines=83_500, modules=815, inner_imports=1),
+    "infra": Size(lines=6_510, modules=74, inner_imports=1),
+    "tests": Size(lines=83_200, modules=791, inner_imports=1),
 }
 
 
