@@ -1,8 +1,10 @@
 """The command: writes docs/cost.md, docs/capacity.md and the prices on other pages, and measures points.
 
-python -m infra.calculator                        # takes seconds
-python -m infra.calculator --check                # fails if a page is not up to date
-python -m infra.calculator --measure counts local # all parts, unless some are named, take an hour
+    python -m infra.calculator                        # takes seconds
+    python -m infra.calculator --check                # fails if a page is not up to date
+    python -m infra.calculator --measure counts local # all parts, unless some are named
+
+A measurement of all parts takes an hour.
 """
 
 import argparse

@@ -22,8 +22,8 @@ class Scene:
     def of(cls, client: Client, namespace: str) -> Iterator["Scene"]:
         """A consumer that verifies with the namespace's signing secrets.
 
-        Asked for beforehand: a consumer that asked when a trigger came would answer late, or never if all
-        that the local AWS does at once were deliveries that wait for it.
+        The secrets are asked for beforehand. A consumer that asked when a trigger came would answer late. It
+        would never answer if all that the local AWS does at once were deliveries that wait for it.
         """
         secrets = client.signing_secrets(namespace)
         with Receiver(lambda _: secrets) as receiver:

@@ -1,7 +1,7 @@
 """What an attacker may write, beside a URL, to make a delivery send what it must not or reach another place.
 
-Unit tests try this and egress_urls.py at the API, integration tests at the delivery, and end-to-end tests at
-a deployed stack without the exception for loopback.
+Unit tests try this and egress_urls.py at the API, and integration tests at the delivery. End-to-end tests try
+them at a deployed stack without the exception for loopback.
 """
 
 # ruff: noqa: RUF001 - characters that look like others are what some attempts are about

@@ -5,9 +5,9 @@ from tests.simulation.simulation import run
 from tests.simulation.traces.losses import TimersLost
 from tests.simulation.workload.drills import FIRST_WITH_DRILL, Drill
 
-#: Few of them. `python -m tests.simulation --first 3600000` runs more. Five were red: a trigger that crashes
-#: functions travelled in two messages, an earlier revision was watched for what fell due in a pause, a filed
-#: revision was not armed, two sweepers had one number for their fences, and a list was cut in two ways.
+#: Few of them. `python -m tests.simulation --first 3600000` runs more. Five were red. A trigger that crashes
+#: functions travelled in two messages. An earlier revision was watched for what fell due in a pause. A filed
+#: revision was not armed. Two sweepers had one number for their fences. A list was cut in two ways.
 SEEDS = (0, 2, 6, 8)
 RED = (52, 55, 168, 427, 632)
 

@@ -5,8 +5,9 @@ from tests.simulation.simulation import run
 from tests.simulation.workload.policies import FIRST_WITH_POLICY, FIRST_WITHOUT_POLICY
 
 #: Few of them, because some take a second. `python -m tests.simulation --first 3200000` runs more. The last
-#: five were red: a copy that came before a holder was free, slow stores, a redrive that was not begun, a
-#: timer that was put off after a crash, and a cancel that crashed before it marked the batch.
+#: five were red. The causes were a copy that came before a holder was free, slow stores, and a redrive that
+#: was not begun. The others were a timer that was put off after a crash, and a cancel that crashed before it
+#: marked the batch.
 SEEDS = (6, 9, 27, 324, 309, 1062, 50_147, 50_591)
 
 #: Seeds at whose end the policy is missing. Mutations of the rule turn the first two red. In the last one, a

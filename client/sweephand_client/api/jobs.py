@@ -69,8 +69,8 @@ class Jobs(Calls):
         """Create or replace a job.
 
         With `if_match`, only if the job has that revision. With `if_absent`, only if it does not exist. Else
-        PreconditionError. Without either it is not sent again after a lost answer, since it would begin the
-        series of a job anew that is completed by then.
+        PreconditionError. Without either it is not sent again after a lost answer. A second call would begin
+        the series of a job anew that is completed by then.
         """
         headers = preconditions(if_match, if_absent=if_absent)
         return self._transport.call(operations.PUT_JOB, _job(namespace, name), body=job, headers=headers)

@@ -74,8 +74,8 @@ def place(
 
     `next_at` is the next due time at the export; None for a job that fires only on demand. `last_at` is the
     last one, if it is known. If a clock change moves `next_at` to another time of day, `start_at` is an
-    earlier due time that was not moved, or `next_at` itself if none is known. `next_in_phase` calculates the
-    first due time from now on of an anchored schedule that fires at its `dueTime`.
+    earlier due time that was not moved. If none is known, it is `next_at` itself. `next_in_phase` calculates
+    the first due time from now on of an anchored schedule that fires at its `dueTime`.
     """
     if next_at is None:
         return _on_demand(definition)

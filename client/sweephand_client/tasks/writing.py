@@ -60,7 +60,7 @@ def attempt(write: Callable[[], object]) -> Problem | None:
 def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
     """Write jobs in bulk. Returns for each, in order, the problem for which it was not written, or None.
 
-    If it is unknown whether a call has written a job, the job is written again only if it still has the
+    It may be unknown whether a call has written a job. Then the job is written again only if it still has the
     revision that was read. Raises UnreachableError and StackFailedError, and a refusal of a whole call.
     """
     for write, problem in _in_bulk(client, namespace, writes):

@@ -115,7 +115,7 @@ def _began_unseen(tale: Tale, life: Life, reign: Reign, due_at: int) -> bool:
     """Whether a sweeper may have died between sending the first triggers of a batch and its commit.
 
     Nothing shows then that the batch has begun. The next sweep decides about the whole of it by the job's
-    catch-up, and so may skip the triggers that had not been sent (decision 042).
+    catch-up. So it may skip the triggers that had not been sent (decision 042).
     """
     had_trouble = any(
         each.where.startswith(("tick ", "sweep ")) and each.at > due_at - HORIZON_MS

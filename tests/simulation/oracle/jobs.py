@@ -86,8 +86,8 @@ def reigns_begin_where_they_should(tale: Tale) -> Iterator[str]:
     """`since` is just before a request that begins a series, at the pause for a resume, else at the cut.
 
     If the series before ended by its bounds, a revision that continues it may begin at its last trigger. With
-    another jitter a revision begins as much later or earlier as its series has been moved, so that each time
-    of the schedule belongs to one revision.
+    another jitter a revision begins as much later or earlier as its series has been moved. So each time of
+    the schedule belongs to one revision.
     """
     for life, number, before, write in _writes(tale):
         if before is not None and write.rev == before.rev:

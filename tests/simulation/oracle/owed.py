@@ -116,8 +116,8 @@ def _found_at(tale: Tale, life: Life, reign: Reign, due_at: int) -> Iterator[int
     """Return when sweeps were done with an occurrence.
 
     That is when the cursor passed its timer. A copy counts from its first judgement, or without its last
-    wait. If the cursor passed the timer long after the copy was written, the sweeper with the copy had ended,
-    and another one judged the timer anew.
+    wait. If the cursor passed the timer long after the copy was written, the sweeper with the copy had ended.
+    Another one judged the timer anew.
     """
     of_it = (each for each in tale.timers if (each.uid, each.rev) == (life.uid, reign.rev))
     before = [each for each in of_it if each.kind == "occurrence" and each.first_due_at <= due_at]

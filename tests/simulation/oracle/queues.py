@@ -13,8 +13,9 @@ def what_is_asked_for_again_arrives(tale: Tale) -> Iterator[str]:
 
     In other cases a message that the queue has taken has succeeded (decision 013). Another attempt is then
     made only because an answer was lost or a copy of the attempt was refused, and the queue may drop it. The
-    same attempt may be sent twice. If an update has given the job a queue instead of a consumer that reports,
-    the trigger may come again under the new revision, with its first attempt. The queue may have taken that.
+    same attempt may be sent twice. An update may have given the job a queue instead of a consumer that
+    reports. Then the trigger may come again under the new revision, with its first attempt. The queue may
+    have taken that.
     """
     left: dict[tuple[str, int], int] = {}
     dropped: dict[tuple[str, int], int] = {}

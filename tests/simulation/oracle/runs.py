@@ -60,8 +60,8 @@ EXEMPT_FROM_PAUSE = ("-manual-", "-backfill-")
 #: How long a message waits in the queue at most. Longer waits have timers.
 QUEUE_DELAY_MAX_MS = 900_000
 
-#: A claim lasts 180 s by clocks that differ by up to 90 s, and its holder's request leaves within the 90 s of
-#: its function. So no two requests leave within this time. The simulator's clocks differ by 60 s.
+#: A claim lasts 180 s by clocks that differ by up to 90 s. Its holder's request leaves within the 90 s of its
+#: function. So no two requests leave within this time. The simulator's clocks differ by 60 s.
 HOLD_MIN_MS = 180_000 - 60_000 - 90_000
 
 

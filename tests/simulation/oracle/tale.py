@@ -25,8 +25,8 @@ from tests.simulation.traces.trace import (
 
 Kind = TypeVar("Kind", bound=Event)
 
-#: A message that was sent before the calm lies no further ahead than the direct window of arming (300 s), a
-#: sweep's horizon (180 s) and the difference of clocks (90 s). Until then any message may come twice.
+#: The direct window of arming (300 s), a sweep's horizon (180 s) and the difference of clocks (90 s). No
+#: message that was sent before the calm lies further ahead. Until then any message may come twice.
 ECHO_MS = 570_000
 
 

@@ -93,10 +93,10 @@ class Removed:
 class Answered:
     """The answer to a client.
 
-    `uid` is that of the job that it wrote. `error` is set if it was refused or failed. `refused_after`
-    is set if the request had written or removed a job, the last time at that instant, and the client was told
-    that the job is not there, or not as it asked. `changed` are the uids of the jobs that the request wrote
-    or removed, each as often as it did.
+    `uid` is that of the job that it wrote. `error` is set if it was refused or failed. `refused_after` is the
+    last instant at which the request had written or removed a job. It is set only if the client was told that
+    the job is not there, or not as it asked. `changed` are the uids of the jobs that the request wrote or
+    removed, each as often as it did.
     """
 
     at: Instant

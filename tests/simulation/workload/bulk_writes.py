@@ -46,8 +46,8 @@ _AT_ONCE_MS_MAX: Final = 300
 _TWICE: Final = 1 / 4
 _TWICE_MS_MAX: Final = 8 * SECOND_MS
 
-#: The share of entries that are invalid, that have the name of an earlier entry, that are written as in an
-#: earlier call, and that have the name of a job that clients also write alone.
+#: The shares of entries that are invalid, that have the name of an earlier entry, and that are written as in
+#: an earlier call. The last is the share of those that have the name of a job that clients also write alone.
 _INVALID: Final = 1 / 12
 _DOUBLE: Final = 1 / 15
 _EQUAL: Final = 1 / 8

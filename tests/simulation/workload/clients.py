@@ -68,9 +68,9 @@ def plan(
 ) -> list[Step]:
     """Return what clients will ask. They create each job near the beginning, and later writes come in bursts.
 
-    The numbers of steps go by kind: writes of jobs, actions on runs, bulk calls, changes of mode, triggers of
-    jobs on demand, updates of a job as often as it fires, creations that a deletion follows at once, jobs
-    that fire together, and calls that write many jobs.
+    The numbers of steps go by kind. The first kinds are writes of jobs, actions on runs, bulk calls, changes
+    of mode, and triggers of jobs on demand. Then come updates of a job as often as it fires, and creations
+    that a deletion follows at once. The last are jobs that fire together, and calls that write many jobs.
     """
     random, weeks = stream(seed, "plan"), Weeks.of(seed)
     names = [f"job-{number}" for number in range(jobs)]

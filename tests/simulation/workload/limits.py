@@ -71,8 +71,8 @@ class Limits:
     def allowed(self) -> list[tuple[int, int]]:
         """Return from when after the beginning on how many triggers a minute may leave, after each change.
 
-        While processes know two limits, that is the larger one, up to the end of the minute in which the last
-        process learns of the change.
+        While processes know two limits, that is the larger one. That holds up to the end of the minute in
+        which the last process learns of the change.
         """
         found, now = list[tuple[int, int]](), self.namespace
         for number, (at, per_minute) in enumerate(self.changes):

@@ -37,8 +37,8 @@ class RunningStack:
     """Twenty jobs that are due once a minute, and the functions tick and deliver.
 
     Lambda's and SQS's own metrics are those of what happened here. A test breaks the stack by what it changes
-    in the world, or by `is_ticking`, `slow_ms` (how late messages reach a function), and `crash`, which is
-    called before each delivery.
+    in the world, or by `is_ticking`, `slow_ms` and `crash`. Messages reach a function `slow_ms` late. `crash`
+    is called before each delivery.
     """
 
     def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:

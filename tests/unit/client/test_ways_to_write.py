@@ -25,8 +25,8 @@ from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
 URL: Final = "/v1/namespaces/ns"
 HTTP: Final = {"type": "http", "url": "https://consumer.example/hook"}
 
-#: Values of each field that are right by themselves, and such that break a rule of their own or of another
-#: field, or that only the settings, policies and secrets of the namespace tell from right ones.
+#: Values of each field. Some are right by themselves. Some break a rule of their own or of another field.
+#: Only the settings, policies and secrets of the namespace tell the rest from right ones.
 NEAR: Final[dict[str, list[Any]]] = {
     "schedule": ["@every 1h", "0 0 30 2 *", "* *", ["2020-01-01T00:00:00Z"], {"hour": "4"}, {"hours": 4}],
     "timezone": ["Europe/Paris", "Nowhere", "x" * 65, 5],

@@ -1,9 +1,9 @@
 """What a waiting trigger refers to lives for as long as it may wait: every life beside every wait.
 
 A wait with an end is compared with each life, by the bounds that the API checks. A wait without an end is no
-longer than a life if something renews what is referred to, or looks whether it is still needed, often enough.
-`LIVES` says what that is. A bound that is raised, a life that is shortened, or a mechanism that is taken away
-fails here.
+longer than a life if something often enough renews what is referred to. The same holds if something often
+enough looks whether it is still needed. `LIVES` says what that is. A bound that is raised, a life that is
+shortened, or a mechanism that is taken away fails here.
 """
 
 import importlib
@@ -82,9 +82,9 @@ def off(keeper: str) -> Renewed:
 SHORTEST_RECORD_MS: Final = definition(historyRetention="1s").history_retention_ms
 
 #: Every thing with an end that something waiting refers to. What has no end, or is read when the attempt is
-#: made, is not here: the job's own data (a trigger is delivered with the present data), a policy that exists,
-#: named secrets, the settings and defaults of a namespace, a dead-letter queue, and keys, which no trigger
-#: refers to.
+#: made, is not here. That is the job's own data (a trigger is delivered with the present data), a policy that
+#: exists, and named secrets. It is also the settings and defaults of a namespace, a dead-letter queue, and
+#: keys, which no trigger refers to.
 LIVES: Final[dict[str, Life]] = {
     "data of a trigger": Life(
         "when it is stored or renewed",

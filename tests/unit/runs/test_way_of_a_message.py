@@ -20,8 +20,8 @@ class Way(NamedTuple):
     functions: int
 
 
-#: The way by which a plain trigger and one whose runs take turns and are recorded in full go through
-#: `runs`, where deliveries are decided, and through the whole package.
+#: The ways of two triggers: a plain one, and one whose runs take turns and are recorded in full. The first
+#: way goes through `runs`, where deliveries are decided. The second goes through the whole package.
 _CEILINGS: Final[list[tuple[dict[str, Any], Way, Way]]] = [
     ({}, Way(13, 57), Way(30, 117)),
     ({"overlap": {"mode": "wait"}, "history": "full"}, Way(16, 69), Way(34, 140)),

@@ -35,8 +35,8 @@ class Line:
     `name` is the schedule of a job, or the name of a variable. `user` is the user of a system crontab's line.
     `stdin` is what cron writes to the command's standard input; None if it writes nothing. Of a wrong line,
     `text` says what is wrong. A header is a comment that shows what a line looks like. The value of a
-    variable may be a secret. So a comment that gives a variable a value is empty, and what is wrong with a
-    line that cron does not read as a variable does not quote it.
+    variable may be a secret. So a comment that gives a variable a value is empty. If cron does not read a
+    line as a variable, `text` says so and does not quote the line.
     """
 
     number: int

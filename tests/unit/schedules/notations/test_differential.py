@@ -18,8 +18,8 @@ from tests.unit.schedules.strategies import aws_crons, crons, starts
 from sweephand.base.instants import DAY_MS, from_datetime, to_datetime
 from sweephand.schedules import Series
 
-#: Not Lord Howe, where cronsim misses what follows half an hour after a whole one, and no zone that moved by
-#: three hours or more, which cronsim makes up.
+#: Lord Howe is left out, where cronsim misses what follows half an hour after a whole one. Zones that moved
+#: by three hours or more are left out too: cronsim makes up for such a move.
 ZONES_OF_CRONSIM = (
     "Africa/Casablanca",
     "America/New_York",
@@ -36,8 +36,8 @@ ZONES_OF_CRONSIM = (
 def _exists(local: dt.datetime) -> bool:
     """Whether clocks show that local time.
 
-    If a day field is given, cronsim names a midnight that does not exist, though its rule for hours that
-    start with `*` skips what does not exist.
+    If a day field is given, cronsim names a midnight that does not exist. Yet its rule for hours that start
+    with `*` skips what does not exist.
     """
     shown = local.astimezone(dt.UTC).astimezone(local.tzinfo)
     return shown.replace(tzinfo=None) == local.replace(tzinfo=None)

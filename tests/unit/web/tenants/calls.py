@@ -1,7 +1,7 @@
 """Every call of the API, read from the OpenAPI document, with a request that is right for a tenant's things.
 
 A test that asks for `calls()` has a row for each operation of the document. A new operation gets its row by
-itself. If its example does not suffice for a request that is accepted, `test_roles.py` fails until the
+itself. Its example may not suffice for a request that is accepted. Then `test_roles.py` fails until the
 operation has an entry in one of the tables below.
 """
 

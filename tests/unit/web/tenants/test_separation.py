@@ -1,8 +1,8 @@
 """No answer to a tenant depends on whether another tenant exists, and no request of it changes the other.
 
-Each request is sent twice: to a stack with both tenants, and to one that the other tenant never used. The
-two answers must be equal, byte by byte. So a caller cannot tell an existing name of the other tenant from a
-missing one, in no call, with no role, precondition, cursor or body.
+Each request is sent twice: to a stack with both tenants, and to one that the other tenant never used. The two
+answers must be equal, byte by byte. So a caller cannot tell an existing name of the other tenant from a
+missing one. No call, role, precondition, cursor or body tells them apart.
 """
 
 from collections.abc import Iterator, Mapping

@@ -23,7 +23,7 @@ SNS_DATA_BYTES_MAX: Final = SQS_DATA_BYTES_MAX
 ENVELOPE_DATA_BYTES_MAX: Final = 262_144 - 2_048
 DATA_INLINE_BYTES_MAX: Final = 2_048
 #: A job without its data, as compact JSON. Every trigger reads the whole job. A page of 200 jobs must also
-#: stay below 6 MB, Lambda's limit for a response, in which a byte of a job may take two bytes.
+#: stay below 6 MB, Lambda's limit for a response. In a response, a byte of a job may take two bytes.
 DEFINITION_BYTES_MAX: Final = 12_288
 JSON_DEPTH_MAX: Final = 64
 #: The values of a job without its `data`, at any depth, or of another body. The largest job has about 400.

@@ -96,7 +96,7 @@ PENDING_MAX_MS: Final = 60 * MINUTE_MS
 ATTEMPT_DELAY_MAX_MS: Final = 60 * MINUTE_MS
 
 #: A later attempt may begin this long after `maxAge`. The last attempt can be planned for the very end of it
-#: (decision 020), and a queue or a timer brings it a few seconds later.
+#: (decision 020). A queue or a timer brings it a few seconds later.
 MAX_AGE_GRACE_MS: Final = MINUTE_MS
 
 #: What deliveries counted is kept for this long.
@@ -186,7 +186,7 @@ POLICY_RETENTION_MS: Final = 31 * DAY_MS
 
 #: A consumer's deadline counts as over only this long after its instant, because another function's clock
 #: wrote it. AWS keeps clocks within milliseconds. If a consumer is taken for dead too early, the only harm is
-#: a duplicate, so the 90 s of the wheel are not needed here.
+#: a duplicate. So the 90 s of the wheel are not needed here.
 DEADLINE_GRACE_MS: Final = 5 * SECOND_MS
 
 #: The next check of a run is delayed by a random time of up to this. Copies of one check are received at the
@@ -202,8 +202,8 @@ OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
 #: A discarded payload can be read for so long. In S3, a lifecycle rule of the bucket says so. A trigger whose
-#: data was renewed may wait for the longest delay of a retry, or for the longest run of a consumer, and then
-#: for as long as a timer or a message is kept. One day is spare.
+#: data was renewed may wait for the longest delay of a retry, or for the longest run of a consumer. After
+#: that it may wait for as long as a timer or a message is kept. One day is spare.
 PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + TIMER_RETENTION_MS + DAY_MS
 
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may

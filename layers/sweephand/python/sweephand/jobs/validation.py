@@ -39,7 +39,7 @@ def job_violations(
     does not repeat these violations. `asked` are the fields that this request writes, by default all of them.
 
     The times of a job (a zone that does not exist, a dueTime long past) are checked only if something else is
-    wrong, so that the answer names everything at once. In a valid job, the times are left to the writer
+    wrong. Then the answer names everything at once. In a valid job, the times are left to the writer
     (jobs/series.py). It accepts a past dueTime if the stored job has the same one.
     """
     unsound = {top_field(each) for each in refused}

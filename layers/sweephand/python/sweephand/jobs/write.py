@@ -151,8 +151,8 @@ class Writer:
 
         `patch` gets the stored definition. It is called again if another caller has written the job
         meanwhile. The count of `repeats` continues. A policy and secrets that the patch leaves as they are
-        need not exist, and neither need the default target of targets that it leaves as they are. Raises as
-        put() does, and NotFoundError.
+        need not exist. Neither need the default target of targets that it leaves as they are. Raises as put()
+        does, and NotFoundError.
         """
         while True:
             self._commits.check_time_limit(requested_at)

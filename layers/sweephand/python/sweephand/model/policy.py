@@ -46,10 +46,10 @@ class Rate(NamedTuple):
 class Policy:
     """A stored policy. `version` changes with every write.
 
-    `holder_size` is set when the policy is created and never changes, because holders of another size would
-    count permits that are in use a second time. `partitions` is only ever raised. A policy that was deleted
-    keeps its item, with `deleted_at`, for as long as one of its permits may be in use. `change` is the write
-    that made this version.
+    `holder_size` is set when the policy is created and never changes. Holders of another size would count
+    permits that are in use a second time. `partitions` is only ever raised. A policy that was deleted keeps
+    its item, with `deleted_at`, for as long as one of its permits may be in use. `change` is the write that
+    made this version.
     """
 
     key: PolicyKey

@@ -13,8 +13,8 @@ class WorkMessage(NamedTuple):
     A worker that calls others to help it needs nobody after `until`.
 
     `left_by` is the name of a job that no longer names the policy, or "" for any such job. If the policy is
-    missing, the triggers of such jobs are taken out of its line, from the entry behind the sort key `after`
-    in the partition of the hint on.
+    missing, the worker takes the triggers of such jobs out of its line. The worker begins with the entry
+    behind the sort key `after` in the partition of the hint.
     """
 
     namespace: str

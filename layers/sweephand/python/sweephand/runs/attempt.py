@@ -254,9 +254,9 @@ def _needs_another_attempt(latest: Job, job: Job, run_token: str | None, permit:
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:
     """Whether a FIFO queue must take this attempt as a new message (decision 022).
 
-    It must if this attempt has a token of its own, if the consumer could report that an earlier attempt
-    failed, or if a person redrove the run. In all other cases only Sweephand counted the earlier attempt as
-    failed. If the queue took that attempt, it has in fact succeeded.
+    It must if this attempt has a token of its own, or if the consumer could report that an earlier attempt
+    failed. It also must if a person redrove the run. In all other cases only Sweephand counted the earlier
+    attempt as failed. If the queue took that attempt, it has in fact succeeded.
     """
     is_redriven = message.redrive is not None
     return message.attempt > 1 and (run_token is not None or message.had_token or is_redriven)

@@ -27,8 +27,9 @@ _AHEAD_MS: Final = LINE_RETENTION_MS
 #: An audit keeps a job that would be removed within so long, as it keeps entries of lines.
 _ENDING_MS: Final = TIMER_RETENTION_MS - LINE_EXTENDED_AFTER_MS
 
-#: Triggers of a job that has ended may stand in a line whose first entry is older than this, or than the end
-#: of the job. A batch by hand goes on for days after that end.
+#: Triggers of a job that has ended may stand in a line if its first entry is older than this. They may also
+#: stand there if that entry is older than the end of the job. A batch by hand goes on for days after that
+#: end.
 _BEHIND_MS: Final = DAY_MS
 
 

@@ -20,12 +20,12 @@ from sweephand.ports import Clock, JobStore, Queue
 from sweephand.runs.received import Handled
 
 #: How often a word is read and written until no other function came between. At most 50 functions, which
-#: deliver one trigger each, mark runs of one word, and each write that is refused means that another one was
+#: deliver one trigger each, mark runs of one word. Each write that is refused means that another one was
 #: made.
 _WRITES_MAX: Final = 60
 
 #: The marks of a batch are kept for so much longer than the records of its runs. Its other triggers may wait
-#: in a pause, or for a policy, and the end of the batch is told only if no mark is lost meanwhile.
+#: in a pause, or for a policy. The end of the batch is told only if no mark is lost meanwhile.
 _WAIT_MAX_MS: Final = 365 * DAY_MS
 
 #: How many pages one read asks for. 10,000,000 triggers have 10,000 pages.

@@ -96,9 +96,9 @@ class Claims:
 
         If it `is_cancelled`, the job was deleted and the message will not come again. Otherwise the record
         goes back to what it was before the claim: a first attempt leaves no record, and a later attempt is to
-        be made again. If a function may have crashed during this attempt, the claim stays until it ends,
-        since that function may have sent the request, and the consumer may have its token. A claim that
-        another invocation has changed stays as it is.
+        be made again. If a function may have crashed during this attempt, the claim stays until it ends. That
+        function may have sent the request, and the consumer may have its token. A claim that another
+        invocation has changed stays as it is.
         """
         if may_have_been_started(message) or run.owner in self._taken_over:
             return

@@ -168,8 +168,8 @@ class JobReads:
 class Wait(NamedTuple):
     """The trigger waits until that instant: its message is sent again, or goes into the `line` of a policy.
 
-    Meanwhile the trigger needs its job until `job_until`, the record of its `run`, and its place in the
-    overlap queue of its job, if it `keeps_place`.
+    Meanwhile the trigger needs its job until `job_until`, and the record of its `run`. If it `keeps_place`,
+    it also needs its place in the overlap queue of its job.
     """
 
     delivery: Delivery

@@ -52,8 +52,9 @@ class Handlers:
 
     The `deliverer` handles triggers, which most messages are. What cannot be handled goes to `faults`.
 
-    A message that has to wait is sent again, or becomes a timer if it has to wait for long, before the old
-    message is acknowledged. A crash therefore repeats a message, with the same trigger id, and loses nothing.
+    A message that has to wait is sent again, or becomes a timer if it has to wait for long. Only then is the
+    old message acknowledged. A crash therefore repeats a message, with the same trigger id, and loses
+    nothing.
 
     What most invocations do not need is imported and made when it is first needed. Two threads may then make
     one each, which differ in nothing.

@@ -85,8 +85,8 @@ def is_recorded(notification: NotifyMessage, run: Run | None) -> bool:
         return True
     if notification.state != "failed" or not run.is_redriven:
         return False
-    # The run was redriven since. If a function crashed after it had given the run up, the round went on with
-    # another attempt, and did not end as the notification says.
+    # The run was redriven since. A function may have crashed after it had given the run up. Then the round
+    # went on with another attempt, and did not end as the notification says.
     if run.round_ends is None:
         return run.round_from > notification.attempts
     return notification.attempts in run.round_ends

@@ -83,7 +83,7 @@ class Outcome(NamedTuple):
 
     `lateness_ms` is how late Sweephand began the first attempt, in milliseconds, as own_lateness_ms() counts
     it. It is None if no first attempt was made. Before the message is acknowledged, the progress of a batch
-    has to show what has `ended`, and a line has to hold the trigger that goes `into` it.
+    has to show what has `ended`. By then a line also has to hold the trigger that goes `into` it.
     """
 
     name: OutcomeName

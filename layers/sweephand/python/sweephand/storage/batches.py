@@ -1,7 +1,7 @@
 """How the progress of batches is stored in the Jobs table: heads by job, and each page by itself.
 
-The heads of a job share a partition, so that they can be listed. Each page has a partition of its own, since
-a batch of a million may mark thousands of runs a second, and a partition takes 1,000 writes.
+The heads of a job share a partition, so that they can be listed. Each page has a partition of its own. A
+batch of a million may mark thousands of runs a second, but a partition takes 1,000 writes.
 """
 
 from collections.abc import Mapping, Sequence

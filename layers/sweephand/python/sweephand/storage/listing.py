@@ -44,8 +44,8 @@ def merged(listings: Sequence[Listing[Value]], after: str, limit: int) -> tuple[
     """The first `limit` values of all listings together by name, and the last name if more may follow.
 
     Names are spread evenly over the partitions. So each listing is first asked for its share of the page and
-    two more. The few listings that hold more of this page are asked again when they run out, for their share
-    of what the page still lacks and two more.
+    two more. The few listings that hold more of this page are asked again when they run out. Each is then
+    asked for its share of what the page still lacks and two more.
     """
     assert limit > 0, "a page has at least one value"
 

@@ -18,7 +18,7 @@ from sweephand.storage.item import Item, expiry
 from sweephand.storage.table import RawItem, Table
 
 #: The partitions that a minute is spread over. DynamoDB takes 1,000 units of writes a second in each. A write
-#: takes a unit for each KB of the item, so this is enough for 5,000 calls a second that add to items of 3 KB.
+#: takes a unit for each KB of the item. So this is enough for 5,000 calls a second that add to items of 3 KB.
 STATS_PARTITIONS: Final = 16
 
 _OUTCOMES: Final = {str(each): each for each in COUNTED_OUTCOMES}

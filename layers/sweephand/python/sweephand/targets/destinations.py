@@ -1,7 +1,7 @@
 """Which hosts and networks HTTP targets may be in, besides what url.py refuses: by lists.
 
-The operator of a stack has lists of what is allowed and of what is denied, and an admin of a namespace has
-lists of what is allowed. A target has to pass all of them.
+The operator of a stack has lists of what is allowed and of what is denied. An admin of a namespace has lists
+of what is allowed. A target has to pass all of them.
 """
 
 from collections.abc import Iterable

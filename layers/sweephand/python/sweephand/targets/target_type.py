@@ -94,8 +94,8 @@ class TargetType:
     - `delivery` names the module in `delivery/` that makes the type's adapter. It is a name and no import:
       this room lies below `delivery/`, and only the delivery function loads that module. It is None for a
       type that no adapter delivers to.
-    - `triggered_job` returns the name of the job that the end of a run triggers, from the fields of the
-      target and the state in which the run ended; None if that end triggers none. A type has either this or
+    - `triggered_job` returns the name of the job that the end of a run triggers; None if that end triggers
+      none. It gets the fields of the target and the state in which the run ended. A type has either this or
       an adapter, unless it `is_default`.
     - `is_default` says that a target of this type stands for the default target of its namespace. It has no
       adapter, because it is replaced before it is delivered to.

@@ -92,8 +92,8 @@ class Connections:
 
         For `https` it uses TLS, and checks the certificate and its name.
 
-        Raises EgressError if there is no permitted address, NoConnectionError if no address accepts a
-        connection, TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
+        Raises EgressError if there is no permitted address, and NoConnectionError if no address accepts a
+        connection. Raises TimeoutError when the time is up, and ssl.SSLError or OSError if TLS fails.
         """
         ends = monotonic() + timeout_s
         try:

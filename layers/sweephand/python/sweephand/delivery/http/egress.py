@@ -41,9 +41,8 @@ ADDRESSES_MAX: Final = 8
 LOOKUPS_MAX: Final = 192
 
 #: A namespace may have as many lookups open as a quarter of the slots that are free then. So it has a slot
-#: for each of the DELIVERIES_AT_ONCE of a function, and eight namespaces whose name servers are dead leave
-#: eight slots to the next one. A bound for each host would protect nobody: a zone can have any number of
-#: names.
+#: for each of the DELIVERIES_AT_ONCE of a function. Eight namespaces whose name servers are dead leave eight
+#: slots to the next one. A bound for each host would protect nobody: a zone can have any number of names.
 FREE_SLOTS_PER_LOOKUP: Final = 4
 
 
@@ -146,7 +145,7 @@ class Egress:
 
         `namespace` is that of the target: it may have only some of the process's lookups open. The socket's
         deadline is the time that is left. The addresses are tried in order. Each gets an equal share of the
-        time that is left. Raises EgressError if the name is not resolved or no address is permitted,
+        time that is left. Raises EgressError if the name is not resolved or no address is permitted. Raises
         TimeoutError when the time is up, and the last address's OSError if no address accepts a connection.
         """
         ends = monotonic() + timeout_s

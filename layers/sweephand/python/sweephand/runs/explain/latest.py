@@ -20,8 +20,8 @@ def latest_of_earlier(job: Job, lives: Lives) -> Instant | None:
     not kept, the one that followed it stands for it. So the due time may be one that the job never had: what
     is said of it has to follow from what was kept.
 
-    Due times of a pause lie between two revisions if the resume has not caught them up, or if the job was
-    written during the pause. They count, because the schedule had them.
+    Due times of a pause lie between two revisions if the resume has not caught them up. They also do if the
+    job was written during the pause. All of them count, because the schedule had them.
     """
     formers = (each.former for each in lives.changes if each.former is not None)
     replaced = {number_of(each.rev): each.series for each in formers}

@@ -36,9 +36,9 @@ class Subject(NamedTuple):
 def subject_of(series: Series, at: Instant) -> Subject:
     """What the series says of an instant. The caller has to know whether the series ruled then.
 
-    An instant on a full minute stands for the first due time of that minute, and one on a full second for
-    that of the second. For a local time that a clock change has dropped, both offsets of that day are right.
-    ScheduleError if schedule or zone cannot be read.
+    An instant on a full minute stands for the first due time of that minute. An instant on a full second
+    stands for the first due time of that second. For a local time that a clock change has dropped, both
+    offsets of that day are right. ScheduleError if schedule or zone cannot be read.
     """
     series = before_count(series, at)
     found = _found(series, at)

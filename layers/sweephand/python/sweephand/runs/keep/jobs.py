@@ -20,9 +20,9 @@ from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages
 from sweephand.runs.kept_lines import KeptLines
 
-#: The states of runs whose records are kept: those of runs that wait for a consumer or for their next
-#: attempt, and those without which a trigger would be delivered that waits in a queue or a timer. The
-#: consumer of a run that is still `claimed` may call back, although the function has crashed.
+#: The states of runs whose records are kept. Some of these runs wait for a consumer or for their next
+#: attempt. Without the records of the others, a trigger that waits in a queue or a timer would be delivered.
+#: The consumer of a run that is still `claimed` may call back, although the function has crashed.
 _KEPT = ("claimed", "running", "retrying", "cancelled", "skipped")
 
 #: So many filed revisions of a job are written before the time is asked again.

@@ -111,8 +111,8 @@ def parse_cron(text: str) -> Cron:
 def cron_of_names(fields: NamedFields) -> Cron:
     """The expression that fields by name make. Raises ScheduleError.
 
-    Each field is written as in cron with six fields. A time field that is left out below a given one is 0,
-    and every other field that is left out is `*`, as in APScheduler's cron trigger.
+    Each field is written as in cron with six fields. A time field that is left out below a given one is 0.
+    Every other field that is left out is `*`. APScheduler's cron trigger does the same.
     """
     given, names = dict(fields.given), list(_RULES)
     highest = max(names.index(name) for name in given)

@@ -2,7 +2,7 @@
 
 A wall time is a whole number of seconds since 1970-01-01T00:00:00 on the wall, in any zone.
 
-Which days of a month match depends on nothing but the month's length and the weekday of its first day, so
+Which days of a month match depends on nothing but the month's length and the weekday of its first day. So
 there are 28 kinds of months. croniter finds the days that `LW`, `15W`, `5L` and `5#2` name, each by itself.
 This module joins the two day fields, because croniter joins them by other rules.
 """

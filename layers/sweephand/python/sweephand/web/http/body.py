@@ -33,8 +33,9 @@ def read_body(
     that ends in `+json`. An empty body needs no content type. `limit` is the name of the limit of the body's
     bytes (base/limits.py).
 
-    The checks come in this order. Raises UnsupportedError for another content type, TooLargeError for a body
-    over the limit, MalformedError for text that is not JSON, and InvalidError for JSON that is not an object.
+    The checks come in this order. Raises UnsupportedError for another content type, and TooLargeError for a
+    body over the limit. Raises MalformedError for text that is not JSON, and InvalidError for JSON that is
+    not an object.
     """
     if not event.get("body") and may_be_empty:
         return {}
