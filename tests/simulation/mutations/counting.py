@@ -57,7 +57,10 @@ def tells_only_after_its_own_mark() -> Iterator[None]:
         yield
 
 
-@mutation("A redriven run is counted in addition to its failure", first=FIRST_BATCHED)
+@mutation(
+    "A redriven run is counted in addition to its failure",
+    shown_by="tests/unit/runs/test_batch_progress.py::test_a_redrive_turns_a_failure_into_a_success_and_tells_nobody_again",
+)
 def counts_redriven_runs_twice() -> Iterator[None]:
     def marked(run: Run | None) -> Mark | None:
         mark = mark_of(run)

@@ -272,7 +272,10 @@ def skips_what_was_asked_for() -> Iterator[None]:
         yield
 
 
-@mutation("During a pause, a trigger by hand does not pass those that wait")
+@mutation(
+    "During a pause, a trigger by hand does not pass those that wait",
+    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_trigger_by_hand_goes_before_a_retry_that_a_pause_holds",
+)
 def yields_to_nobody() -> Iterator[None]:
     with everywhere("yields_at", lambda *_: None):
         yield

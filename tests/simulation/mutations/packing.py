@@ -152,18 +152,20 @@ def cuts_chunks_where_turns_end() -> Iterator[None]:
     shown_by="tests/unit/wheel/test_packs.py::test_a_timer_that_cannot_be_expanded_is_put_off_alone",
 )
 def puts_off_whole_packs() -> Iterator[None]:
-    expand_or_put_off = expand._Expander._expand_or_put_off
+    successor_or_put_off = expand._Expander._successor_or_put_off
     faulty: set[str] = set()
 
-    def careless(self: Any, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
-        if placed.place.entry and placed.place.key in faulty:
-            self.expansion.put_off(timer, StoreError("its pack is put off"))
-            return True
+    def careless(self: Any, placed: PlacedTimer) -> OccurrenceTimer | None:
+        place, timer = placed.place, placed.timer
+        if place.entry and place.key in faulty and isinstance(timer, OccurrenceTimer):
+            self.put_off.add(place)
+            self.expansion.put_off(timer, StoreError("its pack is put off"), self.judged_at)
+            return None
         copies = len(self.expansion.copies)
-        is_done: bool = expand_or_put_off(self, placed, timer)
+        found: OccurrenceTimer | None = successor_or_put_off(self, placed)
         if len(self.expansion.copies) > copies:
-            faulty.add(placed.place.key)
-        return is_done
+            faulty.add(place.key)
+        return found
 
-    with patch.object(expand._Expander, "_expand_or_put_off", careless):
+    with patch.object(expand._Expander, "_successor_or_put_off", careless):
         yield

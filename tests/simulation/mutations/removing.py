@@ -29,7 +29,10 @@ def forgets_what_waits() -> Iterator[None]:
         yield
 
 
-@mutation("A line that is held for weeks is not renewed", first=FIRST_FOR_WEEKS)
+@mutation(
+    "A line that is held for weeks is not renewed",
+    shown_by="tests/unit/runs/test_retention.py::test_a_line_and_the_places_in_it_stay_however_long_a_pause_is",
+)
 def keeps_no_line() -> Iterator[None]:
     with patch.object(OverlapQueue, "extend", lambda *_: None):
         yield
@@ -58,7 +61,10 @@ def holds_what_is_over() -> Iterator[None]:
         yield
 
 
-@mutation("The data of a trigger is not renewed while the trigger waits", first=FIRST_FOR_WEEKS)
+@mutation(
+    "The data of a trigger is not renewed while the trigger waits",
+    shown_by="tests/unit/runs/test_kept_data.py::test_a_trigger_is_delivered_after_a_long_wait_for_its_turn",
+)
 def renews_no_data() -> Iterator[None]:
     with patch.object(KeptData, "of_run", lambda _, __, payload, ___: payload):
         yield

@@ -38,7 +38,7 @@ def ends_when_late() -> Iterator[None]:
         found = _NEXT(timer, job, judged_at)
         return found._replace(successor=None) if judged_at > timer.message.check_at else found
 
-    with patch.object(watch, "next_check", late):
+    with everywhere("next_check", late):
         yield
 
 
@@ -49,7 +49,7 @@ def leaves_out_what_is_late() -> Iterator[None]:
         is_late = found.check is not None and judged_at > timer.message.check_at
         return found._replace(check=None) if is_late else found
 
-    with patch.object(watch, "next_check", late):
+    with everywhere("next_check", late):
         yield
 
 

@@ -10,6 +10,7 @@ from tests.fakes.world import NOON, job_of
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import Job, Revision
+from sweephand.model.run_id import Demand
 from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
@@ -102,11 +103,12 @@ def test_triggers_are_sent_for_their_due_time_and_carry_when_they_were_armed() -
     )
 
 
-def test_two_timers_that_lead_to_one_successor_give_one() -> None:
+@pytest.mark.parametrize("demand", [None, Demand("manual", "k1")])
+def test_two_timers_that_lead_to_one_successor_give_one(demand: Demand | None) -> None:
     job = job_of(schedule="@every 25s")
-    first = timer_of(job, NOON + 60_000)
+    first = timer_of(job, NOON + 60_000)._replace(demand=demand)
     # One sweeper put the timer before off, and another one expanded it.
-    second = timer_of(job, NOON)._replace(put_off_to=NOON + 90_000)
+    second = timer_of(job, NOON)._replace(put_off_to=NOON + 90_000, demand=demand)
     expansion = expanded(job, first, second)
     assert [each.first for each in expansion.successors] == [Occurrence(NOON + 125_000, 5)]
 
