@@ -54,7 +54,7 @@ CEILINGS: Final = {
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     "infra": Size(lines=6_510, modules=74, inner_imports=1),
     # The test of the length of sentences takes 60 lines.
-    "tests": Size(lines=83_275, modules=791, inner_imports=1),
+    "tests": Size(lines=83_280, modules=791, inner_imports=1),
 }
 
 

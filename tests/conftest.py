@@ -44,6 +44,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.insert(0, first)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let the stacks of the end-to-end tests go before the other tests, which wait for nobody."""
+    if item.get_closest_marker("e2e") is None and "PYTEST_XDIST_WORKER" in os.environ:
+        _make_room()
+
+
+@cache
+def _make_room() -> None:
+    os.nice(5)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Fails if pytest-xdist cannot tell its scheduler which tests are a group.
 
