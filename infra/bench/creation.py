@@ -54,7 +54,7 @@ def _race(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[
     names = (f"job-{number:08d}" for number in range(10**8))
 
     def create(events: Iterable[Mapping[str, Any]]) -> None:
-        """Create jobs, and fail if one was not created: a refusal would look fast."""
+        """Create jobs. Fail if the API refused a job, because a refusal would look fast."""
         for event in events:
             answer = handle(event)
             body = json.loads(answer["body"])

@@ -156,7 +156,7 @@ class _House(Wheelhouse):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run the functions within the context. AssertionError if one of them failed."""
+        """Run the functions within the context. AssertionError if a function failed."""
         functions = [(self._ports.sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
         functions += [(self._ports.work_sqs, 1, self._walk)] * self._flow_functions
         threads = [Thread(target=self._poll, args=each) for each in functions]

@@ -95,7 +95,7 @@ def _filled(figures: Sequence[str], match: re.Match[str]) -> str:
 
 
 def unknown_prices(name: str, text: str) -> list[str]:
-    """The prices of a page that neither a sentence of QUOTES nor one of _PRICES_OF_OTHERS names."""
+    """The prices of a page that no sentence of QUOTES or _PRICES_OF_OTHERS names."""
     for pattern in (*map(_pattern, QUOTES.get(name, ())), *_PRICES_OF_OTHERS):
         text = re.sub(pattern, "", text)
     return re.findall(r".{0,40}\$[0-9][0-9.,]*", text)

@@ -39,7 +39,7 @@ class Calls:
         path: Mapping[str, str] | None = None,
         query: Query | None = None,
     ) -> Iterator[Item]:
-        """The entries of a list, in the API's order. The next page is read when the last one is used up."""
+        """The entries of a list, in the API's order. The client asks for each page when it needs it."""
         for page in self._pages(operation, path, query):
             yield from page
 

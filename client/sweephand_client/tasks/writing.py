@@ -161,7 +161,7 @@ def remove_incomplete(client: Client, namespace: str, name: str, rev: str) -> No
 
 
 def _begin(client: Client, namespace: str, name: str, definition: JobRequest) -> str:
-    """Create the incomplete job, or find the one that an interrupted call left. Returns its revision."""
+    """Create the incomplete job, unless an interrupted call has left it there. Returns its revision."""
     bare: JobRequest = {"description": INCOMPLETE}
     if definition.get("target") is not None:
         bare["target"] = definition["target"]

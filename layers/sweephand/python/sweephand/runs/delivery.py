@@ -43,7 +43,7 @@ class JobRead(NamedTuple):
     at: Instant
 
 
-#: A read that is too old to be used. Whoever needs the job reads it again.
+#: A read that is too old to be used. A function that needs the job reads it again.
 UNREAD: Final = JobRead(None, 0)
 
 
