@@ -1,6 +1,7 @@
 """The events by which API Gateway calls the API function (payload 2.0), and a client that sends them."""
 
 import json
+import threading
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -23,6 +24,9 @@ from sweephand.runtime.app import App, Options
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues, Reach
 from sweephand.web import operations
 from sweephand.web.http.app import build_handler
+
+#: One request at a time, of all clients: Powertools keeps the present event on the class of its resolvers.
+ONE_REQUEST: Final = threading.RLock()
 
 EVENTS: Final = Path(__file__).parent.parent / "events"
 
@@ -159,7 +163,8 @@ class Client:
         sent = text if body is None else json.dumps(body)
         typed = {"content-type": "application/json"} if sent is not None else {}
         event = event_of(method, url, body=sent, headers={**typed, **(headers or {})}, caller=caller)
-        answer = self.handler(event, None)
+        with ONE_REQUEST:
+            answer = self.handler(event, None)
         json.dumps(answer)  # Lambda encodes the answer, too
         described(method, event["rawPath"], answer, self.auth)
         is_base64 = bool(answer.get("isBase64Encoded"))

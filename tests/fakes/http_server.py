@@ -11,7 +11,7 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from tests.fakes.http_events import ADMIN, READER, WRITER, Client
+from tests.fakes.http_events import ADMIN, ONE_REQUEST, READER, WRITER, Client
 
 from sweephand.model.api_key import Caller
 
@@ -45,8 +45,6 @@ class Server:
     url: str = ""
     faults: list[Fault] = field(default_factory=list)
     requests: list[tuple[str, str, Mapping[str, str]]] = field(default_factory=list)
-    # An API function answers one request at a time: Powertools keeps the present event on its class.
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def calls(self) -> list[str]:
         """The method and the path of each request, without its query."""
@@ -79,7 +77,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0))) or None
             headers = {name.lower(): value for name, value in self.headers.items()}
-            with server.lock:
+            with ONE_REQUEST:
                 server.requests.append((self.command, self.path, headers))
                 fault = server.faults.pop(0) if server.faults else None
                 answer = None
