@@ -1,6 +1,5 @@
 """A resumed job is kept until a batch that its pause has interrupted is over."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -67,16 +66,3 @@ def test_a_job_without_a_batch_is_kept_no_longer_after_an_update_and_a_resume(
     world.pause()
     resumed = world.resume()
     assert resumed.expires_at == world.clock.time + MINUTE_MS + HOUR_MS
-
-
-def test_a_job_that_an_earlier_release_has_updated_is_kept_for_the_longest_window() -> None:
-    world = World()
-    world.put(dueTime="0s", batch=LONG, **BRIEF)
-    world.patch(batch={"count": 6, "window": "1m"})
-    stored = world.stored()
-    assert stored.change is not None
-    change = replace(stored, change=stored.change._replace(fields=None, former=None), version="earlier")
-    assert world.jobs.put(change, stored.version)
-    world.pause()
-    resumed = world.resume()
-    assert resumed.expires_at == world.clock.time + 7 * DAY_MS + MINUTE_MS + HOUR_MS

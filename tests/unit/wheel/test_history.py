@@ -6,9 +6,8 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import HEARTBEAT_GAP_MS
-from sweephand.model.timer import Heartbeat
 from sweephand.model.wheel_event import WheelEvent
-from sweephand.wheel.history import events_between, standstill_at
+from sweephand.wheel.history import standstill_at
 
 
 def ticking(world: World, *after_ms: int) -> list[WheelEvent]:
@@ -57,10 +56,6 @@ def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep() -> None:
         ticking(world, 10 * MINUTE_MS)
     assert world.leases.state().heartbeat_at == world.clock.time
     assert world.queue.waiting
-
-
-def test_a_heartbeat_of_a_version_without_limits_says_nothing_about_them() -> None:
-    assert events_between(Heartbeat(NOON), Heartbeat(NOON + MINUTE_MS, limit=60)) == []
 
 
 @pytest.mark.parametrize(

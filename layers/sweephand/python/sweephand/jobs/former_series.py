@@ -36,7 +36,7 @@ class Replaced(NamedTuple):
 def replaced_since(job: Job, since: Instant, changes: ChangeHistory) -> Replaced | None:
     """What updates have replaced since an instant; None if that is not all known.
 
-    It is not if an earlier release has made one of the updates, or if there are more than are read.
+    It is not if there are more updates than are read.
     """
     found: dict[int, Series] = {}
     hides_records = False
@@ -47,9 +47,7 @@ def replaced_since(job: Job, since: Instant, changes: ChangeHistory) -> Replaced
             if change.at < since - _COMMITTED_MS or change.what == "created":
                 return Replaced(found, hides_records)
             if change.what in ("replaced", "patched"):
-                if change.fields is None:
-                    return None
-                hides_records = hides_records or any(each.name == "history" for each in change.fields)
+                hides_records = hides_records or any(each.name == "history" for each in change.fields or ())
             if change.former is not None:
                 found[number_of(change.former.rev)] = change.former.series
         count += len(page.items)

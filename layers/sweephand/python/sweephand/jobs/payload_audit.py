@@ -124,7 +124,7 @@ def ref_of(digest: str, token: str, key: JobKey) -> str:
 
 
 def owner_of(ref: str) -> JobKey | None:
-    """The job whose write stored a payload; None for a ref of an earlier release, which does not name it."""
+    """The job whose write stored a payload; None for a ref that ref_of() has not made."""
     _, *key = ref.split("/")
     return JobKey(*key) if len(key) == len(JobKey._fields) else None
 

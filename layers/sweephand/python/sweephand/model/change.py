@@ -88,9 +88,8 @@ class Change(NamedTuple):
     """One write of a job. `who` is the id of the API key that asked for it, or SWEEPHAND.
 
     `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
-    the fields that the write changed. It is None if `what` says all (a pause), or if an earlier release wrote
-    the change. `former` is the revision that the write replaced, if the new one is armed in another way. It
-    is None if an earlier release wrote the change.
+    the fields that the write changed. It is None if `what` says all (a pause). `former` is the revision that
+    the write replaced, if the new one is armed in another way.
     """
 
     at: Instant

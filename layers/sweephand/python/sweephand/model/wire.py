@@ -14,7 +14,6 @@ from sweephand.model.trigger import (
     DeadLetter,
     DeadlineMessage,
     FailureMessage,
-    Message,
     NewerMessage,
     NotifyMessage,
     RangeMessage,
@@ -37,19 +36,11 @@ from sweephand.model.wire_parts import (
 )
 from sweephand.schedules import Occurrence, Series
 
-#: The newest version of a message that this code reads. It is raised for a new kind of message, and when a
-#: message changes its meaning. After an upgrade, messages of the old version wait for minutes, so the new
-#: version reads them. After a rollback, messages of the new version wait; the old version keeps them until
-#: the new version runs again.
-VERSION: Final = 4
-
-#: The versions as which messages are written. Each kind keeps the version in which it came, so that the
-#: version of Sweephand before reads all kinds that it knows. A message about a batch has the version of
-#: batches: a version before it would not expand the batch, or would not record its progress.
-_VERSION_WRITTEN: Final = 1
-_VERSION_OF_BUNDLES: Final = 2
-_VERSION_OF_BATCHES: Final = 3
-_VERSION_OF_WATCHES: Final = 4
+#: The version of the messages that this code writes, and the newest one that it reads. It is raised for a new
+#: kind of message, and when a message changes its meaning. After an upgrade, messages of the old version wait
+#: for minutes, so the new version reads them. After a rollback, messages of the new version wait; the old
+#: version keeps them until the new version runs again.
+VERSION: Final = 1
 
 _POISON_EXCERPT_MAX: Final = 80
 
@@ -61,32 +52,13 @@ def encode(message: Sendable) -> str:
     """The message as compact JSON in ASCII, which every queue accepts unchanged."""
     if isinstance(message, NewerMessage):
         return message.body
-    version = _VERSION_OF_BATCHES if _has_batch(message) else _VERSION_WRITTEN
-    if _is_of_watch(message):
-        version = _VERSION_OF_WATCHES
-    if isinstance(message, BundleMessage):
-        version = max(version, _VERSION_OF_BUNDLES)
-        return _compact({"v": version, "kind": "bundle", **bundle_to_json(message)})
-    return _compact({"v": version, **_of_message(message)})
+    return _compact({"v": VERSION, **_of_message(message)})
 
 
-def _has_batch(message: Readable) -> bool:
-    """Whether a message carries triggers of a batch."""
-    if isinstance(message, BundleMessage):
-        return any(each.trigger.batch for each in message.triggers)
-    if isinstance(message, RangeMessage | WatchMessage):
-        return message.series.batch is not None
-    return message.trigger.batch is not None
-
-
-def _is_of_watch(message: Readable) -> bool:
-    """Whether a message is a check of a watch, or its alert."""
-    is_alert = isinstance(message, NotifyMessage) and message.alert is not None
-    return is_alert or isinstance(message, WatchMessage)
-
-
-def _of_message(message: Message) -> dict[str, Any]:
+def _of_message(message: Readable) -> dict[str, Any]:
     match message:
+        case BundleMessage():
+            fields = {"kind": "bundle", **bundle_to_json(message)}
         case TriggerMessage():
             return _of_trigger_message(message)
         case DeadlineMessage():
@@ -189,7 +161,7 @@ def encode_letter(letter: DeadLetter) -> str:
     trigger = letter.trigger
     return _compact(
         {
-            "v": _VERSION_WRITTEN,
+            "v": VERSION,
             "reason": letter.reason,
             "triggerId": trigger and trigger.id,
             "namespace": trigger and trigger.key.namespace,
@@ -207,9 +179,9 @@ def encode_letter(letter: DeadLetter) -> str:
 def _read(fields: Fields) -> Readable:
     version = fields.number("v")
     if version > VERSION:
-        raise NewerError(f"This message has version {version}, and this code reads versions 1 to {VERSION}.")
+        raise NewerError(f"This message has version {version}, and this code reads {VERSION}.")
     if version < 1:
-        raise PoisonError(f"This message has version {version}, and this code reads versions 1 to {VERSION}.")
+        raise PoisonError(f"This message has version {version}, and this code reads {VERSION}.")
     match fields.text("kind"):
         case "trigger":
             return TriggerMessage(

@@ -40,7 +40,7 @@ def failure_from_json(value: Sequence[Any] | None) -> Failure | None:
 def redrive_to_json(redrive: Redrive | None) -> list[Any] | None:
     """`[first attempt of the round, start of the very first attempt]`; None for no redrive.
 
-    The ends of earlier rounds are a field of their own (ends_to_json()), since older versions read a pair.
+    The ends of earlier rounds are a field of their own (ends_to_json()).
     """
     return None if redrive is None else list(redrive[:2])
 

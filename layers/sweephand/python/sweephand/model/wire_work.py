@@ -33,7 +33,6 @@ def encode_work(message: WorkMessage | NewerMessage) -> str:
     if message.until is not None:
         fields["until"] = message.until
     if message.left_by is not None:
-        # Versions before this field ignore it, and drop the message if its policy is missing.
         fields["left"] = message.left_by
     if message.after:
         fields["after"] = message.after

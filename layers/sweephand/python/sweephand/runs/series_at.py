@@ -14,8 +14,7 @@ def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | Non
     It is that of the job now, if its present revision owns the due time. A trigger that an earlier revision
     owns may wait for a policy or for its turn, and a batch lasts for up to a week (decision 042). Both follow
     the series of that revision. Then the changes since the due time are read. They do not tell of a revision
-    that the job has forgotten, nor of what an earlier release has replaced. A change of `history` hides which
-    runs before it have left a record.
+    that the job has forgotten. A change of `history` hides which runs before it have left a record.
     """
     if job.current.owns(due_at):
         return job.series

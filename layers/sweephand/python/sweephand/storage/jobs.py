@@ -29,7 +29,7 @@ from sweephand.storage.time_limit import only_while
 #: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
 
-#: How many parts of a change are in one attribute. Earlier releases rely on that number.
+#: How many parts of a change are in one attribute.
 _CHANGE_LENGTH: Final = 5
 
 #: Sorts after every character that a name can have; the last of these is `~`.

@@ -19,15 +19,8 @@ from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.timer import OccurrenceTimer, TimerName, TimerPack, bucket_of, instant_at
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.item import IntegerAttribute, Item, expiry
+from sweephand.storage.item import Item, expiry
 from sweephand.storage.table import ItemKey, RawItem
-
-#: The version of a timer item that is a pack. A version that reads items up to 2 copies a pack ahead.
-PACK_VERSION: Final = 3
-
-#: The version of a timer item with a series that has a batch. A version before batches would send only one
-#: trigger of each occurrence.
-BATCH_VERSION: Final = 4
 
 #: The columns that only a pack with a batch has.
 _MAY_LACK: Final = frozenset({"i", "o"})
@@ -59,18 +52,15 @@ class PackItem(Item):
     """A pack as stored. `columns` has one list for each field, as _columns() describes."""
 
     columns = DeflatedAttribute(attr_name="z")
-    version = IntegerAttribute(attr_name="v")
 
 
 def pack_item(pack: TimerPack, place: ItemKey) -> PackItem:
     """The item of a pack. It expires when its last timer would."""
     last_at = max(timer.due_at for timer in pack.timers)
-    has_batch = any(timer.series.batch for timer in pack.timers)
     return PackItem(
         *place,
         expires_at=expiry(last_at + TIMER_RETENTION_MS),
         columns=_columns(pack.timers),
-        version=BATCH_VERSION if has_batch else PACK_VERSION,
     )
 
 

@@ -11,7 +11,6 @@ from sweephand.storage.versions import VersionedItem, put_version
 if TYPE_CHECKING:
     from sweephand.model.admin_change import AdminChange
 
-#: The version before ed25519 knows the first item alone, and replaces it whole.
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
 
 _SCHEMES: Final = {sort_key: scheme for scheme, sort_key in _SORT_KEYS.items()}

@@ -40,23 +40,18 @@ from sweephand.model.wire_parts import (
     payload_to_json,
 )
 from sweephand.schedules import Occurrence, Series
-from sweephand.storage.former_timers import read_former
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
-from sweephand.storage.packs import BATCH_VERSION, names_in, pack_item, read_pack
+from sweephand.storage.packs import names_in, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
 
 if TYPE_CHECKING:
     from sweephand.model.keep_round import EndingTimers
 
-#: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
-#: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
-#: version is of version 1. Each kind keeps the version in which it got its present form, so that older
-#: versions read it: occurrence timers are of version 1, which is not written, unless they have a batch.
-VERSION: Final = BATCH_VERSION
-
-#: The version of timers that carry a message. An older version cannot read the message of a watch, and puts
-#: its timer off.
-_MESSAGE_VERSION: Final = 2
+#: The newest version of an item that this code reads. It is raised for a new kind of timer, and when the
+#: meaning of an attribute changes. An item has its version in the attribute `v`, and one without it is of
+#: version 1. A version that is older than an item copies the item ahead, unread, until a newer version runs
+#: again (decision 024).
+VERSION: Final = 1
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
 
@@ -87,14 +82,12 @@ class OccurrenceItem(Item):
     payload = JsonAttribute(null=True, attr_name="p")
     may_be_repeated = IntegerAttribute(null=True, attr_name="f")
     judged_at = IntegerAttribute(null=True, attr_name="g")
-    version = IntegerAttribute(null=True, attr_name="v")
 
 
 class MessageItem(Item):
     """The timer of a retry, a deadline or a watch as stored: its message, as a queue carries it."""
 
     message = UnicodeAttribute(attr_name="m")
-    version = IntegerAttribute(attr_name="v")
 
 
 class DynamoTimers:
@@ -252,9 +245,8 @@ def _item(timer: StoredTimer) -> Item:
             payload=payload_to_json(timer.payload),
             may_be_repeated=1 if timer.may_be_repeated else None,
             judged_at=timer.judged_at,
-            version=None if timer.series.batch is None else BATCH_VERSION,
         )
-    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
+    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message))
 
 
 def _timer(raw: RawItem) -> StoredTimer:
@@ -283,8 +275,6 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         return read_pack(raw, shard)
     if "m" in raw:
         return _of_message(decode(raw["m"]["S"]), shard)
-    if "s" not in raw:
-        return read_former(raw, shard)
     item = OccurrenceItem.read(raw)
     missing = [name for name in _REQUIRED if getattr(item, name) is None]
     if missing:

@@ -84,25 +84,22 @@ class Lives(NamedTuple):
         return next((each for each in reversed(self.changes) if each.what == "paused"), None)
 
     def may_have_changed(self, field: str, since: Instant) -> bool:
-        """Whether a field of the job was changed at an instant or later, or may have been.
-
-        A change of an earlier release does not say which fields it changed.
-        """
+        """Whether a field of the job was changed at an instant or later, or may have been."""
         writes = (each for each in self.changes if each.at >= since and each.what in ("replaced", "patched"))
         return not self.is_complete or any(
-            each.fields is None or any(found.name == field for found in each.fields) for each in writes
+            found.name == field for each in writes for found in each.fields or ()
         )
 
     def retimed_after(self, due_at: Instant, series: Series) -> Change | None:
         """The first change after an instant that may have changed when the job fires; None if none has.
 
         `series` is that of the job now. A write that begins a series anew counts a relative `dueTime` anew,
-        although no field has changed. A change of an earlier release does not say which fields it changed.
+        although no field has changed.
         """
         for change in self.changes:
             if change.at < due_at or change.what not in ("replaced", "patched"):
                 continue
-            if change.fields is None or any(each.name in _TIMING for each in change.fields):
+            if any(each.name in _TIMING for each in change.fields or ()):
                 return change
             if change.former is not None and uncounted(change.former.series) != uncounted(series):
                 return change
