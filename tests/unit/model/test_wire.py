@@ -110,14 +110,14 @@ def test_a_message_about_a_batch_reads_back_as_it_was_written(message: Message) 
 
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
     text = encode(MESSAGE._replace(redrive=Redrive(2, None, (1,))))
-    assert text == encode(MESSAGE)[:-1] + ',"redrive":[2,null],"ends":[1]}'
+    assert text == encode(MESSAGE)[:-1] + ',"redrive":{"a":2,"e":[1]}}'
     assert decode(text) == MESSAGE._replace(redrive=Redrive(2, None, (1,)))
 
 
 @pytest.mark.parametrize("demand", [Demand("manual", "a"), Demand("backfill", "b")])
 def test_a_trigger_on_demand_and_its_range_keep_their_demand(demand: Demand) -> None:
     asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=Payload.of('{"a":1}'))
-    assert f'"demand":["{demand.kind}","{demand.token}"]' in encode(asked)
+    assert f'"demand":{{"k":"{demand.kind}","t":"{demand.token}"}}' in encode(asked)
     assert encode(asked).endswith(',"data":"{\\"a\\":1}"}')
     assert decode(encode(asked)) == asked
     span = SPAN._replace(demand=demand)
@@ -128,7 +128,7 @@ def test_data_in_the_payload_store_carries_until_when_it_is_kept() -> None:
     payload = Payload("d" * 64, 3_000, None, "ref", kept_until=1_795_262_400_000)
     demand = Demand("manual", "a")
     asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=demand), payload=payload)
-    assert '"until":1795262400000' in encode(asked)
+    assert '"u":1795262400000' in encode(asked)
     span = SPAN._replace(demand=demand, payload=payload)
     for message in (asked, span):
         assert decode(encode(message)) == message
@@ -136,7 +136,7 @@ def test_data_in_the_payload_store_carries_until_when_it_is_kept() -> None:
 
 def test_a_chained_trigger_carries_its_position_in_the_chain() -> None:
     asked = MESSAGE._replace(trigger=replace(MESSAGE.trigger, demand=Demand("chained", "c", 7)))
-    assert '"demand":["chained","c",7]' in encode(asked)
+    assert '"demand":{"k":"chained","t":"c","l":7}' in encode(asked)
     assert decode(encode(asked)) == asked
 
 
@@ -145,7 +145,7 @@ def test_only_a_range_of_skipped_misfires_is_marked_as_skipped() -> None:
     skipped = SPAN._replace(are_skipped=True)
     assert encode(skipped) == encode(SPAN)[:-1] + ',"skipped":true}'
     assert decode(encode(skipped)) == skipped
-    with pytest.raises(PoisonError, match="`skipped` in a message"):
+    with pytest.raises(PoisonError, match="`skipped` must be true or false"):
         decode(encode(SPAN)[:-1] + ',"skipped":1}')
 
 
@@ -168,7 +168,7 @@ def test_a_retry_carries_the_last_failure_and_a_first_attempt_carries_none() -> 
     for failure in (Failure(2, "\ud800 no", 503, is_final=True), Failure(1, "", None)):
         retry = MESSAGE._replace(last_failure=failure)
         assert decode(encode(retry)) == retry
-    for odd in ([], [1, "no", 503], [1, "no", 503, 0], [1, None, 503, True], "no"):
+    for odd in ({}, [1, "no", 503, True], {"a": 1}, {"a": 1, "r": None}, {"a": 1, "r": "no", "f": 0}, "no"):
         written = encode(MESSAGE)[:-1] + f',"failed":{json.dumps(odd)}}}'
         with pytest.raises(PoisonError):
             decode(written)
@@ -176,16 +176,17 @@ def test_a_retry_carries_the_last_failure_and_a_first_attempt_carries_none() -> 
 
 ODD_DEMANDS: list[Any] = [
     "manual",
-    [],
-    ["manual"],
-    ["hand", "a"],
-    ["manual", ""],
-    ["manual", 1],
-    ["chained", "c", -1],
-    ["chained", "c", "1"],
-    ["chained", "c", 1, 1],
+    None,
+    {},
+    ["manual", "a"],
+    {"k": "manual"},
+    {"k": "hand", "t": "a"},
+    {"k": "manual", "t": ""},
+    {"k": "manual", "t": 1},
+    {"k": "chained", "t": "c", "l": -1},
+    {"k": "chained", "t": "c", "l": "1"},
 ]
-ODD_DATA: list[Any] = [7, True, [], {}, "x" * 2_049, {"ref": "a", "digest": "b"}, "\ud800"]
+ODD_DATA: list[Any] = [7, True, [], {}, "x" * 2_049, {"r": "a", "d": "b"}, "\ud800"]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_a_demand_or_data_that_cannot_be_read_is_poison(name: str, value: Any) -
         decode(json.dumps({**json.loads(encode(MESSAGE)), name: value}))
 
 
-@pytest.mark.parametrize("redrive", ["2", "[2]", "[null,5]", "[2,-1]", "[2,true]", "{}", "[2,5,5]"])
+@pytest.mark.parametrize("redrive", ["2", "[2]", '{"s":5}', '{"a":-1}', '{"a":true}', "{}", '{"a":2,"e":[]}'])
 def test_a_redrive_that_cannot_be_read_is_poison(redrive: str) -> None:
     with pytest.raises(PoisonError):
         decode(encode(MESSAGE)[:-1] + f',"redrive":{redrive}}}')
@@ -235,15 +236,12 @@ def test_a_version_that_there_never_was_is_poison(version: object) -> None:
 @pytest.mark.parametrize("value", [None, -1, 1.5, True, 10**15, "", "x" * 257, [], {}])
 def test_a_field_of_a_wrong_type_or_size_is_poison(name: str, value: object) -> None:
     fields = json.loads(encode(MESSAGE)) | {name: value}
-    if name == "first" and value is None:
-        assert decode(json.dumps(fields)) == MESSAGE._replace(first_attempt_at=None)
-        return
     with pytest.raises(PoisonError):
         decode(json.dumps(fields))
 
 
-@pytest.mark.parametrize("name", [name for name in json.loads(encode(MESSAGE)) if name != "first"])
-def test_a_field_that_is_missing_is_poison(name: str) -> None:
+@pytest.mark.parametrize("name", ["v", "kind", "ns", "job", "uid", "rev", "armed", "due", "seq", "at"])
+def test_a_field_without_a_default_that_is_missing_is_poison(name: str) -> None:
     fields = json.loads(encode(MESSAGE))
     del fields[name]
     with pytest.raises(PoisonError):

@@ -118,12 +118,12 @@ def test_the_wire_form_of_the_messages_of_a_watch_never_changes() -> None:
     )
     assert encode(check) == (
         '{"v":1,"kind":"watch","ns":"ns","job":"job","uid":"uid","rev":"1-a","armed":7,'
-        f'"series":{{"schedule":"@every 5m","timezone":"UTC","startAt":{NOON}}},"first":[{NOON},1],'
-        f'"until":{NOON + 1},"since":5,"after":60000,"at":{NOON + 2},"faults":0}}'
+        f'"series":{{"schedule":"@every 5m","timezone":"UTC","startAt":{NOON}}},"first":{{"d":{NOON},"q":1}},'
+        f'"until":{NOON + 1},"since":5,"after":60000,"at":{NOON + 2}}}'
     )
     alert = encode(NOTICE._replace(alert=Alert(1, 2, 3, 4)))
-    assert alert.startswith('{"v":1,"kind":"notice",')
-    assert alert.endswith(',"alert":[1,2,3,4]}')
+    assert alert.startswith('{"v":1,"kind":"notify",')
+    assert alert.endswith(',"alert":{"w":1,"n":2,"f":3,"l":4}}')
 
 
 def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
@@ -137,18 +137,20 @@ def test_the_wire_form_of_the_messages_of_a_run_never_changes() -> None:
         '"final":true,"faults":1}'
     )
     assert encode(NOTICE) == (
-        f'{{"v":1,"kind":"notice",{of_trigger},"at":8,"state":"failed","attempts":2,"started":null,"ended":7,'
-        '"code":503,"reason":"no","attempt":1,"first":null,"faults":1}'
+        f'{{"v":1,"kind":"notify",{of_trigger},"at":8,"state":"failed","attempts":2,"ended":7,'
+        '"code":503,"reason":"no","faults":1}'
     )
 
 
 @pytest.mark.parametrize("message", [DEADLINE, FAILURE, NOTICE])
 def test_a_message_of_a_run_that_lacks_a_field_is_poison(message: Message) -> None:
     fields = json.loads(encode(message))
-    may_lack = {"started", "code", "first", *(["reason"] if message is NOTICE else [])}
-    for name in fields.keys() - may_lack:
-        for broken in ({key: value for key, value in fields.items() if key != name}, {**fields, name: []}):
+    may_lack = {"index", "faults", *(["code", "reason"] if message is NOTICE else [])}
+    for name in fields:
+        broken = [{**fields, name: []}]
+        broken += [] if name in may_lack else [{key: value for key, value in fields.items() if key != name}]
+        for each in broken:
             with pytest.raises(PoisonError):
-                decode(json.dumps(broken))
+                decode(json.dumps(each))
     with pytest.raises(PoisonError):
         decode(json.dumps({**fields, "reason": "x" * 5_000, "owner": "x" * 257}))

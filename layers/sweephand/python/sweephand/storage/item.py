@@ -10,6 +10,7 @@ from pynamodb.attributes import Attribute, AttributeContainer, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
 
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import Field, Layout
 
 
 class IntegerAttribute(Attribute[int]):
@@ -131,6 +132,54 @@ def _forms_by_stored_name(model: type[Item]) -> tuple[Mapping[str, AttributeForm
 def _required(model: type[Item]) -> frozenset[str]:
     """The names in the table of the attributes that an item must have."""
     return frozenset(form.stored_name for form in attribute_forms(model).values() if not form.may_lack)
+
+
+class StoredItem(Item):
+    """An item that holds a value as its layout says (base/layouts.py)."""
+
+    def __init__(self, pk: str, sk: str, layout: Layout[Any], value: Any, **declared: Any) -> None:
+        """An item to be written. `declared` are attributes that the item has besides those of the layout."""
+        super().__init__(pk, sk, **declared)
+        stored = layout.write(value)
+        self._attributes = {
+            field.stored: attribute_value(field, stored[field.stored])
+            for field in layout.fields
+            if field.stored in stored
+        }
+
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - pynamodb's signature
+        """The item as the client takes it."""
+        return super().serialize(null_check) | self._attributes
+
+
+def attribute_value(field: Field, stored: Any) -> dict[str, Any]:
+    """What a field stores as JSON, as the client takes it."""
+    match field.form.kind:
+        case "number":
+            return {NUMBER: str(stored)}
+        case "text":
+            return {STRING: stored}
+        case "json":
+            return {STRING: _compact(stored)}
+
+
+def fields_of(layout: Layout[Any], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the value that an item holds, by their names in code; FormError as by the layout."""
+    return layout.values(
+        {
+            field.stored: _parsed(field, raw[field.stored])
+            for field in layout.fields
+            if field.stored in raw and NULL not in raw[field.stored]
+        }
+    )
+
+
+def _parsed(field: Field, typed: Mapping[str, Any]) -> Any:
+    kind = field.form.kind
+    content = typed.get(NUMBER if kind == "number" else STRING)
+    if kind == "text" or content is None:
+        return content
+    return int(content) if kind == "number" else json.loads(content)
 
 
 def expiry(instant: Instant | None) -> int | None:

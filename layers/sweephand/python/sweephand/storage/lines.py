@@ -1,22 +1,36 @@
 """How the lines of jobs are stored in the Jobs table: one item each, in a partition of its own."""
 
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout
 from sweephand.model.job import JobKey
-from sweephand.model.line import Holder, Line, StoredLine
-from sweephand.model.wire import decode_in_line, encode_in_line
+from sweephand.model.line import Holder, Line, StoredLine, place_of
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.wire import decode, encode
 from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
 
 _SORT_KEY: Final = "line"
 
 
+#: A first attempt that has waited since it was due. The item has its key and uid.
+_SHORT: Final = Layout(
+    Trigger,
+    Field("due_at", "d", WHOLE),
+    Field("sequence", "q", WHOLE),
+    Field("index", "i", WHOLE, 0),
+    Field("rev", "r", NAME),
+    Field("armed_at", "a", WHOLE),
+)
+
+
 class LineItem(Item):
     """A line as stored.
 
-    A trigger in it is a short list, or a message's text if a list cannot hold all of it.
+    `holder` and `waiting` are triggers as _to_json() writes them.
     """
 
     uid = UnicodeAttribute()
@@ -65,9 +79,9 @@ def _item(stored: StoredLine) -> LineItem:
         *_key(stored.key),
         uid=stored.uid,
         version=stored.version,
-        holder=encode_in_line(holder.message),
+        holder=_to_json((holder.message,)),
         since=holder.since,
-        waiting=[encode_in_line(each) for each in stored.line.waiting] or None,
+        waiting=_to_json(stored.line.waiting) if stored.line.waiting else None,
         gone_at=stored.expires_at,
         expires_at=expiry(stored.expires_at),
     )
@@ -77,6 +91,40 @@ def _line(raw: RawItem) -> StoredLine:
     item = LineItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
-    holder = Holder(decode_in_line(item.holder, key, item.uid), item.since)
-    waiting = tuple(decode_in_line(each, key, item.uid) for each in item.waiting or ())
-    return StoredLine(key, item.uid, item.version, Line(holder, waiting), item.gone_at)
+    [message] = _from_json(item.holder, key, item.uid)
+    waiting = _from_json(item.waiting or {}, key, item.uid)
+    return StoredLine(key, item.uid, item.version, Line(Holder(message, item.since), waiting), item.gone_at)
+
+
+def _to_json(messages: Sequence[TriggerMessage]) -> dict[str, Any]:
+    """The messages of one job's line. `c` has those that are short as columns, and `m` the others.
+
+    Nearly all triggers in a line are first attempts that have waited since they were due. As columns, these
+    take about 30 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
+    them.
+    """
+    stored: dict[bool, list[TriggerMessage]] = {True: [], False: []}
+    for message in messages:
+        stored[_is_short(message)].append(message)
+    short = _SHORT.columns.write([each.trigger for each in stored[True]])
+    return {"c": short, "m": [encode(each) for each in stored[False]]}
+
+
+def _from_json(stored: Mapping[str, Any], key: JobKey, uid: str) -> tuple[TriggerMessage, ...]:
+    """The messages that _to_json() wrote, in the order of the line; NewerError as by decode()."""
+    rows = _SHORT.rows(stored["c"]) if stored else ()
+    messages = [_waiting(Trigger(key, uid, **_SHORT.values(row))) for row in rows]
+    for text in stored.get("m", ()):
+        message = decode(text)
+        assert isinstance(message, TriggerMessage), "a line holds trigger messages only"
+        messages.append(message)
+    return tuple(sorted(messages, key=place_of))
+
+
+def _waiting(trigger: Trigger) -> TriggerMessage:
+    return TriggerMessage(trigger, not_before=trigger.due_at, is_owed=True)
+
+
+def _is_short(message: TriggerMessage) -> bool:
+    trigger = message.trigger
+    return message == _waiting(trigger) and trigger.demand is None and trigger.batch is None
