@@ -44,7 +44,7 @@ def test_an_item_is_written_and_read_in_the_form_of_pynamodb() -> None:
         "pk": "leases",
         "sk": "0003",
         "cursor": "",
-        "within": [NOON, 1, 0, 0],
+        "within": Occurrence(NOON, 1),
         "fence": 7,
         "lease_until": NOON,
         "found": 0,
@@ -60,7 +60,7 @@ def test_an_item_is_written_and_read_in_the_form_of_pynamodb() -> None:
     stored = {**raw, "entry": {"NULL": True}}
     read, expected = LeaseItem.read(stored), model.from_raw_data(dict(stored))
     assert {name: getattr(read, name) for name in names} == {name: getattr(expected, name) for name in names}
-    assert (read.fence, read.within, read.entry) == (7, [NOON, 1, 0, 0], None)
+    assert (read.fence, read.within, read.entry) == (7, Occurrence(NOON, 1), None)
 
 
 def test_an_item_without_a_required_attribute_is_refused_when_it_is_written() -> None:

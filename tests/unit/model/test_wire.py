@@ -11,6 +11,7 @@ from tests.fakes.messages import KEY, MESSAGE, SPAN, counts, instants, names
 
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.limits import REDRIVES_KEPT
+from sweephand.jobs.payload_audit import ref_of
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
@@ -132,6 +133,12 @@ def test_data_in_the_payload_store_carries_until_when_it_is_kept() -> None:
     span = SPAN._replace(demand=demand, payload=payload)
     for message in (asked, span):
         assert decode(encode(message)) == message
+
+
+def test_data_in_the_payload_store_may_belong_to_a_job_with_the_longest_names() -> None:
+    ref = ref_of("d" * 64, "t" * 32, JobKey("n" * 128, "j" * 128))
+    asked = MESSAGE._replace(payload=Payload("d" * 64, 3_000, None, ref))
+    assert decode(encode(asked)) == asked
 
 
 def test_a_chained_trigger_carries_its_position_in_the_chain() -> None:

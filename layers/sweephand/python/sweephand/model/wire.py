@@ -194,7 +194,7 @@ def kind_of(stored: Any, version: int) -> str:
     """The kind of a message that is read up to that version; NewerError if a newer version wrote it."""
     if not isinstance(stored, dict):
         raise PoisonError("A message must be an object.")
-    written = stored.get("v")
+    written: Any = stored.get("v")
     if not WHOLE.accepts(written) or written < 1:
         raise PoisonError(f"`v` must be a version of a message, from 1 to {version}.")
     if written > version:

@@ -8,7 +8,6 @@ are short where an item holds the part, because DynamoDB bills by the KB.
 import json
 from typing import Any, Final, get_args
 
-from sweephand.base.errors import FormError
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import (
     NAME,
@@ -127,28 +126,28 @@ _KEPT_PAYLOAD: Final = Layout(
     _kept,
     Field("digest", "d", NAME),
     Field("size", "s", WHOLE),
-    Field("ref", "r", NAME),
+    Field("ref", "r", SENTENCE),
     Field("kept_until", "u", WHOLE, None),
 )
 
 
+def _is_payload(stored: Any) -> bool:
+    is_short = isinstance(stored, str) and len(stored.encode(errors="replace")) <= DATA_INLINE_BYTES_MAX
+    return is_short or isinstance(stored, dict)
+
+
 def _read_payload(stored: Any) -> Payload:
-    if not isinstance(stored, str):
-        return _KEPT_PAYLOAD.read(stored)
-    payload = Payload.of(stored)
-    if not payload.is_inline:
-        raise FormError(f"Data of more than {DATA_INLINE_BYTES_MAX} bytes must name where it is stored.")
-    return payload
+    return Payload.of(stored) if isinstance(stored, str) else _KEPT_PAYLOAD.read(stored)
 
 
 def _write_payload(payload: Payload) -> Any:
     return payload.text if payload.ref is None else _KEPT_PAYLOAD.write(payload)
 
 
-#: The data of a trigger: its text, or where it is stored.
+#: The data of a job or a trigger: its text, or where it is stored.
 PAYLOAD: Final = Form(
-    "a text, or an object that says where the data is stored",
-    lambda stored: isinstance(stored, str | dict),
+    f"a text of at most {DATA_INLINE_BYTES_MAX} bytes, or an object that says where the data is stored",
+    _is_payload,
     read=_read_payload,
     write=_write_payload,
 )

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple, Self, cast
 from pynamodb.attributes import Attribute, AttributeContainer, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
 
+from sweephand.base.errors import FormError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.layouts import Field, Layout
+from sweephand.base.layouts import Field, Form, Layout
 
 
 class IntegerAttribute(Attribute[int]):
@@ -42,6 +43,28 @@ class JsonAttribute(Attribute[Any]):
     def deserialize(self, value: Any) -> Any:
         """The value."""
         return json.loads(value)
+
+
+class FormAttribute(Attribute[Any]):
+    """A value of a form (base/layouts.py) as compact text, for an item that expressions change."""
+
+    attr_type = STRING
+
+    def __init__(self, form: Form, **declared: Any) -> None:
+        """An attribute of that form; pynamodb has the other arguments."""
+        super().__init__(**declared)
+        self._form = form
+
+    def serialize(self, value: Any) -> str:
+        """The text."""
+        return _compact(self._form.write(value))
+
+    def deserialize(self, value: Any) -> Any:
+        """The value; FormError if the text does not have the form."""
+        stored = json.loads(value)
+        if not self._form.accepts(stored):
+            raise FormError(f"`{self.attr_name}` must be {self._form.says}.")
+        return self._form.read(stored)
 
 
 class AttributeForm(NamedTuple):
@@ -175,11 +198,15 @@ def fields_of(layout: Layout[Any], raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(field: Field, typed: Mapping[str, Any]) -> Any:
+    """What an attribute holds as JSON; None, which no field may be, if it does not have the field's kind."""
     kind = field.form.kind
     content = typed.get(NUMBER if kind == "number" else STRING)
     if kind == "text" or content is None:
         return content
-    return int(content) if kind == "number" else json.loads(content)
+    try:
+        return int(content) if kind == "number" else json.loads(content)
+    except ValueError:
+        return None
 
 
 def expiry(instant: Instant | None) -> int | None:

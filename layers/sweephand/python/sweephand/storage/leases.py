@@ -1,15 +1,16 @@
 """How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
 
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
+from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part
 from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
-from sweephand.schedules import Occurrence
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.model.wire_parts import OCCURRENCE
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
 _PARTITION: Final = "leases"
@@ -17,17 +18,23 @@ _TICK: Final[ItemKey] = (_PARTITION, "tick")
 _SHARDS: Final[ItemKey] = (_PARTITION, "shards")
 
 
+_CHUNK: Final = Layout(
+    Chunk,
+    Part("last", Layout(Place, Field("key", "k", SENTENCE), Field("entry", "e", SENTENCE, ""))),
+    Field("judged_at", "j", WHOLE),
+)
+
+
 class LeaseItem(Item):
     """A shard's lease. Without `owner` the shard is free.
 
-    `within`, `entry` and `chunk` are those of the cursor. `within` is `[due_at, sequence, index, after_ms]`,
-    and `chunk` is `[key, entry, judged_at]`.
+    `within`, `entry` and `chunk` are those of the cursor.
     """
 
     cursor = UnicodeAttribute()
-    within = JsonAttribute(null=True)
+    within = FormAttribute(OCCURRENCE.form, null=True)
     entry = UnicodeAttribute(null=True)
-    chunk = JsonAttribute(null=True)
+    chunk = FormAttribute(_CHUNK.form, null=True)
     fence = IntegerAttribute()
     owner = UnicodeAttribute(null=True)
     lease_until = IntegerAttribute(attr_name="until")
@@ -162,7 +169,7 @@ class DynamoLeases:
 
 def _moved(cursor: Cursor) -> list[Action]:
     """The actions that store a cursor."""
-    within, chunk = _within(cursor), _chunk(cursor)
+    within, chunk = cursor.within, cursor.chunk
     return [
         LeaseItem.cursor.set(cursor.key),
         LeaseItem.within.remove() if within is None else LeaseItem.within.set(within),
@@ -188,9 +195,9 @@ def _item(lease: Lease) -> LeaseItem:
     return LeaseItem(
         *_key(lease.shard),
         cursor=lease.cursor.key,
-        within=_within(lease.cursor),
+        within=lease.cursor.within,
         entry=lease.cursor.entry or None,
-        chunk=_chunk(lease.cursor),
+        chunk=lease.cursor.chunk,
         fence=lease.fence,
         owner=lease.owner,
         lease_until=lease.lease_until,
@@ -207,7 +214,7 @@ def _lease(raw: RawItem) -> Lease:
     item = LeaseItem.read(raw)
     return Lease(
         shard=int(item.sk),
-        cursor=_cursor(item),
+        cursor=Cursor(item.cursor, item.within, item.entry or "", item.chunk),
         fence=item.fence,
         owner=item.owner,
         lease_until=item.lease_until,
@@ -218,17 +225,3 @@ def _lease(raw: RawItem) -> Lease:
         left_at=item.left_at,
         peak=item.peak or 0,
     )
-
-
-def _within(cursor: Cursor) -> list[int] | None:
-    return None if cursor.within is None else list(cursor.within)
-
-
-def _chunk(cursor: Cursor) -> list[Any] | None:
-    return None if cursor.chunk is None else [*cursor.chunk.last, cursor.chunk.judged_at]
-
-
-def _cursor(item: LeaseItem) -> Cursor:
-    within = None if item.within is None else Occurrence(*item.within)
-    chunk = None if item.chunk is None else Chunk(Place(*item.chunk[:2]), item.chunk[2])
-    return Cursor(item.cursor, within, item.entry or "", chunk)
