@@ -188,13 +188,12 @@ def attribute_value(field: Field, stored: Any) -> dict[str, Any]:
 
 def fields_of(layout: Layout[Any], raw: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of the value that an item holds, by their names in code; FormError as by the layout."""
-    return layout.values(
-        {
-            field.stored: _parsed(field, raw[field.stored])
-            for field in layout.fields
-            if field.stored in raw and NULL not in raw[field.stored]
-        }
-    )
+    stored: dict[str, Any] = {}
+    for field in layout.fields:
+        typed = raw.get(field.stored)
+        if typed is not None and NULL not in typed:
+            stored[field.stored] = _parsed(field, typed)
+    return layout.values(stored)
 
 
 def _parsed(field: Field, typed: Mapping[str, Any]) -> Any:

@@ -1,24 +1,40 @@
 """How the lines of jobs are stored in the Jobs table: one item each, in a partition of its own."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import UnicodeAttribute
 
-from sweephand.base.layouts import NAME, WHOLE, Field, Layout
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout, list_of, text_of
+from sweephand.base.limits import WAIT_LIMIT_MAX
 from sweephand.model.job import JobKey
 from sweephand.model.line import Holder, Line, StoredLine, place_of
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
 
 _SORT_KEY: Final = "line"
 
+#: An item may have 400 KB.
+_TEXT_LENGTH_MAX: Final = 400_000
+
+
+class _Kept(NamedTuple):
+    """Messages of one job's line: triggers that are `short`, and the texts of the `others`.
+
+    Nearly all triggers in a line are first attempts that have waited since they were due. As columns, these
+    take about 30 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
+    them.
+    """
+
+    short: Sequence[Any]
+    others: Sequence[str]
+
 
 #: A first attempt that has waited since it was due. The item has its key and uid.
-_SHORT: Final = Layout(
-    Trigger,
+_SHORT: Final[Layout[dict[str, Any]]] = Layout(
+    dict,
     Field("due_at", "d", WHOLE),
     Field("sequence", "q", WHOLE),
     Field("index", "i", WHOLE, 0),
@@ -26,18 +42,21 @@ _SHORT: Final = Layout(
     Field("armed_at", "a", WHOLE),
 )
 
+_KEPT: Final = Layout(
+    _Kept,
+    Field("short", "c", _SHORT.columns, ()),
+    Field("others", "m", list_of(text_of(_TEXT_LENGTH_MAX), 0, WAIT_LIMIT_MAX), ()),
+).form
+
 
 class LineItem(Item):
-    """A line as stored.
-
-    `holder` and `waiting` are triggers as _to_json() writes them.
-    """
+    """A line as stored."""
 
     uid = UnicodeAttribute()
     version = UnicodeAttribute()
-    holder = JsonAttribute()
+    holder = FormAttribute(_KEPT)
     since = IntegerAttribute()
-    waiting = JsonAttribute(null=True)
+    waiting = FormAttribute(_KEPT, null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
 
 
@@ -48,7 +67,7 @@ class DynamoLines:
         self._table = table
 
     def get(self, key: JobKey) -> StoredLine | None:
-        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 60 triggers."""
+        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 130 triggers."""
         raw = self._table.get(_key(key))
         return None if raw is None else _line(raw)
 
@@ -79,9 +98,9 @@ def _item(stored: StoredLine) -> LineItem:
         *_key(stored.key),
         uid=stored.uid,
         version=stored.version,
-        holder=_to_json((holder.message,)),
+        holder=_kept((holder.message,)),
         since=holder.since,
-        waiting=_to_json(stored.line.waiting) if stored.line.waiting else None,
+        waiting=_kept(stored.line.waiting) if stored.line.waiting else None,
         gone_at=stored.expires_at,
         expires_at=expiry(stored.expires_at),
     )
@@ -91,30 +110,20 @@ def _line(raw: RawItem) -> StoredLine:
     item = LineItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
-    [message] = _from_json(item.holder, key, item.uid)
-    waiting = _from_json(item.waiting or {}, key, item.uid)
+    [message] = _messages(item.holder, key, item.uid)
+    waiting = () if item.waiting is None else _messages(item.waiting, key, item.uid)
     return StoredLine(key, item.uid, item.version, Line(Holder(message, item.since), waiting), item.gone_at)
 
 
-def _to_json(messages: Sequence[TriggerMessage]) -> dict[str, Any]:
-    """The messages of one job's line. `c` has those that are short as columns, and `m` the others.
-
-    Nearly all triggers in a line are first attempts that have waited since they were due. As columns, these
-    take about 30 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
-    them.
-    """
-    stored: dict[bool, list[TriggerMessage]] = {True: [], False: []}
-    for message in messages:
-        stored[_is_short(message)].append(message)
-    short = _SHORT.columns.write([each.trigger for each in stored[True]])
-    return {"c": short, "m": [encode(each) for each in stored[False]]}
+def _kept(messages: Sequence[TriggerMessage]) -> _Kept:
+    short = tuple(each.trigger for each in messages if _is_short(each))
+    return _Kept(short, tuple(encode(each) for each in messages if not _is_short(each)))
 
 
-def _from_json(stored: Mapping[str, Any], key: JobKey, uid: str) -> tuple[TriggerMessage, ...]:
-    """The messages that _to_json() wrote, in the order of the line; NewerError as by decode()."""
-    rows = _SHORT.rows(stored["c"]) if stored else ()
-    messages = [_waiting(Trigger(key, uid, **_SHORT.values(row))) for row in rows]
-    for text in stored.get("m", ()):
+def _messages(kept: _Kept, key: JobKey, uid: str) -> tuple[TriggerMessage, ...]:
+    """The messages in the order of the line; NewerError as by decode()."""
+    messages = [_waiting(Trigger(key, uid, **fields)) for fields in kept.short]
+    for text in kept.others:
         message = decode(text)
         assert isinstance(message, TriggerMessage), "a line holds trigger messages only"
         messages.append(message)
