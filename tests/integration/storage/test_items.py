@@ -60,7 +60,8 @@ def test_an_item_is_written_and_read_in_the_form_of_pynamodb() -> None:
     stored = {**raw, "entry": {"NULL": True}}
     read, expected = LeaseItem.read(stored), model.from_raw_data(dict(stored))
     assert {name: getattr(read, name) for name in names} == {name: getattr(expected, name) for name in names}
-    assert (read.fence, read.within, read.entry) == (7, Occurrence(NOON, 1), None)
+    shown: Any = (read.fence, read.within, read.entry)
+    assert shown == (7, Occurrence(NOON, 1), None)
 
 
 def test_an_item_without_a_required_attribute_is_refused_when_it_is_written() -> None:

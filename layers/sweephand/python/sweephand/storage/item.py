@@ -28,23 +28,6 @@ class IntegerAttribute(Attribute[int]):
         return int(value)
 
 
-class JsonAttribute(Attribute[Any]):
-    """A JSON value as compact text.
-
-    Reading it gives an equal value, for numbers, nulls and odd strings too.
-    """
-
-    attr_type = STRING
-
-    def serialize(self, value: Any) -> str | None:
-        """The text. None gives None, which leaves the attribute out."""
-        return None if value is None else _compact(value)
-
-    def deserialize(self, value: Any) -> Any:
-        """The value."""
-        return json.loads(value)
-
-
 class FormAttribute(Attribute[Any]):
     """A value of a form (base/layouts.py) as compact text, for an item that expressions change."""
 

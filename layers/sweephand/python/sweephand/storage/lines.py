@@ -24,7 +24,7 @@ class _Kept(NamedTuple):
     """Messages of one job's line: triggers that are `short`, and the texts of the `others`.
 
     Nearly all triggers in a line are first attempts that have waited since they were due. As columns, these
-    take about 30 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
+    take about 20 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
     them.
     """
 
@@ -67,7 +67,7 @@ class DynamoLines:
         self._table = table
 
     def get(self, key: JobKey) -> StoredLine | None:
-        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 130 triggers."""
+        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 200 triggers."""
         raw = self._table.get(_key(key))
         return None if raw is None else _line(raw)
 
