@@ -19,8 +19,6 @@ from sweephand_client.http.errors import (
 )
 from sweephand_client.profiles import find_stack
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Bearer",
     "Client",

@@ -13,11 +13,8 @@ with starting():
     logger = Logger()
 
 
-def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any] | None:
-    """Make an admin key and show it once, or answer CloudFormation's request during an upgrade."""
-    if "ResponseURL" in event:
-        logger.info("upgraded", extra={"kept": admin_keys.keep_former(event)})
-        return None
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Make an admin key and show it once."""
     key, text = admin_keys.make(event)
     logger.info("made", extra={"key_id": key.id})
     shown = {} if text is None else {"key": text}

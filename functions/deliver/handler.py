@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], context: "LambdaContext") -> dict[str, list[d
     Tick also invokes this function, to wake it. A wake-up has no messages and counts nothing.
     """
     if event.get("wakeUp"):
-        wake_up(event.get("holdMs"))
+        wake_up(event["holdMs"])
         logger.info("woken")
         return {"batchItemFailures": []}
     handled = deliver(event["Records"], context.get_remaining_time_in_millis())

@@ -83,7 +83,6 @@ def _furnished(place: Place) -> Engines:
         "SWEEP_FUNCTION": "sweep",
         "SHARD_COUNT": "4",
         "SWEEPERS_MAX": "4",
-        "PACK_TIMERS": "true",
         "ALLOW_INSECURE_TARGETS": "true",
         "POWERTOOLS_SERVICE_NAME": "bench",
         "STACK_NAME": "sweephand",

@@ -151,7 +151,7 @@ def measure() -> Report:
 
 
 def _race(work: _Work, latency_ms: int) -> _Race:
-    os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1", "PACK_TIMERS": "true"}
+    os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1"}
     aws = RecordedAws()
     aws.attach()
     with patch.object(tables, "clock", lambda: HandClock(_NOW)):

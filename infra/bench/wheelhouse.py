@@ -234,7 +234,6 @@ class Wheelhouse:
                 shards=shards,
                 sweepers_max=SWEEPERS_MAX,
                 bundle_span_ms=BUNDLE_SPAN_MS,
-                packs_timers=True,
                 flow_functions_max=flow_functions,
             ),
             sweep_concurrently=one_by_one,

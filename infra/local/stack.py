@@ -154,6 +154,6 @@ def _wait_until_healthy(api_url: str) -> dict[str, Any]:
 
 
 def _publish(place: Place, stack: dict[str, Any]) -> None:
-    # The file holds the admin key, so only its owner may read it. An earlier release let everybody read it.
+    # The file holds the admin key, so only its owner may read it.
     place.stack_file.unlink(missing_ok=True)
     write_private(place.stack_file, json.dumps(stack, indent=2) + "\n")

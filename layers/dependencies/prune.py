@@ -10,12 +10,10 @@ import sys
 from pathlib import Path
 
 SERVICES = {
-    "cloudformation",
     "dynamodb",
     "events",
     "lambda",
     "s3",
-    "secretsmanager",
     "sns",
     "sqs",
     "stepfunctions",

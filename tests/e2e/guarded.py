@@ -58,7 +58,7 @@ class Guarded:
         return [each["problem"]["errors"] for each in results]
 
     def plant(self, jobs: Mapping[str, Job]) -> None:
-        """Store jobs whose targets the API refuses, as an earlier release could have left them."""
+        """Store jobs whose targets the API refuses, as a stack with other lists could have left them."""
         results = self._write([{"name": name, **ON_DEMAND, "target": http_target()} for name in jobs])
         assert [each["status"] for each in results] == [201] * len(jobs), results
         store = DynamoJobs(self._jobs_table())

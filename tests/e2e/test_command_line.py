@@ -144,7 +144,8 @@ def test_a_crontab_becomes_jobs_of_the_stack(sweephand: CommandLine, schedule: S
 
 
 def test_tail_shows_deliveries_as_they_happen(sweephand: CommandLine, receiver: Receiver) -> None:
-    sweephand.ok("job", "schedule", "tick", "-s", "@every 1s", "--url", receiver.url("/tick"))
+    url = receiver.url("/tick")
+    sweephand.ok("job", "schedule", "tick", "-s", "@every 1s", "--field", "repeats=30", "--url", url)
     lines = [json.loads(line) for line in sweephand.ok("tail", "tick", "--until", "3", "--json").splitlines()]
     over = [each for each in lines if each["state"] == "succeeded"]
     assert len(over) >= 3, "a look may find several"

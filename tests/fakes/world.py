@@ -124,7 +124,6 @@ class World:
         self.delivery_functions = NoDeliveryFunctions()
         self.shards = shards
         self.bundle_span_ms = 0
-        self.packs_timers = False
         self.is_enabled = True
         self.triggers_per_minute_max = 0
         self.namespace_limit: Callable[[str], int] | None = None
@@ -146,7 +145,6 @@ class World:
                 sweepers_max=10,
                 deliveries_max=20,
                 bundle_span_ms=self.bundle_span_ms,
-                packs_timers=self.packs_timers,
                 flow_functions_max=self.flow_functions_max,
                 limits_namespaces=self.limits_namespaces,
                 is_enabled=self.is_enabled,

@@ -168,7 +168,6 @@ class Simulation:
             troubles=troubles,
             shards=scenario.shards,
             sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
-            packs_timers=packs.are_written,
             work=WorkPort(self._gate, self._work),
         )
         self._functions = Functions(

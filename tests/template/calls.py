@@ -47,8 +47,6 @@ CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "put_events": ("events:PutEvents",),
     "describe_event_bus": ("events:DescribeEventBus",),
     "start_execution": ("states:StartExecution",),
-    "describe_stack_resource": ("cloudformation:DescribeStackResource",),
-    "get_secret_value": ("secretsmanager:GetSecretValue",),
     "AssumeRoleCredentialFetcher": ("sts:AssumeRole",),
 }
 

@@ -92,7 +92,6 @@ def test_a_mode_has_the_functions_and_the_roles_that_it_needs(
     authorizer = {"AuthorizerFunctionAliaslive"} if "AuthorizerFunction" in needed else set()
     assert allowed == {"ApiFunctionAliaslive"} | authorizer
     assert ("AdminKeyFunctionName" in found.outputs()) == ("AdminKeyFunction" in needed)
-    assert ("KeptAdminKey" in found.names()) == ("AdminKeyFunction" in needed)
 
 
 def pattern(path: str) -> str:

@@ -76,10 +76,6 @@ def test_a_key_can_be_used_before_it_encrypts_anything_and_after(stack: Stack) -
     assert told(other["Resource"]) == "OtherKmsKeyArns"
 
 
-def test_the_rights_to_keys_are_there_before_an_upgrade_stores_the_former_admin_key(stack: Stack) -> None:
-    assert "KeyRights" in stack.dependencies()["KeptAdminKey"]
-
-
 @pytest.mark.parametrize("name", ["JobsTable", "TimersTable"])
 def test_a_table_expires_items_by_their_attribute_expires_at(stack: Stack, name: str) -> None:
     assert stack.properties(name)["TimeToLiveSpecification"] == {

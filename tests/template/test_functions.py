@@ -1,11 +1,15 @@
 """The functions of the template: their limits, and the events that start them."""
 
+import tomllib
+
 import pytest
 from infra.capacity import quotas
 from infra.capacity.needs import SWEEPERS_MAX
+from infra.local.places import ROOT
 from tests.template.deployed import Deployed
 from tests.template.stack import FUNCTIONS, Stack, told
 
+from sweephand import __version__
 from sweephand.base import limits, timing
 from sweephand.base.instants import SECOND_MS
 from sweephand.wheel.warm import MESSAGES_AT_ONCE
@@ -238,7 +242,6 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "FLOW_POLICIES",
                 "FLOW_FUNCTIONS_MAX",
                 "SHARD_COUNT",
-                "PACK_TIMERS",
                 "STATS",
                 "ALLOW_INSECURE_TARGETS",
                 "AUTH_MODE",
@@ -265,11 +268,10 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "ENABLED",
                 "MAX_TRIGGERS_PER_MINUTE",
                 "BUNDLE_SECONDS",
-                "PACK_TIMERS",
                 "METRICS",
             },
         ),
-        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "PACK_TIMERS", "METRICS"}),
+        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "METRICS"}),
         *(
             (
                 function,
@@ -394,6 +396,11 @@ def test_insecure_targets_are_refused_unless_the_operator_allows_them(stack: Sta
 def test_the_outputs_of_the_stack_name_what_a_client_needs(stack: Stack) -> None:
     assert stack.outputs() >= {"ApiUrl", "AdminKeyFunctionName", "JobsTableName", "TimersTableName"}
     assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
+
+
+def test_the_stack_and_the_bill_of_materials_have_the_version_of_the_code(stack: Stack) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert stack.template["Outputs"]["Version"]["Value"] == project["version"] == __version__
 
 
 def test_the_outputs_of_the_stack_name_the_role_that_the_owner_of_a_queue_or_key_must_allow(

@@ -62,12 +62,6 @@ OF_PAYLOADS = {
 DEFAULT_QUEUES = "arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:sweephand-*"
 
 
-#: The secrets that earlier releases made for their first admin key.
-FORMER_SECRETS = (
-    "arn:${AWS::Partition}:secretsmanager:${AWS::Region}:${AWS::AccountId}:secret:*AdminKeySecret-*"
-)
-
-
 def granted(**of: str) -> dict[str, set[str]]:
     """The grants of a table in short: resources with `_` for `.`, verbs of one service by their names."""
     services = {
@@ -113,11 +107,7 @@ RIGHTS = {
     },
     "Authorizer": granted(JobsTable_Arn="GetItem"),
     "Lists": {},
-    "AdminKey": granted(JobsTable_Arn="GetItem PutItem")
-    | {
-        "AWS::StackId": {"cloudformation:DescribeStackResource"},
-        FORMER_SECRETS: {"secretsmanager:GetSecretValue"},
-    },
+    "AdminKey": granted(JobsTable_Arn="GetItem PutItem"),
     "Tick": granted(
         JobsTable_Arn="BatchGetItem GetItem Query PutItem UpdateItem",
         TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
@@ -419,20 +409,9 @@ def test_the_admin_key_function_reads_and_writes_keys_and_no_jobs(stack: Stack) 
     }
 
 
-def test_the_admin_key_function_reads_the_former_secret_of_its_own_stack_only(stack: Stack) -> None:
-    policy = stack.properties("AdminKeyRole")["Policies"][0]["PolicyDocument"]
-    [statement] = [each for each in policy["Statement"] if each["Action"] == "secretsmanager:GetSecretValue"]
-    [(operator, condition)] = statement["Condition"].items()
-    assert operator == "StringEquals"
-    [(tag, stack_name)] = condition.items()
-    assert (tag, told(stack_name)) == ("aws:ResourceTag/aws:cloudformation:stack-name", "AWS::StackName")
-
-
 def test_no_route_of_the_api_leads_to_the_function_that_makes_admin_keys(stack: Stack) -> None:
     integrations = stack.named("AWS::ApiGatewayV2::Integration").values()
     assert {told(each["IntegrationUri"]) for each in integrations} == {"ApiFunctionAliaslive"}
-    [kept] = stack.named("Custom::KeptAdminKey").values()
-    assert told(kept["ServiceToken"]) == "AdminKeyFunctionAliaslive"
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -353,6 +353,7 @@ class Me(TypedDict):
     role: str
     expiresAt: str | None
     stats: bool
+    version: str
 
 
 class Health(TypedDict):
@@ -362,6 +363,7 @@ class Health(TypedDict):
     heartbeatAt: str
     heartbeatAgeSeconds: Decimal | int
     enabled: bool
+    version: str
     offSince: NotRequired[str]
 
 

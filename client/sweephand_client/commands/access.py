@@ -185,6 +185,7 @@ def status(session: Session) -> None:
         "found": session.stack.source,
         "heartbeatAt": health["heartbeatAt"],
         "enabled": health["enabled"],
+        "version": health["version"],
         "key": me["id"],
         "namespace": me["namespace"],
         "role": me["role"],

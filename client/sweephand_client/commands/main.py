@@ -1,10 +1,10 @@
 """The command line `sweephand`."""
 
+from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from sweephand_client import __version__
 from sweephand_client.commands import (
     access,
     apply,
@@ -58,7 +58,7 @@ command(app)(audit.audit)
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position
     if asked:
-        typer.echo(f"sweephand {__version__}")
+        typer.echo(f"sweephand {metadata.version('sweephand-client')}")
         raise typer.Exit
 
 

@@ -6,6 +6,8 @@ import pytest
 from playwright.sync_api import expect
 from tests.integration.console.conftest import Console, Town
 
+from sweephand import __version__
+
 Open = Callable[..., Console]
 
 
@@ -17,6 +19,10 @@ def test_a_key_opens_the_jobs_and_is_in_no_address(open_console: Open, town: Tow
     assert "sh_admin" not in page.url
     assert all("sh_admin" not in path for _, path, _ in town.server.requests)
     assert page.evaluate("JSON.stringify(localStorage) + document.cookie") == "{}"
+
+
+def test_every_screen_shows_the_version_of_the_stack(open_console: Open) -> None:
+    expect(open_console().show("ns/jobs").get_by_role("contentinfo")).to_have_text(f"Sweephand {__version__}")
 
 
 def test_an_unknown_key_is_refused_in_words_and_forgotten(open_console: Open) -> None:

@@ -28,14 +28,11 @@ from sweephand.wheel.sweep import Sweeper
 _EXPAND: Final[Any] = expand.expand
 
 
-def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None], **instead: bool) -> Any:
-    """Expansions that are changed if packs are written. `instead` are other arguments for `expand`."""
+def _expanding(change: Callable[[Expansion, Sequence[PlacedTimer], Lease], None]) -> Any:
+    """Expansions that are changed."""
 
     def changed(timers: Sequence[PlacedTimer], jobs: Any, lease: Lease, **kwargs: Any) -> Expansion:
-        if not kwargs["packs_successors"]:
-            expansion: Expansion = _EXPAND(timers, jobs, lease, **kwargs)
-            return expansion
-        expansion = _EXPAND(timers, jobs, lease, **{**kwargs, **instead})
+        expansion: Expansion = _EXPAND(timers, jobs, lease, **kwargs)
         change(expansion, timers, lease)
         return expansion
 

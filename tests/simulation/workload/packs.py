@@ -1,4 +1,4 @@
-"""Whether sweepers write packs, and the seeds in which many jobs share one shard, so that packs are full."""
+"""The seeds in which many jobs share one shard, so that packs are full."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -11,11 +11,8 @@ from tests.simulation.world.faults import (
     stream,
 )
 
-#: Sweepers write packs in so many seeds. In the others they only read those that another version left.
-_WRITTEN: Final = 0.8
-
-#: So many of these have many jobs in one shard, and all seeds from this one on to those of bulk_writes.py.
-_CROWDED: Final = 1 / 8
+#: So many seeds have many jobs in one shard, and all seeds from this one on to those of bulk_writes.py.
+_CROWDED: Final = 1 / 10
 FIRST_CROWDED: Final = 5_000_000
 
 #: Timers of these schedules lead to few buckets. Those with long periods are written long before they are
@@ -45,18 +42,14 @@ class Packs:
     """What of this a seed has."""
 
     seed: int
-    are_written: bool
     are_crowded: bool
 
     @classmethod
     def of(cls, seed: int) -> "Packs":
         """That of a seed. A seed that lasts for days or uses up the margins between clocks has no crowd."""
-        random = stream(seed, "packs")
-        are_written, is_drawn = random.random() < _WRITTEN, random.random() < _CROWDED
-        if FIRST_CROWDED <= seed < FIRST_TOGETHER:
-            are_written = is_drawn = True
+        is_drawn = stream(seed, "packs").random() < _CROWDED or FIRST_CROWDED <= seed < FIRST_TOGETHER
         has_none = is_at_margins(seed) or is_backlogged(seed) or Scenario.of(seed).is_sparse
-        return cls(seed, are_written, are_written and is_drawn and not has_none)
+        return cls(seed, is_drawn and not has_none)
 
     def scenario(self, usual: Scenario) -> Scenario:
         """The scenario of the seed: in a crowd eight jobs and one shard."""

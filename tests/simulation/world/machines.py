@@ -88,13 +88,11 @@ class Fleet:
         troubles: Troubles,
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
-        packs_timers: bool,
         work: WorkQueue = MISSING,
     ) -> None:
         self._options = Options(
             sweepers_max=sweepers_max,
             deliveries_max=_DELIVERIES_MAX,
-            packs_timers=packs_timers,
             bundle_span_ms=Bundling.of(seed).span_ms,
             flow_functions_max=Policies.of(seed).functions_max,
             limits_namespaces=Quotas.of(seed).are_on,

@@ -14,10 +14,8 @@ from sweephand.storage.jobs import LISTING_SHARDS
 BILL = Bill(MEASURED, template())
 
 
-@pytest.mark.parametrize("packs", [False, True])
-def test_a_page_of_jobs_makes_the_requests_that_the_page_counts(*, packs: bool) -> None:
+def test_a_page_of_jobs_makes_the_requests_that_the_page_counts() -> None:
     world = World(shards=1)
-    world.packs_timers = packs
     for number in range(100):
         world.put(f"job-{number:02d}", schedule="@every 3h")
     world.run_until(NOON + 4 * 3_600_000)

@@ -16,6 +16,7 @@ from tests.unit.client.conftest import CommandLine
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from sweephand import __version__
 from sweephand_client.commands.main import app
 
 URL = "https://consumer.example/hook"
@@ -212,6 +213,7 @@ def test_a_key_is_made_shown_once_rotated_and_revoked(sweephand: CommandLine) ->
 def test_the_status_says_which_stack_and_which_key(sweephand: CommandLine) -> None:
     found = sweephand.ok("status", "--json").json
     assert (found["url"], found["found"], found["role"]) == (sweephand.server.url, "SWEEPHAND_URL", "admin")
+    assert found["version"] == __version__
 
 
 def test_bad_input_exits_with_2_and_names_the_fields(sweephand: CommandLine) -> None:

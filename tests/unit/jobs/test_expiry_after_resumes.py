@@ -66,3 +66,14 @@ def test_a_job_without_a_batch_is_kept_no_longer_after_an_update_and_a_resume(
     world.pause()
     resumed = world.resume()
     assert resumed.expires_at == world.clock.time + MINUTE_MS + HOUR_MS
+
+
+def test_a_job_with_more_changes_than_are_read_is_kept_for_the_longest_window() -> None:
+    world = World()
+    world.put(dueTime="0s", batch=LONG, **BRIEF)
+    world.patch(batch={"count": 6, "window": "1m"})
+    for number in range(100):
+        world.patch(labels={"number": str(number)})
+    world.pause()
+    resumed = world.resume()
+    assert resumed.expires_at == world.clock.time + 7 * DAY_MS + MINUTE_MS + HOUR_MS

@@ -39,10 +39,9 @@ def audited(world: World, **options: Any) -> Audited:
     return done
 
 
-def without_timer(schedule: str = "0 */10 * * * *", *, packs: bool = False, **written: Any) -> World:
+def without_timer(schedule: str = "0 */10 * * * *", **written: Any) -> World:
     """A world with a job whose timer was lost some time ago, and with a job that has its timer."""
     world = World()
-    world.packs_timers = packs
     for name in ("job", "other"):
         world.put(name, schedule=schedule, **written)
     world.run_until(LOST_AT)
@@ -52,15 +51,14 @@ def without_timer(schedule: str = "0 */10 * * * *", *, packs: bool = False, **wr
     return world
 
 
-@pytest.mark.parametrize("packs", [False, True])
 @pytest.mark.parametrize(
     ("schedule", "lost_at"),
     [("0 * * * * *", 93), ("0 */10 * * * *", 100), ("@every 3h", 180), ("15/30 30 */3 * * *", 210)],
 )
 def test_a_job_without_its_timer_is_armed_from_the_first_trigger_that_was_lost(
-    schedule: str, lost_at: int, *, packs: bool
+    schedule: str, lost_at: int
 ) -> None:
-    world = without_timer(schedule, packs=packs, catchup={"mode": "all"})
+    world = without_timer(schedule, catchup={"mode": "all"})
     done = audited(world)
     assert [each.key for each in done.timers] == [key_of()]
     assert done.timers[0].due_at // MINUTE == NOON // MINUTE + lost_at
@@ -98,13 +96,9 @@ def test_an_audit_finds_nothing_after_an_audit() -> None:
     assert audited(world).timers == []
 
 
-@pytest.mark.parametrize("packs", [False, True])
 @pytest.mark.parametrize("history", ["outcome", "failures"])
-def test_beside_a_running_wheel_an_audit_finds_nothing_and_no_trigger_comes_twice(
-    history: str, *, packs: bool
-) -> None:
+def test_beside_a_running_wheel_an_audit_finds_nothing_and_no_trigger_comes_twice(history: str) -> None:
     world = World(shards=3)
-    world.packs_timers = packs
     instants = [f"2026-11-21T{12 + each // 60}:{each % 60:02d}:30Z" for each in range(100)]
     world.put("often", schedule="0 * * * * *", history=history)
     world.put("seconds", schedule="@every 7s", history=history)
@@ -306,7 +300,6 @@ def test_a_job_of_a_missing_policy_is_armed_too() -> None:
 
 def test_a_timer_in_a_pack_is_found_there() -> None:
     world = World(shards=1)
-    world.packs_timers = True
     for number in range(30):
         world.put(f"job-{number}", schedule="0 */10 * * * *")
     world.run_until(LOST_AT)

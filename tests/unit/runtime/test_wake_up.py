@@ -20,18 +20,17 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-@pytest.mark.parametrize(("fields", "held_ms"), [({"holdMs": 590}, 590), ({}, 100)])
-def test_a_wake_up_holds_the_function_and_fails_no_message(
-    world: World, fields: dict[str, int], held_ms: int
-) -> None:
-    event = json.loads(json.dumps({**WAKE_UP, **fields}))
-    assert function("deliver").handler(event, None) == {"batchItemFailures": []}
-    assert world.clock.time == NOON + held_ms
+EVENT = json.loads(json.dumps({**WAKE_UP, "holdMs": 590}))
+
+
+def test_a_wake_up_holds_the_function_and_fails_no_message(world: World) -> None:
+    assert function("deliver").handler(EVENT, None) == {"batchItemFailures": []}
+    assert world.clock.time == NOON + 590
 
 
 def test_a_wake_up_calls_no_port(world: World) -> None:
     deliver = function("deliver")
-    assert calls_of(world, lambda: deliver.handler(WAKE_UP, None)) == []
+    assert calls_of(world, lambda: deliver.handler(EVENT, None)) == []
 
 
 def test_a_wake_up_counts_no_metric(
@@ -39,6 +38,6 @@ def test_a_wake_up_counts_no_metric(
 ) -> None:
     module = function("deliver")
     monkeypatch.setattr(module, "deliver", None)
-    module.handler(WAKE_UP, None)
+    module.handler(EVENT, None)
     assert "_aws" not in capsys.readouterr().out
     assert world.clock.time > NOON

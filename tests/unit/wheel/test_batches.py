@@ -39,7 +39,6 @@ def expanded_fully(
     *,
     judged_at: Instant = NOON,
     triggers_max: int = 1_000,
-    packs: bool = False,
     buckets_max: int = 200,
 ) -> Iterator[tuple[list[Trigger], list[StoredTimer]]]:
     """What the timers of a shard yield, bucket by bucket, beginning with one timer: triggers and timers."""
@@ -52,7 +51,7 @@ def expanded_fully(
         cursor = Cursor()
         while placed := placed_timers(page, cursor):
             lease = Lease(0, cursor, fence=1, owner="sweeper", judged_at=judged_at)
-            found = expand(placed, {job.key: job}, lease, triggers_max=triggers_max, packs_successors=packs)
+            found = expand(placed, {job.key: job}, lease, triggers_max=triggers_max)
             assert len(found.messages) <= triggers_max
             sent += [each.trigger for each in found.messages if isinstance(each, TriggerMessage)]
             shard += [*found.successors, *found.packs, *found.copies]
@@ -110,7 +109,6 @@ def test_a_range_splits_into_every_trigger_once(size: int, window_ms: int, repea
     assert Counter(names(singles)) == Counter(expected)
 
 
-@pytest.mark.parametrize("packs", [False, True])
 @given(
     size=st.integers(1, 300),
     window_s=st.integers(0, 239),
@@ -118,11 +116,11 @@ def test_a_range_splits_into_every_trigger_once(size: int, window_ms: int, repea
     triggers_max=st.integers(1, 70),
 )
 def test_the_timers_of_a_batch_yield_every_trigger_once_wherever_a_turn_ends(
-    size: int, window_s: int, repeats: int, triggers_max: int, *, packs: bool
+    size: int, window_s: int, repeats: int, triggers_max: int
 ) -> None:
     job = job_of(schedule="@every 4m", repeats=repeats, batch={"count": size, "window": f"{window_s}s"})
     sent: list[Trigger] = []
-    for triggers, timers in expanded_fully(job, first_timer(job), triggers_max=triggers_max, packs=packs):
+    for triggers, timers in expanded_fully(job, first_timer(job), triggers_max=triggers_max):
         assert len({each.at // MINUTE_MS for each in triggers}) <= 1, "triggers of two buckets"
         assert len(timers) <= 1
         sent += triggers
@@ -144,7 +142,6 @@ def test_a_million_over_an_hour_has_one_timer_for_each_minute() -> None:
             {job.key: job},
             lease,
             triggers_max=1,
-            packs_successors=True,
         )
         if not found.successors:
             break
@@ -189,14 +186,13 @@ def test_a_pause_leaves_a_batch_that_has_not_begun_to_the_resume() -> None:
     assert not timers
 
 
-@pytest.mark.parametrize("packs", [False, True])
 @pytest.mark.parametrize(
     ("mode", "expected"),
     [("latest", [1, 24]), ("all", list(range(1, 25))), ("none", [1])],
 )
 @pytest.mark.parametrize("triggers_max", [1, 2, 7, 1_000])
 def test_a_batch_that_has_begun_is_completed_however_late_and_catch_up_decides_about_whole_batches(
-    mode: CatchUpMode, expected: list[int], triggers_max: int, *, packs: bool
+    mode: CatchUpMode, expected: list[int], triggers_max: int
 ) -> None:
     job = job_of(
         schedule="@every 1h", repeats=24, batch={"count": 5, "window": "50s"}, catchup={"mode": mode}
@@ -204,9 +200,7 @@ def test_a_batch_that_has_begun_is_completed_however_late_and_catch_up_decides_a
     late = NOON + 2 * DAY_MS
     timer = first_timer(job)._replace(first=Occurrence(NOON + HOUR_MS, 1, 2, 20_000))
     sent: list[Trigger] = []
-    for some, _ in expanded_fully(
-        job, timer, judged_at=late, triggers_max=triggers_max, packs=packs, buckets_max=2_000
-    ):
+    for some, _ in expanded_fully(job, timer, judged_at=late, triggers_max=triggers_max, buckets_max=2_000):
         sent += some
     fired = {(NOON + n * HOUR_MS, index) for n in expected for index in range(5)}
     assert set(names(sent)) == fired - {(NOON + HOUR_MS, 0), (NOON + HOUR_MS, 1)}
@@ -214,13 +208,12 @@ def test_a_batch_that_has_begun_is_completed_however_late_and_catch_up_decides_a
 
 
 @pytest.mark.parametrize("triggers_max", [1, 3, 1_000])
-@pytest.mark.parametrize("packs", [False, True])
-def test_the_newest_misfire_fires_its_whole_batch(triggers_max: int, *, packs: bool) -> None:
+def test_the_newest_misfire_fires_its_whole_batch(triggers_max: int) -> None:
     job = job_of(schedule="@every 1h", repeats=24, batch={"count": 6})
     sent = [
         each
         for some, _ in expanded_fully(
-            job, first_timer(job), judged_at=NOON + 2 * DAY_MS, triggers_max=triggers_max, packs=packs
+            job, first_timer(job), judged_at=NOON + 2 * DAY_MS, triggers_max=triggers_max
         )
         for each in some
     ]
@@ -234,9 +227,7 @@ def test_successors_of_batches_and_of_other_jobs_share_a_pack() -> None:
     ]
     timers = sorted((first_timer(job) for job in jobs), key=lambda each: each.sort_key)
     lease = Lease(0, Cursor(), judged_at=NOON)
-    found = expand(
-        placed_timers(timers, Cursor()), {job.key: job for job in jobs}, lease, packs_successors=True
-    )
+    found = expand(placed_timers(timers, Cursor()), {job.key: job for job in jobs}, lease)
     (pack,) = found.packs
     assert isinstance(pack, TimerPack)
     assert [(each.key.name, each.first.at - NOON) for each in pack.timers] == [
@@ -245,10 +236,8 @@ def test_successors_of_batches_and_of_other_jobs_share_a_pack() -> None:
     ]
 
 
-@pytest.mark.parametrize("packs", [False, True])
-def test_a_stack_delivers_each_trigger_of_a_batch_when_it_is_due(*, packs: bool) -> None:
+def test_a_stack_delivers_each_trigger_of_a_batch_when_it_is_due() -> None:
     world = World()
-    world.packs_timers = packs
     world.put(schedule="@every 10m", repeats=2, batch={"count": 90, "window": "9m"})
     world.run_until(NOON + 30 * MINUTE_MS)
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 180

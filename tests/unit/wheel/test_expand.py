@@ -15,6 +15,7 @@ from sweephand.model.timer import (
     DeadlineTimer,
     Lease,
     OccurrenceTimer,
+    Place,
     RetryTimer,
     Timer,
     bucket_of,
@@ -180,12 +181,12 @@ def test_an_expansion_stops_at_its_most_triggers_and_says_how_far_within_the_tim
     timer = timer_of(job)
     first = expanded(job, timer, triggers_max=3)
     assert dues(first) == [10, 20, 30]
-    assert first.cursor == Cursor(timer.sort_key, Occurrence(NOON + 30_000, 3))
-    assert not first.successors
+    assert (first.cursor.key, first.cursor.within) == (timer.sort_key, Occurrence(NOON + 30_000, 3))
+    assert [each.first.due_at for each in first.successors] == [NOON + MINUTE]
     rest = expanded(job, timer, cursor=first.cursor, triggers_max=3)
     assert dues(rest) == [40, 50]
     assert rest.cursor == Cursor(timer.sort_key)
-    assert [each.first.due_at for each in rest.successors] == [NOON + MINUTE]
+    assert not rest.successors
 
 
 def test_a_position_within_one_timer_does_not_apply_to_the_timers_after_it() -> None:
@@ -205,7 +206,7 @@ def test_a_page_stops_at_its_most_triggers_between_two_timers() -> None:
     timers = [retry_of(job, NOON + 20 * MINUTE + second * 1_000) for second in range(5)]
     expansion = expanded(job, *timers, triggers_max=2)
     assert len(expansion.messages) == 2
-    assert expansion.cursor == Cursor(timers[1].sort_key)
+    assert expansion.cursor.place == Place(timers[1].sort_key)
     assert expansion.timers == 2
 
 
@@ -316,11 +317,11 @@ def test_a_skipped_range_takes_room_and_is_not_decided_again_behind_it() -> None
     first = expanded(job, timer, judged_at=judged_at, triggers_max=1)
     assert len(first.skipped) == 1
     assert not first.messages
-    assert first.cursor == Cursor(timer.sort_key, Occurrence(NOON + 60_000, 3))
+    assert (first.cursor.key, first.cursor.within) == (timer.sort_key, Occurrence(NOON + 60_000, 3))
+    assert [each.first for each in first.successors] == [Occurrence(NOON + 100_000, 5)]
     rest = expanded(job, timer, cursor=first.cursor, judged_at=judged_at, triggers_max=2)
     assert dues(rest) == [80]
     assert not rest.skipped
-    assert [each.first for each in rest.successors] == [Occurrence(NOON + 100_000, 5)]
 
 
 def test_a_timer_and_its_copy_that_was_put_off_continue_as_one_chain() -> None:
@@ -396,4 +397,4 @@ def test_deadlines_count_in_a_portion() -> None:
     timers = [deadline_of(job, NOON + number) for number in range(3)]
     expansion = expanded(job, *timers, triggers_max=2)
     assert len(expansion.messages) == 2
-    assert expansion.cursor == Cursor(timers[1].sort_key)
+    assert expansion.cursor.place == Place(timers[1].sort_key)

@@ -23,6 +23,7 @@ from sweephand.model.timer import (
     bucket_of,
     placed_timers,
 )
+from sweephand.model.trigger import TriggerMessage
 from sweephand.wheel import span
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.packing import PACK_TIMERS_MAX, Successor, packed
@@ -42,7 +43,6 @@ def expanded(
     *,
     triggers_max: int = 1_000,
     judged_at: int = NOON,
-    packs: bool = True,
 ) -> Expansion:
     left = [
         each
@@ -51,7 +51,7 @@ def expanded(
     ]
     lease = Lease(0, cursor, judged_at=judged_at)
     placed = placed_timers(left, cursor)
-    return expand(placed, jobs, lease, triggers_max=triggers_max, packs_successors=packs)
+    return expand(placed, jobs, lease, triggers_max=triggers_max)
 
 
 def written(expansion: Expansion) -> list[OccurrenceTimer]:
@@ -72,14 +72,6 @@ def test_successors_of_one_bucket_share_a_pack_and_one_that_is_alone_is_single()
     assert not expansion.successors
     alone = expanded(page[:1], jobs)
     assert (len(alone.successors), alone.packs) == (1, [])
-
-
-def test_a_version_that_reads_packs_and_does_not_write_them_writes_the_same_timers() -> None:
-    jobs = periodic_jobs(7, 25, 40, 50)
-    packing, single = (expanded(page_of(jobs), jobs, packs=each) for each in (True, False))
-    assert written(packing) == written(single)
-    assert packing.messages == single.messages
-    assert not single.packs
 
 
 @given(
@@ -150,7 +142,6 @@ def test_a_job_that_cannot_be_read_is_put_off_at_the_first_touch() -> None:
         Lease(0, Cursor(), judged_at=NOON),
         unreadable={page[1].key: KeyError("series")},
         triggers_max=1,
-        packs_successors=True,
     )
     assert [each.due_at for each in expansion.copies] == [page[1].due_at + PUT_OFF_MS]
 
@@ -165,18 +156,22 @@ def test_the_successor_of_an_ended_revision_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("mode", ["latest", "all", "none"])
-def test_the_successor_of_a_late_timer_is_the_same_as_that_of_a_walk(mode: str) -> None:
+def test_the_successor_of_a_late_timer_begins_where_its_triggers_and_misfires_end(mode: str) -> None:
     jobs = {}
     for number, period_s in enumerate((7, 20, 47)):
         schedule = f"@every {period_s}s"
         job = job_of(f"job-{number}", schedule=schedule, catchup={"mode": mode, "window": "2m"})
         jobs[job.key] = job
     for late_ms in range(0, 10 * MINUTE_MS, 13_000):
-        packing, single = (
-            expanded(page_of(jobs), jobs, judged_at=NOON + late_ms, packs=each) for each in (True, False)
-        )
-        assert written(packing) == written(single)
-        assert (packing.messages, packing.skipped) == (single.messages, single.skipped)
+        found = expanded(page_of(jobs), jobs, judged_at=NOON + late_ms)
+        reached = {each.key: each.last_due_at or each.due_at for each in found.skipped}
+        for message in found.messages:
+            assert isinstance(message, TriggerMessage)
+            due_at = message.trigger.due_at
+            reached[message.trigger.key] = max(due_at, reached.get(message.trigger.key, due_at))
+        firsts = {each.key: each.first for each in written(found)}
+        assert firsts == {key: jobs[key].series.next_after(due_at) for key, due_at in reached.items()}
+        assert len(firsts) == len(jobs)
 
 
 def successors_of(count: int, buckets: int = 1) -> list[Successor]:
@@ -226,7 +221,6 @@ def test_a_pack_of_a_large_group_never_replaces_one_with_other_timers() -> None:
 
 def test_a_sweep_writes_packs_and_copies_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(shards=1)
-    world.packs_timers = True
     for number in range(3):
         world.put(f"job-{number}", schedule="@every 4m")
     # What is due up to five minutes after the creation is in the queue, and the timers are due after eight.
@@ -249,7 +243,6 @@ def test_a_sweep_writes_packs_and_copies_before_anything_is_sent(monkeypatch: py
 
 def test_a_crowd_of_one_offs_leaves_no_pack() -> None:
     world = crowded(30)
-    world.packs_timers = True
     world.sweep()
     assert len(sent(world)) == 30
     assert not [each for each in world.timers.everything() if isinstance(each, TimerPack)]

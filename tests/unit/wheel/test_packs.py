@@ -59,7 +59,8 @@ def test_the_timers_of_a_pack_are_expanded_one_by_one() -> None:
     pack = pack_of([first_timer(job) for job in jobs.values()])
     expansion = expanded([pack], jobs)
     assert names(expansion) == [("job-0", 25), ("job-0", 50), ("job-1", 40)]
-    assert [(each.key.name, each.first.due_at - NOON) for each in expansion.successors] == [
+    [following] = expansion.packs
+    assert [(each.key.name, each.first.due_at - NOON) for each in following.timers] == [
         ("job-0", 75_000),
         ("job-1", 80_000),
     ]

@@ -10,13 +10,16 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
+from sweephand.model.job import JobKey
 from sweephand.model.timer import (
     Cursor,
     Lease,
     OccurrenceTimer,
     RetryTimer,
+    TimerPack,
 )
 from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.schedules import Series
 from sweephand.wheel import pace
 from sweephand.wheel import sweep as sweeping
 from sweephand.wheel.sweep import horizon
@@ -195,7 +198,6 @@ def test_a_sweeper_that_leaves_a_shard_within_a_chunk_keeps_the_chunk_in_the_cur
 ) -> None:
     monkeypatch.setattr(pace, "TRIGGERS_MAX", 3)
     world = crowded(5)
-    world.packs_timers = True
 
     def slow(call: str) -> None:
         if call == "after queue.send":
@@ -345,21 +347,26 @@ def test_if_any_call_fails_once_the_next_sweeps_find_everything(call: str, *, af
     assert world.consumers.dues == set(range(NOON + 31_000, NOON + 10 * MINUTE + 1, 31_000))
 
 
+def follow(world: World, key: JobKey, series: Series) -> None:
+    """Give the stored timers of a job, alone or in packs, that series."""
+    for place, stored in world.timers._timers.items():
+        if isinstance(stored, OccurrenceTimer) and stored.key == key:
+            world.timers._timers[place] = stored._replace(series=series)
+        elif isinstance(stored, TimerPack):
+            timers = [each._replace(series=series) if each.key == key else each for each in stored.timers]
+            world.timers._timers[place] = stored._replace(timers=tuple(timers))
+
+
 def test_a_job_that_could_not_be_expanded_fires_all_that_it_owes_once_it_can() -> None:
     world = World(shards=1)
     job = world.put("broken", schedule="@every 50s").job
     world.put("sound", schedule="@every 50s")
     world.run_until(NOON + 3 * MINUTE)
-    sound = dict(world.timers._timers)
-    for place, timer in sound.items():
-        if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
-            world.timers._timers[place] = timer._replace(series=replace(timer.series, schedule="no schedule"))
+    follow(world, job.key, replace(job.series, schedule="no schedule"))
     with pytest.raises(ExceptionGroup) as caught:
         world.run_until(NOON + 5 * MINUTE)
     assert "put off" in caught.value.exceptions[0].__notes__[0]
-    for place, timer in world.timers._timers.items():
-        if isinstance(timer, OccurrenceTimer) and timer.key == job.key:
-            world.timers._timers[place] = timer._replace(series=job.series)
+    follow(world, job.key, job.series)
     world.run_until(NOON + 15 * MINUTE)
     for name in ("broken", "sound"):
         attempts = [each for each in world.consumers.attempts if each.trigger.key == key_of(name)]

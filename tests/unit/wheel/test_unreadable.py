@@ -106,12 +106,8 @@ def times_of(world: World, name: str) -> list[int]:
     return [(time - NOON) // MINUTE_MS for each, time in at if each.trigger.key.name == name]
 
 
-@pytest.mark.parametrize("packs_timers", [False, True])
-def test_a_policy_that_cannot_be_read_keeps_no_other_job_waiting_and_its_jobs_fire_when_it_can(
-    *, packs_timers: bool
-) -> None:
+def test_a_policy_that_cannot_be_read_keeps_no_other_job_waiting_and_its_jobs_fire_when_it_can() -> None:
     world = world_with_a_policy()
-    world.packs_timers = packs_timers
     for number in range(5):
         world.put(f"other-{number}", schedule="0 */20 * * * *")
     world.put("mailed", schedule="0 30 * * * *", catchup={"mode": "all"}, policy="mailer")

@@ -1,3 +1,5 @@
 """Sweephand: a job scheduler that runs in its user's own AWS account."""
 
-__version__ = "0.1.0"
+#: The one place of the version. The build of the client reads it here, and a test holds template.yaml and
+#: pyproject.toml to it.
+__version__ = "1.0.0.dev0"

@@ -19,11 +19,10 @@ from sweephand.ports import Answer, Attempt
 MAILER = PolicyKey("ns", "mailer")
 
 
-@pytest.fixture(params=[False, True], ids=["alone", "in packs"])
-def world(request: pytest.FixtureRequest) -> World:
-    """A stack with a flow policy. Its timers have items of their own, or share them."""
+@pytest.fixture
+def world() -> World:
+    """A stack with a flow policy."""
     world = World()
-    world.packs_timers = request.param
     world.flow_functions_max = 2
     world.namespaces.enlist("ns")
     assert world.policies.put(replace(policy(1), key=MAILER), None)

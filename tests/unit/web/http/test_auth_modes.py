@@ -10,6 +10,7 @@ from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import NOON, World
 
+from sweephand import __version__
 from sweephand.access.auth_mode import Auth
 from sweephand.access.principals import key_id_of
 from sweephand.base.errors import StoreError
@@ -55,6 +56,7 @@ def test_a_signed_request_is_one_of_the_holder_of_the_key() -> None:
         "role": "write",
         "expiresAt": None,
         "stats": False,
+        "version": __version__,
     }
     assert client.send("GET", f"{JOB_URL}/changes", caller=SIGNED).json["items"][0]["who"] == key_id_of(ROLE)
     assert client.send("GET", "/v1/keys", caller=SIGNED).status == 403
@@ -92,6 +94,7 @@ def test_a_request_with_a_token_is_one_of_its_claims() -> None:
         "role": "write",
         "expiresAt": "2026-11-21T12:00:01.000Z",
         "stats": False,
+        "version": __version__,
     }
     assert client.send("GET", f"{JOB_URL}/changes", caller=TOKEN).json["items"][0]["who"] == "jwt:ann"
     assert client.send("GET", "/v1/keys", caller=TOKEN).status == 403

@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.http_events import ADMIN, NS_ADMIN, STRANGER, Client
 from tests.fakes.world import NOON
 
+from sweephand import __version__
 from sweephand.access.authorize import authorize
 from sweephand.model.api_key import Caller, Role
 
@@ -169,7 +170,7 @@ def test_a_caller_sees_what_its_own_key_allows(role: Role) -> None:
     me = Caller(made["id"], "ns", role)
     shown = client.send("GET", "/v1/me", caller=me)
     expected = {"id": made["id"], "namespace": "ns", "role": role, "expiresAt": made["expiresAt"]}
-    expected |= {"stats": False}
+    expected |= {"stats": False, "version": __version__}
     assert (shown.json, shown.headers["cache-control"]) == (expected, "no-store")
     client.send("DELETE", f"/v1/keys/{made['id']}")
     assert client.send("GET", "/v1/me", caller=me).json == {**expected, "expiresAt": None}

@@ -11,6 +11,7 @@ from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import JOB, Client, document, event_of
 from tests.fakes.world import NOON, World
 
+from sweephand import __version__
 from sweephand.base import limits
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.model.api_key import Key
@@ -28,6 +29,7 @@ def test_health_is_good_while_the_stack_ticks() -> None:
         "heartbeatAt": "2026-11-21T11:59:58.500Z",
         "heartbeatAgeSeconds": 1.5,
         "enabled": True,
+        "version": __version__,
     }
 
 

@@ -54,16 +54,13 @@ class Commits:
         queue: Queue,
         payloads: PayloadStore,
         clock: Clock,
-        packs_timers: bool = False,
     ) -> None:
-        """`packs_timers` says that timers of one bucket that are created together share an item."""
         self._jobs = jobs
         self._changes = changes
         self._timers = timers
         self._queue = queue
         self._payloads = payloads
         self._clock = clock
-        self._packs_timers = packs_timers
 
     def check_time_limit(self, requested_at: Instant) -> None:
         """Raises UnavailableError if a commit of that request could come too late after its arming."""
@@ -113,7 +110,7 @@ class Commits:
         armings = [self._arming(draft) for draft in drafts]
         timers = [timer for arming in armings for timer in arming.timers]
         watches = [arming.watch for arming in armings if arming.watch is not None]
-        self._put_timers([*(packed_new(timers) if self._packs_timers else timers), *watches])
+        self._put_timers([*packed_new(timers), *watches])
         self._send([message for arming in armings for message in arming.messages])
         self.check_time_limit(drafts[0].job.updated_at)
         return list(concurrently([partial(self._create_one, draft) for draft in drafts]))

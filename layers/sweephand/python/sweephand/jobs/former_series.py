@@ -34,10 +34,7 @@ class Replaced(NamedTuple):
 
 
 def replaced_since(job: Job, since: Instant, changes: ChangeHistory) -> Replaced | None:
-    """What updates have replaced since an instant; None if that is not all known.
-
-    It is not if there are more updates than are read.
-    """
+    """What updates have replaced since an instant; None if there are more changes than are read."""
     found: dict[int, Series] = {}
     hides_records = False
     count, before = 0, ""

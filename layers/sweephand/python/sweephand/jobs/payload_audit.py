@@ -108,8 +108,8 @@ class PayloadAudit:
 def _read_position(position: str, places: int) -> tuple[int, str]:
     """The number of the place, and the position in it.
 
-    The first place has no number: its positions are as they were when there was no other. A position begins
-    with the uid of a job, whose second character is no colon. After a change of the parameters the number may
+    A position in the first place has no number. It begins with the uid of a job, whose second character is no
+    colon. After a change of the parameters the number may
     stand for another place. Then the round skips a part of that place, and the next round does not.
     """
     number, colon, after = position[:1], position[1:2], position[2:]
@@ -124,7 +124,7 @@ def ref_of(digest: str, token: str, key: JobKey) -> str:
 
 
 def owner_of(ref: str) -> JobKey | None:
-    """The job whose write stored a payload; None for a ref that ref_of() has not made."""
+    """The job whose write stored a payload; None for an object that no write has named."""
     _, *key = ref.split("/")
     return JobKey(*key) if len(key) == len(JobKey._fields) else None
 

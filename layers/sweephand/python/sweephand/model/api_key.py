@@ -10,7 +10,7 @@ Role = Literal["read", "write", "admin"]
 
 ROLES: Final[tuple[Role, ...]] = ("read", "write", "admin")
 
-#: The id of a key whose secret an operator has made, and of the first key of an earlier release.
+#: The id of the key whose secret an operator has made.
 ADMIN_KEY_ID: Final = "admin"
 
 EVERY_NAMESPACE: Final = "*"

@@ -333,7 +333,6 @@ class App:
             clock=ports.clock,
             concurrently=self._sweep_concurrently,
             bundle_span_ms=self.options.bundle_span_ms,
-            packs_timers=self.options.packs_timers,
         )
 
     @cached_property
@@ -378,7 +377,6 @@ class App:
             queue=ports.queue,
             payloads=ports.payloads,
             clock=ports.clock,
-            packs_timers=self.options.packs_timers,
         )
 
     @cached_property

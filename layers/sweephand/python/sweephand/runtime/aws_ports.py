@@ -369,7 +369,6 @@ def app() -> App:
         sweepers_max=settings.sweepers_max,
         deliveries_max=settings.deliveries_max,
         bundle_span_ms=settings.bundle_seconds * SECOND_MS,
-        packs_timers=settings.packs_timers,
         is_enabled=settings.is_enabled,
         triggers_per_minute_max=settings.triggers_per_minute_max,
         namespace_triggers_default=NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,

@@ -42,16 +42,13 @@ _COUNTED: Final[Mapping[MetricName, tuple[OutcomeName, ...]]] = {
     "Waiting": ("held", "waiting", "in_line", "namespace_limited", "stack_limited"),
 }
 
-#: A tick of the version before does not say how long a wake-up holds its function. It sends two at a time.
-_HOLD_MS_DEFAULT: Final = 100
 
-
-def wake_up(hold_ms: int | None) -> None:
+def wake_up(hold_ms: int) -> None:
     """Keep this function for a moment, so that Lambda starts others for the other wake-ups.
 
     The function also makes what its first delivery needs.
     """
-    app().intake.hold(_HOLD_MS_DEFAULT if hold_ms is None else hold_ms)
+    app().intake.hold(hold_ms)
 
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:

@@ -13,7 +13,7 @@ class Options(NamedTuple):
     `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
     sweepers tick may start in a minute. `deliveries_max` is how many delivery functions may run at once.
     Triggers that fall due within `bundle_span_ms` travel in one message;
-    0 stands for a message for each trigger. `packs_timers` says that timers of one bucket share an item.
+    0 stands for a message for each trigger.
     `is_enabled` is the stack's switch: tick sweeps only while it is on.
     `reach` is what the targets of jobs may reach; None stands for no queue, and for `https` to public
     addresses alone. `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack
@@ -27,7 +27,6 @@ class Options(NamedTuple):
     sweepers_max: int = 1
     deliveries_max: int = 2
     bundle_span_ms: int = 0
-    packs_timers: bool = False
     is_enabled: bool = True
     reach: "Reach | None" = None
     flow_functions_max: int = 0

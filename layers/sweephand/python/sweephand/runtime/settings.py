@@ -45,7 +45,6 @@ class Settings(NamedTuple):
     has_flow_policies: bool
     flow_functions_max: int
     bundle_seconds: int
-    packs_timers: bool
     is_enabled: bool
     triggers_per_minute_max: int
     allows_insecure_targets: bool
@@ -113,7 +112,6 @@ class Settings(NamedTuple):
             has_flow_policies=_switch(environment, "FLOW_POLICIES"),
             flow_functions_max=_number(environment, "FLOW_FUNCTIONS_MAX", 1),
             bundle_seconds=_bundle_seconds(environment),
-            packs_timers=_truth(environment, "PACK_TIMERS"),
             is_enabled=_truth(environment, "ENABLED", "true"),
             triggers_per_minute_max=_number(environment, "MAX_TRIGGERS_PER_MINUTE", 0, least=0),
             allows_insecure_targets=_truth(environment, "ALLOW_INSECURE_TARGETS"),

@@ -20,7 +20,7 @@ def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Rea
 
     A bundle has one namespace and one priority.
     A trigger that is overdue counts as due `now`. A trigger that would be alone in its bundle stays a single
-    message, which earlier versions read too. If `span_ms` is 0, all messages stay as they are.
+    message. If `span_ms` is 0, all messages stay as they are.
     """
     assert 0 <= span_ms <= BUNDLE_SPAN_MAX_MS, "the delivery function waits no longer"
     if not span_ms:

@@ -123,7 +123,6 @@ def expand(
     unreadable: Mapping[JobKey, Exception] = MappingProxyType({}),
     triggers_max: int = TRIGGERS_MAX,
     seen: Seen | None = None,
-    packs_successors: bool = False,
 ) -> Expansion:
     """The triggers, skipped ranges and successors of the timers at the lease's cursor, up to `triggers_max`.
 
@@ -134,8 +133,8 @@ def expand(
     that cannot be read, or whose policy cannot be, each with the reason. Their timers are put off. `seen` has
     the timers of this bucket that the sweeper has met; the timers are added to it.
 
-    If `packs_successors` is set, the timers that are not yet in a chunk become one. The expansion then has
-    the successors of all of them, although there may not be room for all of their triggers.
+    The timers that are not yet in a chunk become one. The expansion then has the successors of all of them,
+    although there may not be room for all of their triggers.
     """
     assert lease.judged_at is not None, "the lease of a held shard has judged_at"
     expander = _Expander(
@@ -149,7 +148,7 @@ def expand(
         lease.cursor.chunk,
     )
     for number, each in enumerate(timers):
-        if packs_successors and not expander.is_succeeded(each.place):
+        if not expander.is_succeeded(each.place):
             expander.begin_chunk(timers[number:])
         if not expander.add(each) or expander.expansion.size >= triggers_max:
             break
@@ -192,7 +191,7 @@ class _Expander:
 
     def _successor_or_put_off(self, placed: PlacedTimer) -> OccurrenceTimer | None:
         place, timer = placed.place, placed.timer
-        if not isinstance(timer, OccurrenceTimer) or self._is_double(place, timer):
+        if not isinstance(timer, OccurrenceTimer) or self.seen.is_double(place, timer):
             return None
         if (why := self.unreadable.get(timer.key)) is not None:
             # A later turn may be able to read the job, and would not write a successor any more.
@@ -227,7 +226,7 @@ class _Expander:
         elif isinstance(timer, WatchTimer):
             self._check_or_put_off(place, timer)
         else:
-            is_passed_over = self._is_double(place, timer) or place in self.put_off
+            is_passed_over = self.seen.is_double(place, timer) or place in self.put_off
             if not is_passed_over and not self._expand_or_put_off(placed, timer):
                 return False
         self._reach(placed)
@@ -242,13 +241,6 @@ class _Expander:
         """The last trigger of the timer at that place that was sent in an earlier turn."""
         within = self.begun_at.within
         return within if within is not None and place == self.begun_at.place else None
-
-    def _is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
-        if self._within(place) is None and not self.is_succeeded(place):
-            self.seen.meet(place, timer)
-        else:
-            self.seen.remember(timer)
-        return self.seen.is_double(place)
 
     def _reach(self, placed: PlacedTimer, within: Occurrence | None = None) -> None:
         """Move the cursor to a timer that is done, or done up to and including `within`."""
@@ -296,7 +288,7 @@ class _Expander:
         try:
             return self._expand(placed, timer)
         except Exception as error:  # noqa: BLE001 - one job's schedule must not keep a whole shard waiting
-            # Zone data may have lost a zone, or a rollback may have removed a notation. The timer continues
+            # Zone data may have lost a zone, or an older version may not know a notation. The timer continues
             # as a copy, so that a later sweep can expand it and nothing is lost. The copy yields the whole
             # timer, so what this expansion has made of it is removed. It would otherwise be sent again with
             # each copy.
@@ -309,7 +301,6 @@ class _Expander:
     def _expand(self, placed: PlacedTimer, timer: OccurrenceTimer) -> bool:
         """Expand one timer; False if there was no room for all of it, and the cursor says how far."""
         expansion, place = self.expansion, placed.place
-        is_succeeded = self.is_succeeded(place)
         judged_at = self._judged_at(place)
         span = self.spans.pop(place, None) or span_of(
             timer, self.jobs.get(timer.key), self._within(place), judged_at
@@ -328,8 +319,6 @@ class _Expander:
             if span.until is not None and trigger.due_at > span.until:
                 return True
             if trigger.at >= span.end:
-                if not is_succeeded:
-                    expansion.add_successor(_succeeding(timer, trigger))
                 return True
             if expansion.size >= self.triggers_max:
                 assert reached is not None, "an expansion begins with room for a trigger"

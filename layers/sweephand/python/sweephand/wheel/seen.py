@@ -15,28 +15,16 @@ _Name: TypeAlias = tuple[JobKey, str, str, Instant, int, str | None]
 class Seen:
     """The occurrence timers of one bucket that one sweeper has met.
 
-    A crash, a rollback or a timer that was put off can leave two timers of one revision with the same first
+    A crash or a timer that was put off can leave two timers of one revision with the same first
     trigger in one bucket. The second one would yield the same triggers and the same successor again, for
     ever if both are in packs. So a sweeper skips it.
     """
 
-    _names: set[_Name] = field(default_factory=set)
-    _doubles: set[Place] = field(default_factory=set)
+    _places: dict[_Name, Place] = field(default_factory=dict)
 
-    def meet(self, place: Place, timer: OccurrenceTimer) -> None:
-        """Note a timer, and whether its revision and first trigger were met at an earlier place."""
-        name = _name(timer)
-        if name in self._names:
-            self._doubles.add(place)
-        self._names.add(name)
-
-    def remember(self, timer: OccurrenceTimer) -> None:
-        """Note a timer whose expansion began in an earlier turn. It is no double."""
-        self._names.add(_name(timer))
-
-    def is_double(self, place: Place) -> bool:
-        """Whether the timer at that place repeats one that was met before."""
-        return place in self._doubles
+    def is_double(self, place: Place, timer: OccurrenceTimer) -> bool:
+        """Note a timer, and return whether its revision and first trigger were met at another place."""
+        return self._places.setdefault(_name(timer), place) != place
 
 
 def _name(timer: OccurrenceTimer) -> _Name:

@@ -109,14 +109,9 @@ class Sweeper:
         line_up: Callable[[], LineUp],
         clock: Clock,
         concurrently: Concurrently,
-        packs_timers: bool,
         bundle_span_ms: int = 0,
     ) -> None:
-        """`packs_timers` says that successors of one bucket share an item. Packs are read in any case.
-
-        `line_up` is called when triggers of a job with a policy are due. `runs` is called when misfires are
-        skipped.
-        """
+        """`line_up` is called when a trigger under a policy is due, and `runs` when misfires are skipped."""
         self._due_jobs = DueJobReads(jobs, concurrently)
         self._timers = timers
         self._leases = leases
@@ -126,7 +121,6 @@ class Sweeper:
         self._clock = clock
         self._concurrently = concurrently
         self._bundle_span_ms = bundle_span_ms
-        self._packs_timers = packs_timers
 
     def sweep(
         self,
@@ -259,7 +253,6 @@ class Sweeper:
             unreadable={**due.unreadable, **policies.unreadable},
             triggers_max=portion.triggers,
             seen=hold.seen_in(bucket_of(page[0].timer.due_at)),
-            packs_successors=self._packs_timers,
         )
         # Copies come first. Suppose that this sweeper wrote a pack without a timer that it puts off, in place
         # of a pack that has the timer. If it died before it wrote the copy, the timer would be lost.

@@ -82,7 +82,8 @@ function Signed({ me, onSignOut }) {
         rest=${parts.slice(2)} query=${query} />` : namespaces === null ? html`<${Loading} what="the namespaces" />` : html`
         <h1>No namespace yet</h1><${Empty} title="This stack has no jobs.">
           <p>A namespace exists once it has a job. Name one above to begin.</p><//>`}
-    </main>`;
+    </main>
+    <footer class="soft">Sweephand ${me.version}</footer>`;
 }
 
 function Screen({ me, namespace, screen, rest, query }) {

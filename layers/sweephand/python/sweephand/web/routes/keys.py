@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from sweephand import __version__
 from sweephand.access import key_making, key_revocation, key_rotation, principals
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
@@ -128,6 +129,7 @@ def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
         "role": caller.role,
         "expiresAt": time_or_none(expires_at),
         "stats": services.stats.is_on,
+        "version": __version__,
     }
     return Reply(200, response, {"cache-control": "no-store"})
 

@@ -110,8 +110,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         access="any",
         summary="List the namespaces that the key sees",
         description="A key of all namespaces sees each one in which a job was created, for which a key was "
-        "made, or whose settings were written. A key of one namespace sees that one. A namespace from before "
-        "this call existed is listed once a job is created in it.",
+        "made, or whose settings were written. A key of one namespace sees that one.",
         run=list_namespaces,
         query=NamespacesQuery,
         returns={200: Returns("A page of namespaces", NamespacePage)},

@@ -6,6 +6,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
 
+from sweephand import __version__
 from sweephand.base import limits
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import SECOND_MS, rfc3339
@@ -43,6 +44,7 @@ def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
         "heartbeatAt": rfc3339(heartbeat_at),
         "heartbeatAgeSeconds": age_ms / SECOND_MS,
         "enabled": state.off_since is None,
+        "version": __version__,
     }
     if state.off_since is not None:
         response["offSince"] = rfc3339(state.off_since)

@@ -10,7 +10,7 @@ from sweephand.base.instants import rfc3339
 from sweephand.model.api_key import Key, Role
 from sweephand.model.change import Change, ChangeKind, FieldChange
 from sweephand.model.signing_secret import SigningSecret
-from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
+from sweephand.web.schemas.run_responses import NextCursor, Time, Version, time_or_none
 
 #: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
@@ -71,6 +71,7 @@ class MeResponse(TypedDict):
         bool,
         Field(description="Whether the stack counts deliveries, by its parameter `Stats`, and so has stats."),
     ]
+    version: Version
 
 
 class NewKeyResponse(KeyResponse):
@@ -238,6 +239,7 @@ class HealthResponse(TypedDict):
             "false. Jobs and triggers are then kept, and delivered later."
         ),
     ]
+    version: Version
     offSince: NotRequired[
         Annotated[
             Time, Field(description="When tick first found the stack switched off. Absent while it is on.")

@@ -12,6 +12,8 @@ from sweephand.web.http import json_text
 
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
+Version = Annotated[str, Field(description="The version of Sweephand that the stack runs.")]
+
 #: The cursor on a page of a list.
 NextCursor = Annotated[
     str,

@@ -1,0 +1,111 @@
+"""Counts lines of code, modules and imports inside functions of each part, and the words of the docs.
+
+    make size
+
+A line of code is one that is not blank, not a comment and not part of a docstring. A test holds the
+ceilings. Whoever raises a ceiling writes the reason beside it.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from infra.local.places import ROOT
+
+#: The folders of each part.
+PARTS: Final = {
+    "package": ("layers/sweephand/python/sweephand", "functions"),
+    "client": ("client/sweephand_client",),
+    "infra": ("infra",),
+    "tests": ("tests",),
+}
+
+#: The pages of the documentation.
+PAGES: Final = ("README.md", "SECURITY.md", "CHANGELOG.md", "docs")
+
+_WITH_DOCSTRING: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The size of a module or of a part."""
+
+    lines: int = 0
+    modules: int = 0
+    inner_imports: int = 0
+
+    def __add__(self, other: "Size") -> "Size":
+        return Size(
+            self.lines + other.lines,
+            self.modules + other.modules,
+            self.inner_imports + other.inner_imports,
+        )
+
+
+#: No part is larger than this.
+CEILINGS: Final = {
+    "package": Size(lines=33_500, modules=455, inner_imports=165),
+    "client": Size(lines=4_400, modules=55, inner_imports=0),
+    "infra": Size(lines=9_450, modules=112, inner_imports=1),
+    "tests": Size(lines=83_500, modules=815, inner_imports=1),
+}
+
+
+def size_of(source: str) -> Size:
+    """The size of one module."""
+    tree = ast.parse(source)
+    numbers = {
+        number
+        for number, line in enumerate(source.splitlines(), start=1)
+        if line.strip() and not line.lstrip().startswith("#")
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, _WITH_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
+            docstring = node.body[0]
+            numbers.difference_update(range(docstring.lineno, (docstring.end_lineno or 0) + 1))
+    return Size(lines=len(numbers), modules=1, inner_imports=len(set(_inner_imports(tree))))
+
+
+def _inner_imports(tree: ast.Module) -> Iterator[ast.stmt]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (each for each in ast.walk(node) if isinstance(each, ast.Import | ast.ImportFrom))
+
+
+def measured(root: Path = ROOT) -> dict[str, Size]:
+    """The size of each part of a checkout."""
+    return {
+        part: sum(
+            (size_of(path.read_text(encoding="utf-8")) for path in _files(root, folders, ".py")), Size()
+        )
+        for part, folders in PARTS.items()
+    }
+
+
+def words(root: Path = ROOT) -> int:
+    """The words of all pages, decisions too."""
+    return sum(len(path.read_text(encoding="utf-8").split()) for path in _files(root, PAGES, ".md"))
+
+
+def _files(root: Path, places: Iterable[str], suffix: str) -> Iterator[Path]:
+    for place in places:
+        path = root / place
+        yield from [path] if path.is_file() else sorted(path.rglob(f"*{suffix}"))
+
+
+def main() -> None:
+    """Print a row for each part, with its ceiling behind each count."""
+    print(f"{'part':<10}{'lines of code':>20}{'modules':>14}{'inner imports':>16}")
+    for part, size in measured().items():
+        most = CEILINGS[part]
+        print(
+            f"{part:<10}{f'{size.lines:,} of {most.lines:,}':>20}{f'{size.modules} of {most.modules}':>14}"
+            f"{f'{size.inner_imports} of {most.inner_imports}':>16}"
+        )
+    print(f"{'docs':<10}{f'{words():,} words':>20}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""The size of each part, and what counts as a line of code."""
+
+from infra.size import CEILINGS, Size, measured, size_of
+
+MODULE = '''"""What it does.
+
+On three lines.
+"""
+
+import json  # a comment beside code
+
+# A comment.
+TEXT = """Two
+lines"""
+
+
+def read(text: str) -> object:
+    """What it returns."""
+    from decimal import Decimal
+
+    return json.loads(text, parse_float=Decimal)
+'''
+
+
+def test_lines_of_code_are_counted_without_comments_docstrings_and_blank_lines() -> None:
+    assert size_of(MODULE) == Size(lines=6, modules=1, inner_imports=1)
+
+
+def test_no_part_is_larger_than_its_ceiling() -> None:
+    for part, size in measured().items():
+        most = CEILINGS[part]
+        assert size.lines <= most.lines, part
+        assert size.modules <= most.modules, part
+        assert size.inner_imports <= most.inner_imports, part
