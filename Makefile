@@ -12,10 +12,10 @@ WORLDS := 0 3000000 3100000 3150000 3200000 3300000 3400000 3500000 3600000 3700
 FLOW_WORLDS := usual agree rates few
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format lock sbom clean
+.PHONY: help setup run up down test sim verify bench bill capacity smoke smoke-aws size check lint types imports template format client-types lock sbom clean
 
 help: ## list the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(TESTS) ## install everything now; the other targets install what they need by themselves
 
@@ -43,11 +43,10 @@ verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of wo
 bench: $(STACK) ## measure lateness, cost, flow, deliveries, start and schedules
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
-bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md; MEASURE=1 measures again first, for half an hour
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bill $(if $(MEASURE),--measure)
+bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for an hour
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.calculator $(if $(MEASURE),--measure)
 
-capacity: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/capacity.md; MEASURE=1 measures again first, for half an hour
-	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.capacity $(if $(MEASURE),--measure)
+capacity: bill ## the same: both pages come from one calculator
 
 smoke: $(STACK) ## run every check on a local stack that it starts and ends
 	@$(IN_VENV)/python -m infra.smoke --local $(ARGS)
@@ -74,6 +73,9 @@ template: $(TOOLS) ## the template, by SAM and cfn-lint
 
 format: .venv/.locked ## format the source
 	$(IN_VENV)/ruff check --fix-only && $(IN_VENV)/ruff format
+
+client-types: .venv/.locked ## write the client's types and operations anew, from the OpenAPI document
+	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.client_types
 
 lock: .venv/.locked ## choose the newest versions that pyproject.toml allows, and lock them
 	requirements/lock.sh $(IN_VENV)/uv

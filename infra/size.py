@@ -14,10 +14,11 @@ from typing import Final
 
 from infra.local.places import ROOT
 
-#: The folders of each part.
+#: The folders of each part. A module counts in the last part that has it.
 PARTS: Final = {
     "package": ("layers/sweephand/python/sweephand", "functions"),
     "client": ("client/sweephand_client",),
+    "generated": ("client/sweephand_client/openapi",),
     "infra": ("infra",),
     "tests": ("tests",),
 }
@@ -47,8 +48,11 @@ class Size:
 #: No part is larger than this.
 CEILINGS: Final = {
     "package": Size(lines=33_500, modules=455, inner_imports=165),
-    "client": Size(lines=4_400, modules=55, inner_imports=0),
-    "infra": Size(lines=9_450, modules=112, inner_imports=1),
+    "client": Size(lines=4_050, modules=42, inner_imports=0),
+    # What `make client-types` writes and nobody maintains. It grows with the API.
+    "generated": Size(lines=850, modules=6, inner_imports=0),
+    # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
+    "infra": Size(lines=9_470, modules=112, inner_imports=1),
     "tests": Size(lines=83_500, modules=815, inner_imports=1),
 }
 
@@ -76,12 +80,11 @@ def _inner_imports(tree: ast.Module) -> Iterator[ast.stmt]:
 
 def measured(root: Path = ROOT) -> dict[str, Size]:
     """The size of each part of a checkout."""
-    return {
-        part: sum(
-            (size_of(path.read_text(encoding="utf-8")) for path in _files(root, folders, ".py")), Size()
-        )
-        for part, folders in PARTS.items()
-    }
+    parts = {path: part for part, folders in PARTS.items() for path in _files(root, folders, ".py")}
+    found = dict.fromkeys(PARTS, Size())
+    for path, part in parts.items():
+        found[part] += size_of(path.read_text(encoding="utf-8"))
+    return found
 
 
 def words(root: Path = ROOT) -> int:

@@ -3,24 +3,12 @@
 import argparse
 import signal
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from infra.local import demo, inbox, stack
-from infra.local.build import CannotBuildError
 from infra.local.client import RefusedError
-from infra.local.deploy import CannotDeployError, FunctionFailedError
-from infra.local.first_steps import first_steps
-from infra.local.ministack import CannotStartError
-from infra.local.places import PORT_DEFAULT, Place
-
-_FAILURES = (
-    CannotBuildError,
-    CannotDeployError,
-    CannotStartError,
-    FunctionFailedError,
-    RefusedError,
-    inbox.CannotStartError,
-    stack.NotHealthyError,
-)
+from infra.local.places import PORT_DEFAULT, Place, StackError
 
 
 def main() -> int:
@@ -37,10 +25,32 @@ def main() -> int:
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
             _run(place)
-    except _FAILURES as error:
+    except (StackError, RefusedError) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
     return 0
+
+
+def first_steps(stack: Mapping[str, Any], inbox_url: str, *, ended_by: str) -> str:
+    """The text for a stack as its file describes it; `ended_by` is the command that ends the stack."""
+    return f"""
+Paste these lines. They say where the stack is, for the examples here and in docs/:
+
+export API={stack["apiUrl"]}
+export KEY={stack["apiKey"]}
+export INBOX={inbox_url}
+
+Then deliver something in five seconds. The inbox waits for it and shows it:
+
+curl -X PUT $API/v1/namespaces/demo/jobs/hello \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{{"dueTime": "5s", "data": {{"hello": "world"}},
+       "target": {{"type": "http", "url": "'$INBOX'/hello"}}}}'
+curl $INBOX/next
+
+A console is at {stack["apiUrl"]}/console. Sign in with the key.
+Every call is described at {stack["apiUrl"]}/docs
+`{ended_by}` ends the stack and deletes what it stored. The next stack has the same address and key."""
 
 
 def _run(place: Place) -> None:

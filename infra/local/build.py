@@ -1,20 +1,16 @@
-"""When `sam build` has to run again: when the content of a file that it reads has changed."""
+"""Running SAM. `sam build` runs again when the content of a file that it reads has changed."""
 
 import fcntl
 import hashlib
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from infra.local.places import BUILD, LOCAL, PYTHON, ROOT, SAM, environment
+from infra.local.places import BUILD, LOCAL, PYTHON, ROOT, SAM, StackError, environment
 
 _MARK = LOCAL / "build.sha256"
-
-
-class CannotBuildError(Exception):
-    """`sam build` failed. The message is its output."""
 
 
 class Built(NamedTuple):
@@ -28,7 +24,7 @@ def build() -> Built:
     """The output of `sam build`. It runs only if the sources have changed since the last build.
 
     Only one build runs at a time. The layers are built for this machine's interpreter, which runs the
-    functions locally.
+    functions locally. Raises StackError.
     """
     LOCAL.mkdir(exist_ok=True)
     with (LOCAL / "build.lock").open("w") as lock:
@@ -38,9 +34,8 @@ def build() -> Built:
         if template.exists() and _MARK.exists() and _MARK.read_text(encoding="utf-8") == digest:
             return Built(template, digest)
         _MARK.unlink(missing_ok=True)
-        done = subprocess.run(
+        sam(
             [
-                SAM,
                 "build",
                 "--build-dir",
                 BUILD,
@@ -48,32 +43,29 @@ def build() -> Built:
                 "--cache-dir",
                 LOCAL / f"build-{sys.version_info.minor}",
             ],
-            cwd=ROOT,
-            env=environment()
-            | {"SAM_CLI_TELEMETRY": "0", "PYTHON": str(PYTHON), "LAMBDA_PLATFORM": "native"},
-            capture_output=True,
-            text=True,
-            check=False,
+            environment() | {"SAM_CLI_TELEMETRY": "0", "PYTHON": str(PYTHON), "LAMBDA_PLATFORM": "native"},
         )
-        if done.returncode != 0:
-            raise CannotBuildError(done.stdout + done.stderr)
         _MARK.write_text(digest, encoding="utf-8")
         return Built(template, digest)
 
 
+def sam(words: Sequence[str | Path], env: Mapping[str, str], *, is_shown: bool = False) -> None:
+    """Run SAM in the root of the checkout. Its output is shown, or is in the StackError if it fails."""
+    done = subprocess.run(
+        [SAM, *words], cwd=ROOT, env=env, capture_output=not is_shown, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise StackError(f"sam {words[0]} failed\n{done.stdout or ''}{done.stderr or ''}")
+
+
 def _digest() -> str:
     """The digest of every file that `sam build` reads, and of the interpreter that it builds for."""
+    paths = [ROOT / "template.yaml", ROOT / "samconfig.toml"]
+    for folder in ("functions", "layers"):
+        found = (each for each in (ROOT / folder).rglob("*") if "__pycache__" not in each.parts)
+        paths += sorted(each for each in found if each.is_file())
     whole = hashlib.sha256(sys.version.encode())
-    for path in _sources():
+    for path in paths:
         whole.update(str(path.relative_to(ROOT)).encode())
         whole.update(hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()
-
-
-def _sources() -> Iterator[Path]:
-    yield ROOT / "template.yaml"
-    yield ROOT / "samconfig.toml"
-    for folder in ("functions", "layers"):
-        yield from sorted(
-            path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts
-        )

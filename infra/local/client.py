@@ -13,7 +13,7 @@ _TIMEOUT_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer of the API. `body` is its JSON; None if the answer has none."""
+    """An answer of the API. `body` is its JSON, or its text if that is no JSON; None if it has none."""
 
     status: int
     headers: Mapping[str, str]
@@ -27,10 +27,11 @@ class RefusedError(Exception):
 class Client:
     """Calls one stack.
 
-    Leaving the context closes its connections. It never retries, so that tests see each answer.
+    Leaving the context closes its connections. It never retries, so that tests see each answer. Without a key
+    it sends none.
     """
 
-    def __init__(self, api_url: str, api_key: str) -> None:
+    def __init__(self, api_url: str, api_key: str | None) -> None:
         self.api_url = api_url
         self.api_key = api_key
         self._pool = urllib3.PoolManager(maxsize=8)
@@ -59,20 +60,16 @@ class Client:
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None
     ) -> Response:
         """The answer of the API, whatever its status is."""
-        sent = {"authorization": f"Bearer {self.api_key}", **(headers or {})}
-        data = None
+        key = {} if self.api_key is None else {"authorization": f"Bearer {self.api_key}"}
+        sent, data = {**key, **(headers or {})}, None
         if body is not None:
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             sent.setdefault("content-type", "application/json")
         answer = self._pool.request(
             method, f"{self.api_url}{path}", body=data, headers=sent, timeout=_TIMEOUT_S, retries=False
         )
-        text = answer.data
-        return Response(
-            answer.status,
-            {name.lower(): value for name, value in answer.headers.items()},
-            json.loads(text) if text else None,
-        )
+        lower = {name.lower(): value for name, value in answer.headers.items()}
+        return Response(answer.status, lower, _body(answer.data.decode(errors="replace")))
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The JSON of a 2xx answer. RefusedError for any other answer."""
@@ -85,3 +82,10 @@ class Client:
         """The secrets (`whsec_…`) that sign deliveries of this namespace."""
         items = self.ask("GET", f"/v1/namespaces/{namespace}/signing-secrets")["items"]
         return [item["secret"] for item in items]
+
+
+def _body(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text or None

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,10 +9,10 @@ from typing import Any
 import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.client import Client
-from infra.local.delivery_lines import HEAD, delivery_line, line
-from infra.local.deploy import session
+from infra.local.deploy import aws_client
 from infra.local.places import Place
-from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.queue import Queue
+from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line, line
 
 _NAMESPACE = "demo"
 # The job that the demo explains how to write.
@@ -30,9 +29,9 @@ def show(place: Place, stack: dict[str, Any], *, stays: bool) -> None:
     with (
         Client.of(stack) as client,
         Receiver(lambda _: secrets, _print_delivery) as receiver,
-        _queue(place) as queue_url,
+        _queue(place) as queue,
     ):
-        jobs = _jobs(receiver, queue_url)
+        jobs = _jobs(receiver, queue)
         receiver.answer("/twice-failing", Answer(503), Answer(503))
         try:
             for name, job in jobs.items():
@@ -49,7 +48,7 @@ def _path(name: str) -> str:
     return f"/v1/namespaces/{_NAMESPACE}/jobs/{name}"
 
 
-def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
+def _jobs(receiver: Receiver, queue: dict[str, str]) -> dict[str, dict[str, Any]]:
     def http(path: str) -> dict[str, Any]:
         return {"type": "http", "url": receiver.url(path)}
 
@@ -68,16 +67,15 @@ def _jobs(receiver: Receiver, queue_url: str) -> dict[str, dict[str, Any]]:
         },
         "to-a-queue": {
             "schedule": "@every 15s",
-            "target": {"type": "sqs", "queueUrl": queue_url},
+            "target": queue,
             "data": {"for": "the reader of the queue"},
         },
     }
 
 
 def _introduction(stack: dict[str, Any], receiver: Receiver, *, stays: bool) -> str:
-    body = json.dumps(
-        {"dueTime": "3s", "target": {"type": "http", "url": receiver.url("/mine")}, "data": {"n": 1}}
-    )
+    target = {"type": "http", "url": receiver.url("/mine")}
+    body = json.dumps({"dueTime": "3s", "target": target, "data": {"n": 1}})
     return f"""
 Sweephand answers at  {stack["apiUrl"]}
 its admin key is      {stack["apiKey"]}
@@ -100,32 +98,27 @@ def _print_delivery(delivery: Delivery) -> None:
 
 
 @contextmanager
-def _queue(place: Place) -> Iterator[str]:
-    """The URL of a queue. Each of its messages is printed as it comes."""
-    sqs = session().client("sqs", endpoint_url=place.endpoint_url)
-    url: str = sqs.create_queue(QueueName="sweephand-demo")["QueueUrl"]
+def _queue(place: Place) -> Iterator[dict[str, str]]:
+    """The target of a queue. Each of its messages is printed when it has come."""
+    sqs = aws_client(place, "sqs")
+    queue = Queue(sqs, sqs.create_queue(QueueName="sweephand-demo")["QueueUrl"])
     is_over = threading.Event()
 
     def read() -> None:
         while not is_over.is_set():
             try:
-                answer = sqs.receive_message(
-                    QueueUrl=url, WaitTimeSeconds=1, MaxNumberOfMessages=10, MessageAttributeNames=["All"]
-                )
+                messages = queue.rest()
             except (BotoCoreError, ClientError, urllib3.exceptions.HTTPError):
                 is_over.wait(1)
                 continue
-            for message in answer.get("Messages", []):
-                arrived_at = time.time_ns() // 1_000_000
-                named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
-                to = f"queue {message['Body']}"
-                print(line(arrived_at, named["due"], str(named["attempt"]), named["job"], to), flush=True)
-                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+            for each in messages:
+                due, attempt, job = (str(each.names[name]) for name in ("due", "attempt", "job"))
+                print(line(each.sent_at, due, attempt, job, f"queue {each.body}"), flush=True)
 
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
     try:
-        yield url
+        yield queue.target
     finally:
         is_over.set()
         thread.join(timeout=5)

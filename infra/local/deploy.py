@@ -1,22 +1,22 @@
 """Deploying the built template on the local AWS: by `sam deploy`, as on the real one."""
 
 import json
-import subprocess
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import boto3
-from infra.local.places import ARTIFACTS_BUCKET, REGION, ROOT, SAM, STACK_NAME, Place, aws_environment
-
-
-class CannotDeployError(Exception):
-    """`sam deploy` failed. The message is its output."""
-
-
-class FunctionFailedError(Exception):
-    """A function of the stack failed. The message is what it said."""
+from infra.local.build import sam
+from infra.local.places import (
+    ARTIFACTS_BUCKET,
+    REGION,
+    ROOT,
+    STACK_NAME,
+    Place,
+    StackError,
+    aws_environment,
+)
 
 
 def session() -> boto3.Session:
@@ -24,33 +24,21 @@ def session() -> boto3.Session:
     return boto3.Session("test", "test", region_name=REGION)
 
 
+def aws_client(place: Place, service: str) -> Any:
+    """A client of a service of the local AWS. It is untyped: the types of some services are not installed."""
+    make: Any = session().client
+    return make(service, endpoint_url=place.endpoint_url)
+
+
 def deploy(place: Place, template: Path) -> None:
-    """Create or update the stack.
+    """Create or update the stack. Raises StackError.
 
     The section `local` of samconfig.toml has its parameters, and those of the place replace them.
     """
     # SAM would put its managed bucket into a stack of its own, which takes seconds.
-    session().client("s3", endpoint_url=place.endpoint_url).create_bucket(Bucket=ARTIFACTS_BUCKET)
-    done = subprocess.run(
-        [
-            SAM,
-            "deploy",
-            "--config-env",
-            "local",
-            "--config-file",
-            ROOT / "samconfig.toml",
-            "--template-file",
-            template,
-            *_overrides(place),
-        ],
-        cwd=ROOT,
-        env=aws_environment(place),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise CannotDeployError(done.stdout + done.stderr)
+    aws_client(place, "s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
+    words = ["deploy", "--config-env", "local", "--config-file", str(ROOT / "samconfig.toml")]
+    sam([*words, "--template-file", str(template), *_overrides(place)], aws_environment(place))
 
 
 def _overrides(place: Place) -> list[str]:
@@ -65,20 +53,22 @@ def _overrides(place: Place) -> list[str]:
 
 def outputs(place: Place) -> dict[str, str]:
     """The outputs of the stack deployed at this place."""
-    client = session().client("cloudformation", endpoint_url=place.endpoint_url)
-    [stack] = client.describe_stacks(StackName=STACK_NAME)["Stacks"]
+    [stack] = aws_client(place, "cloudformation").describe_stacks(StackName=STACK_NAME)["Stacks"]
     return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
 
 
 def invoke(place: Place, function: str, event: Mapping[str, Any]) -> Any:
     """What a function of the stack returns for the event; `function` is its name in the stack's outputs."""
-    client: Any = session().client("lambda", endpoint_url=place.endpoint_url)
-    answer = client.invoke(
-        FunctionName=outputs(place)[f"{function}FunctionName"],
-        Qualifier="live",
-        Payload=json.dumps(event).encode(),
-    )
+    return call(aws_client(place, "lambda"), outputs(place)[f"{function}FunctionName"], event)
+
+
+def call(functions: Any, name: str, event: Mapping[str, Any]) -> Any:
+    """What a function returns for the event. `functions` is boto3's client of Lambda.
+
+    StackError, with what the function said, if it failed.
+    """
+    answer = functions.invoke(FunctionName=name, Qualifier="live", Payload=json.dumps(event).encode())
     said = answer["Payload"].read().decode()
     if "FunctionError" in answer:
-        raise FunctionFailedError(f"The function {function} failed: {said}")
+        raise StackError(f"The function {name} failed for {json.dumps(event)}: {said}")
     return json.loads(said)

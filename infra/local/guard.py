@@ -7,10 +7,11 @@ and allows every origin. So the guard refuses each request that a browser sends 
 - `Sec-Fetch-Site` is `cross-site` or `same-site`: another port of this machine is another site. Browsers send
   it with requests that have no `Origin`, such as those of an image (Fetch Metadata, section 2.4).
 - `Sec-Fetch-Site` is `none`, and the path is not one of the API, or there is a query. A browser says `none`
-  of an address that was typed, of a link in a mail, and of what either redirects to (Fetch Metadata, section
-  2.4). The local AWS carries out such a GET: `/?Action=SendMessage&…`, and below the paths of the API too.
-- `Host` is no name of this machine. A site can let its own name resolve to 127.0.0.1 ("DNS rebinding"), and
-  the browser then takes the local AWS for a part of that site.
+  of an address that was typed and of a link in a mail (Fetch Metadata, section 2.4). It also says so of what
+  either redirects to. The local AWS carries out such a GET: `/?Action=SendMessage&…`, and below the paths of
+  the API too.
+- `Host` is no name of this machine. A site can let its own name resolve to 127.0.0.1 ("DNS rebinding"). The
+  browser then takes the local AWS for a part of that site.
 
 Programs such as curl, boto3 and SAM send neither `Origin` nor `Sec-Fetch-Site`.
 
@@ -19,9 +20,15 @@ Programs such as curl, boto3 and SAM send neither `Origin` nor `Sec-Fetch-Site`.
 runs ministack behind the guard, in one process and on one port: a proxy would leave a second port that is
 open to pages. That environment has only ministack, so this file imports nothing of Sweephand. Without `-P`,
 `import ministack` would find the file beside this one.
+
+The same process makes ministack look at its queues ten times a second. On AWS, Lambda polls a queue with long
+polls. ministack looks when a message is sent, and otherwise once a second. So a delayed message that becomes
+visible in between would be late by up to a second.
 """
 
 import re
+import threading
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -106,11 +113,20 @@ def _headers(scope: _Scope) -> dict[str, str]:
     return found
 
 
-def _main() -> None:
-    from ministack import app  # type: ignore[import-not-found]  # noqa: PLC0415 - only its environment has it
+def look_often(wake: threading.Event, every_s: float = 0.1) -> None:
+    """Set the event that makes ministack look at its queues, again and again."""
+    while True:
+        wake.set()
+        time.sleep(every_s)
 
-    app.app = guarded(app.app)
-    app.main()
+
+def _main() -> None:
+    import ministack.app  # type: ignore[import-not-found]  # noqa: PLC0415 - only its environment has it
+
+    wake = ministack.core.concurrency.esm_wake
+    threading.Thread(target=look_often, args=(wake,), daemon=True).start()
+    ministack.app.app = guarded(ministack.app.app)
+    ministack.app.main()
 
 
 if __name__ == "__main__":

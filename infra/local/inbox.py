@@ -4,7 +4,6 @@
 """
 
 import argparse
-import socket
 import sys
 import threading
 import time
@@ -14,10 +13,9 @@ from pathlib import Path
 import urllib3
 from infra.local import processes
 from infra.local.client import Client, RefusedError
-from infra.local.delivery_lines import HEAD, delivery_line
 from infra.local.guard import TEXT, refusal
-from infra.local.places import PYTHON, ROOT, Place, environment
-from infra.local.receiver import Answer, Delivery, Receiver
+from infra.local.places import PYTHON, ROOT, Place, StackError, environment, free_port, write_private
+from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line
 
 #: How many deliveries the inbox remembers.
 _KEPT_MAX = 1_000
@@ -32,10 +30,6 @@ _START_S = 20
 _MISSED_S = 10
 
 _TEXT = {"content-type": TEXT}
-
-
-class CannotStartError(Exception):
-    """The inbox does not run. The message says where to look."""
 
 
 class Inbox(Receiver):
@@ -89,18 +83,17 @@ class Inbox(Receiver):
 def start(place: Place) -> str:
     """The address of the stack's running inbox. An inbox that runs already is kept.
 
-    Its port follows the stack's port. If that is taken, it is any free port. Raises CannotStartError.
+    Its port follows the stack's port. If that is taken, it is any free port. Raises StackError.
     """
+    log = place.inbox_pid_file.with_suffix(".log")
     if processes.recorded(place.inbox_pid_file) is None:
         place.inbox_file.unlink(missing_ok=True)
-        words: list[str | Path] = [PYTHON, "-m", "infra.local.inbox", "--port", str(place.port)]
-        processes.start(
-            words, environment() | {"PYTHONPATH": str(ROOT)}, place.inbox_log, place.inbox_pid_file
-        )
+        words = [str(PYTHON), "-m", "infra.local.inbox", "--port", str(place.port)]
+        processes.start(words, environment() | {"PYTHONPATH": str(ROOT)}, log, place.inbox_pid_file)
     deadline = time.monotonic() + _START_S
     while not place.inbox_file.exists():
         if time.monotonic() > deadline or processes.recorded(place.inbox_pid_file) is None:
-            raise CannotStartError(f"The inbox did not start; {place.inbox_log} says why.")
+            raise StackError(f"The inbox did not start; {log} says why.")
         time.sleep(0.05)
     return place.inbox_file.read_text(encoding="utf-8")
 
@@ -137,24 +130,12 @@ def _secrets_of(stack_file: Path) -> Callable[[str], Iterable[str]]:
     return secrets
 
 
-def _free_port(wanted: int) -> int:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            return 0
-    return wanted
-
-
 def _main() -> None:
     parser = argparse.ArgumentParser(description="Keep what a local stack delivers, and show it")
     parser.add_argument("--port", type=int, required=True, help="the port of the stack")
     place = Place(parser.parse_args().port)
-    with Inbox(_secrets_of(place.stack_file), port=_free_port(place.port + 1)) as inbox:
-        written = place.inbox_file.with_suffix(".new")
-        written.write_text(inbox.url("").rstrip("/"), encoding="utf-8")
-        written.rename(place.inbox_file)
+    with Inbox(_secrets_of(place.stack_file), port=free_port(place.port + 1)) as inbox:
+        write_private(place.inbox_file, inbox.url(""))
         threading.Event().wait()
 
 

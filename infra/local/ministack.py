@@ -4,39 +4,44 @@ It runs in a process group of its own.
 """
 
 import shutil
-import socket
 import time
 
 import urllib3
 from infra.local import processes
-from infra.local.places import GUARD, MINISTACK_PYTHON, REGION, Place, environment
+from infra.local.places import (
+    GUARD,
+    MINISTACK_PYTHON,
+    REGION,
+    Place,
+    StackError,
+    environment,
+    free_port,
+)
 
 _START_S = 90  # it takes a second on an idle machine
 
 
-class CannotStartError(Exception):
-    """The local AWS does not run. The message says what to do."""
-
-
 def start(place: Place) -> None:
-    """Start the local AWS and return when it answers. Raises CannotStartError.
+    """Start the local AWS and return when it answers. Raises StackError.
 
     What an earlier run on this port has left is ended and removed first.
     """
     processes.stop(place.pid_file)
-    if _taken(place.port):
-        raise CannotStartError(
+    if free_port(place.port) != place.port:
+        raise StackError(
             f"port {place.port} of 127.0.0.1 is taken by another program; choose another port: PORT=4800"
         )
     shutil.rmtree(place.home, ignore_errors=True)
     for folder in ("tmp", "state", "s3"):
         (place.home / folder).mkdir(parents=True)
-    pid = processes.start([MINISTACK_PYTHON, "-P", GUARD], _environment(place), place.log, place.pid_file)
+    log = place.pid_file.with_suffix(".log")
+    pid = processes.start([MINISTACK_PYTHON, "-P", GUARD], _environment(place), log, place.pid_file)
     deadline = time.monotonic() + _START_S
     while not answers(place):
         if not processes.runs(pid) or time.monotonic() > deadline:
             processes.stop(place.pid_file)
-            raise CannotStartError(f"ministack did not start; the end of {place.log}:\n{_tail(place)}")
+            end = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
+            raise StackError(f"ministack did not start; the end of {log}:\n{end}")
         time.sleep(0.05)
 
 
@@ -76,17 +81,3 @@ def _environment(place: Place) -> dict[str, str]:
         "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-
-
-def _taken(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return True
-    return False
-
-
-def _tail(place: Place) -> str:
-    return "\n".join(place.log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,10 @@ MINISTACK_PYTHON = LOCAL / "venvs" / "ministack" / "bin" / "python"
 # The program that runs ministack.
 GUARD = ROOT / "infra" / "local" / "guard.py"
 BUILD = LOCAL / "build"
+
+
+class StackError(Exception):
+    """A stack cannot be built, started, deployed or called. The message says why, or what to do."""
 
 
 @dataclass(frozen=True)
@@ -49,33 +54,13 @@ class Place:
 
     @property
     def pid_file(self) -> Path:
-        """Names the process that `down` may end."""
+        """Names the process that `down` may end. The functions' logs are in its CloudWatch Logs."""
         return self.home / "ministack.json"
-
-    @property
-    def log(self) -> Path:
-        """The output of the local AWS. The functions' logs are in its CloudWatch Logs."""
-        return self.home / "ministack.log"
-
-    @property
-    def long_polling_pid_file(self) -> Path:
-        """Names the process that makes the local AWS look at its queues."""
-        return self.home / "long-polling.json"
-
-    @property
-    def long_polling_log(self) -> Path:
-        """The output of that process."""
-        return self.home / "long-polling.log"
 
     @property
     def inbox_pid_file(self) -> Path:
         """Names the process of the stack's inbox."""
         return self.home / "inbox.json"
-
-    @property
-    def inbox_log(self) -> Path:
-        """The output of the inbox."""
-        return self.home / "inbox.log"
 
     @property
     def inbox_file(self) -> Path:
@@ -96,19 +81,37 @@ class Place:
         return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
 
 
-def free_port() -> int:
-    """A port of 127.0.0.1 on which no program listens now."""
+def free_port(wanted: int = 0) -> int:
+    """That port of 127.0.0.1, or any other one if a program listens on it."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            return free_port()
         port: int = probe.getsockname()[1]
         return port
 
 
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner may read. FileExistsError if it exists.
+
+    The text is first written under another name, so that no reader sees a part of it.
+    """
+    descriptor, written = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # its mode is 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        path.hardlink_to(written)
+    finally:
+        Path(written).unlink()
+
+
 def environment() -> dict[str, str]:
     """The environment without the variables that lead to an AWS account or to another stack."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SAM_"))}
     # ministack would pass PYTHON* variables of a test or a shell on to the functions.
-    return {name: value for name, value in kept.items() if not name.startswith("PYTHON")}
+    dropped = ("AWS_", "SAM_", "PYTHON")
+    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
 
 
 def aws_environment(place: Place) -> dict[str, str]:

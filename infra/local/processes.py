@@ -53,18 +53,9 @@ def recorded(pid_file: Path) -> int | None:
 
 def runs(pid: int) -> bool:
     """Whether the process runs, and is not just waiting for its exit code to be fetched."""
-    if pid in _children:
-        if _children[pid].poll() is None:
-            return True
+    if pid in _children and _children[pid].poll() is not None:
         del _children[pid]
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return _state(pid) != "Z"
+    return _state(pid) not in ("", "Z")
 
 
 def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:

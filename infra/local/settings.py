@@ -16,26 +16,23 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from infra.local.deploy import invoke, outputs, session
-from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place
-from infra.local.private import write_private
+from infra.local.deploy import aws_client, invoke, outputs
+from infra.local.places import ADMIN_SECRET, LOCAL, STACK_NAME, Place, write_private
 
 
 def complete(place: Place) -> None:
     """Apply all settings to the stack deployed at this place. Applying them again changes nothing."""
     _store_admin_key(place)
+    dynamodb, functions = aws_client(place, "dynamodb"), aws_client(place, "lambda")
     for table, specification in _resources(place, "AWS::DynamoDB::Table", "TimeToLiveSpecification"):
-        dynamodb = session().client("dynamodb", endpoint_url=place.endpoint_url)
         is_now = dynamodb.describe_time_to_live(TableName=table)["TimeToLiveDescription"]
         # Enabling it twice is an error, on AWS too.
         if is_now.get("TimeToLiveStatus") != "ENABLED":
             dynamodb.update_time_to_live(TableName=table, TimeToLiveSpecification=specification)
-    for mapping, _ in _resources(place, "AWS::Lambda::EventSourceMapping", "ScalingConfig"):
-        functions = session().client("lambda", endpoint_url=place.endpoint_url)
-        at_once_max = functions.get_event_source_mapping(UUID=mapping)["ScalingConfig"]["MaximumConcurrency"]
-        functions.update_event_source_mapping(
-            UUID=mapping, ScalingConfig={"MaximumConcurrency": int(at_once_max)}
-        )
+    for source, _ in _resources(place, "AWS::Lambda::EventSourceMapping", "ScalingConfig"):
+        scaling = functions.get_event_source_mapping(UUID=source)["ScalingConfig"]
+        scaling["MaximumConcurrency"] = int(scaling["MaximumConcurrency"])
+        functions.update_event_source_mapping(UUID=source, ScalingConfig=scaling)
 
 
 def at_once_max(place: Place, queue: str) -> int:
@@ -45,21 +42,15 @@ def at_once_max(place: Place, queue: str) -> int:
 
 def run_at_once(place: Place, queue: str, functions: int) -> None:
     """Let the event source of a queue run so many functions at once, from now on."""
-    client: Any = session().client("lambda", endpoint_url=place.endpoint_url)
-    client.update_event_source_mapping(
-        UUID=_event_source(place, queue)["UUID"], ScalingConfig={"MaximumConcurrency": functions}
-    )
+    source, scaling = _event_source(place, queue)["UUID"], {"MaximumConcurrency": functions}
+    aws_client(place, "lambda").update_event_source_mapping(UUID=source, ScalingConfig=scaling)
 
 
 def _event_source(place: Place, queue: str) -> Any:
-    functions: Any = session().client("lambda", endpoint_url=place.endpoint_url)
-    arn_ends = f":{outputs(place)[queue].rsplit('/', 1)[1]}"
-    [mapping] = [
-        each
-        for each in functions.list_event_source_mappings()["EventSourceMappings"]
-        if each["EventSourceArn"].endswith(arn_ends)
-    ]
-    return mapping
+    name = outputs(place)[queue].rsplit("/", 1)[1]
+    sources = aws_client(place, "lambda").list_event_source_mappings()["EventSourceMappings"]
+    [source] = [each for each in sources if each["EventSourceArn"].endswith(f":{name}")]
+    return source
 
 
 def admin_secret() -> str:
@@ -83,11 +74,9 @@ def _store_admin_key(place: Place) -> None:
 
 def _resources(place: Place, kind: str, prop: str) -> Iterator[tuple[str, Any]]:
     """The physical id and the property of each deployed resource of this type that has the property."""
-    cloudformation = session().client("cloudformation", endpoint_url=place.endpoint_url)
-    template: dict[str, Any] = cloudformation.get_template(StackName=STACK_NAME, TemplateStage="Processed")[
-        "TemplateBody"
-    ]
-    found = cloudformation.describe_stack_resources(StackName=STACK_NAME)["StackResources"]
+    stacks = aws_client(place, "cloudformation")
+    template = stacks.get_template(StackName=STACK_NAME, TemplateStage="Processed")["TemplateBody"]
+    found = stacks.describe_stack_resources(StackName=STACK_NAME)["StackResources"]
     deployed = {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
     for logical_id, resource in template["Resources"].items():
         value = resource.get("Properties", {}).get(prop)

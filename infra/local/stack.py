@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import inbox, long_polling, ministack, settings
+from infra.local import inbox, ministack, settings
 from infra.local.build import Built, build
 from infra.local.client import Client
 from infra.local.deploy import deploy, invoke, outputs
-from infra.local.places import ADMIN_SECRET, REGION, Place
-from infra.local.private import write_private
+from infra.local.places import ADMIN_SECRET, REGION, Place, StackError, write_private
 
 _HEALTH_S = 60
 _OK = 200
@@ -27,17 +26,12 @@ _WARM = 3
 _DELIVERIES_WARM_MAX = 8
 
 
-class NotHealthyError(Exception):
-    """The stack is deployed, but its health does not answer 200. The message has its answer."""
-
-
 def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
     """Start the stack and return its description, which is also in its stack file.
 
     A stack that is up already keeps its data, and gets the changes of the template and the code. Otherwise
     this function ends and removes what a crashed run has left on the port, and starts a new stack. If that
-    fails, it leaves nothing running. Raises NotHealthyError, CannotBuildError, CannotDeployError and
-    CannotStartError.
+    fails, it leaves nothing running. Raises StackError.
     """
     began = time.monotonic()
 
@@ -53,7 +47,6 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
         if not was_up:
             step(f"starting a local AWS on {place.endpoint_url}")
             ministack.start(place)
-        long_polling.start(place)
         if not _has(place, built):
             step(f"deploying to {place.endpoint_url}")
             _deploy(place, built)
@@ -63,7 +56,7 @@ def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
             _warm_api(stack)
     except BaseException:
         if not was_up:
-            _stop(place)
+            ministack.stop(place)
         raise
     _publish(place, stack)
     step(f"{stack['apiUrl']} answers")
@@ -95,11 +88,6 @@ def down(place: Place) -> bool:
     """End what `up` started on this port, and nothing else. Returns whether anything ran."""
     place.stack_file.unlink(missing_ok=True)
     inbox.stop(place)
-    return _stop(place)
-
-
-def _stop(place: Place) -> bool:
-    long_polling.stop(place)
     return ministack.stop(place)
 
 
@@ -140,7 +128,7 @@ def _warm_api(stack: dict[str, Any]) -> None:
 
 
 def _wait_until_healthy(api_url: str) -> dict[str, Any]:
-    """Wait until health answers 200, and return its answer. Raises NotHealthyError."""
+    """Wait until health answers 200, and return its answer. Raises StackError."""
     deadline = time.monotonic() + _HEALTH_S
     while True:
         response = urllib3.request("GET", f"{api_url}/v1/health", timeout=30, retries=False)
@@ -149,7 +137,7 @@ def _wait_until_healthy(api_url: str) -> dict[str, Any]:
             return health
         if time.monotonic() > deadline:
             body = response.data.decode(errors="replace")
-            raise NotHealthyError(f"{api_url}/v1/health answers {response.status}: {body}")
+            raise StackError(f"{api_url}/v1/health answers {response.status}: {body}")
         time.sleep(0.5)
 
 

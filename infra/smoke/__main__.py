@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,29 +22,33 @@ from infra.local.client import Client
 from infra.local.deploy import deploy as local_deploy
 from infra.local.deploy import outputs as local_outputs
 from infra.local.deploy import session as local_session
-from infra.local.places import STACK_NAME, Place, free_port
-from infra.smoke import account, report
-from infra.smoke.bill import bill
-from infra.smoke.checks import Check, Result, outcomes
+from infra.local.places import STACK_NAME, Place, StackError, free_port
+from infra.smoke import account
+from infra.smoke.checks import Check, Result, as_json, exit_code, outcomes, row, summary
 from infra.smoke.failing import FAILING
 from infra.smoke.gateway import GATEWAY
 from infra.smoke.lateness import LATENESS
 from infra.smoke.outage import OUTAGE
-from infra.smoke.queues import Queues
 from infra.smoke.rights import RIGHTS
-from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Stage
+from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Queues, Stage
 from infra.smoke.switches import switched
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
 #: them measures.
-LANES: Sequence[Sequence[Check]] = (
-    RIGHTS.checks,
-    FAILING.checks,
-    GATEWAY.checks,
-    LATENESS.checks,
-    OUTAGE.checks,
+LANES: Sequence[Sequence[Check]] = [each.checks for each in (RIGHTS, FAILING, GATEWAY, LATENESS, OUTAGE)]
+
+_REMOVE = "This removes it: python -m infra.smoke --remove"
+
+#: Options for switches that need something of the account (stage.Given).
+_GIVEN = (
+    ("--kms-key", "ARN", "the KMS key to switch to; else one is made"),
+    ("--subnets", "IDS", "of a VPC to switch to, with commas between"),
+    ("--security-groups", "IDS", "of deliveries in these subnets"),
+    ("--issuer", "URL", "of tokens, to show AuthMode=jwt"),
+    ("--audience", None, "that the tokens are for"),
+    ("--token", None, "a token of the issuer with the role admin for *"),
 )
 
 
@@ -64,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     aws = Aws(boto3.Session())
     if asked.bill:
-        print(bill(asked.bill, aws, datetime.now(UTC).date()))
+        print(account.bill(asked.bill, aws, datetime.now(UTC).date()))
         return 0
     if asked.remove:
         return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove, asked)
@@ -76,23 +80,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--local", action="store_true", help="on a local stack, shortened")
     parser.add_argument("--consumer", metavar="URL", help="an https endpoint that answers a POST with 2xx")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a stack parameter")
-    parser.add_argument(
-        "--kms-key", default="", metavar="ARN", help="the KMS key to switch to; else one is made"
-    )
-    parser.add_argument(
-        "--subnets", default="", metavar="IDS", help="of a VPC to switch to, with commas between"
-    )
-    parser.add_argument("--security-groups", default="", metavar="IDS", help="of deliveries in these subnets")
-    parser.add_argument("--issuer", default="", metavar="URL", help="of tokens, to show AuthMode=jwt")
-    parser.add_argument("--audience", default="", help="that the tokens are for")
-    parser.add_argument("--token", default="", help="a token of the issuer with the role admin for *")
+    for option, metavar, told in _GIVEN:
+        parser.add_argument(option, default="", metavar=metavar, help=told)
     parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go as JSON, too")
     parser.add_argument("--yes", action="store_true", help="do not ask before deploying to the account")
     parser.add_argument("--keep", action="store_true", help="leave the stack there, for a day's bill")
     parser.add_argument("--bill", metavar="STACK", help="print what a kept stack has cost, and end")
-    parser.add_argument(
-        "--remove", metavar="STACK", help="remove a stack that was kept or left behind, and end"
-    )
+    parser.add_argument("--remove", metavar="STACK", help="remove a stack that is left, and end")
     asked = parser.parse_args(arguments)
     if bool(asked.subnets) != bool(asked.security_groups):
         parser.error("give --subnets and --security-groups together")
@@ -128,15 +122,13 @@ def on_aws(
     except KeyboardInterrupt:
         print("\ninterrupted", file=sys.stderr)
         results.append(Result("whole", "All checks are run.", "failed", "interrupted", 0))
-    except (account.CannotDeployError, BotoCoreError, ClientError) as error:
+    except (StackError, BotoCoreError, ClientError) as error:
         results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
     finally:
         for number in _ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
-            print(
-                f"{stack} stays. It costs about $0.39 a month until: python -m infra.smoke --remove {stack}"
-            )
+            print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE} {stack}")
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws, queues)
@@ -149,15 +141,8 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
         described = local.up(place)
         aws = Aws(local_session(), place.endpoint_url)
         with Client.of(described) as client:
-            stage = Stage(
-                STACK_NAME,
-                aws,
-                local_outputs(place),
-                client,
-                _queues(aws, "sweephand-smoke"),
-                ON_THIS_MACHINE,
-                asked.consumer,
-            )
+            told, queues = local_outputs(place), _queues(aws, "sweephand-smoke")
+            stage = Stage(STACK_NAME, aws, told, client, queues, ON_THIS_MACHINE, asked.consumer)
             with ThreadPoolExecutor(len(LANES)) as lanes:
                 running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
                 for each in running:
@@ -175,14 +160,7 @@ def _flips_on_aws(stage: Stage, asked: argparse.Namespace) -> Iterator[Result]:
     """The results with the switches flipped, by the key that was named or a new one."""
     with suppress(BotoCoreError, ClientError):  # without a key the others are flipped all the same
         asked.kms_key = asked.kms_key or account.make_key(stage.stack, stage.aws)
-    given = Given(
-        kms_key=asked.kms_key,
-        subnets=asked.subnets,
-        security_groups=asked.security_groups,
-        issuer=asked.issuer,
-        audience=asked.audience,
-        token=asked.token,
-    )
+    given = Given(**{each.name: getattr(asked, each.name) for each in fields(Given)})
 
     def deploy(parameters: Mapping[str, str]) -> None:
         quoted = [f'{name}="{value}"' for name, value in parameters.items()]
@@ -207,18 +185,18 @@ def _queues(aws: Aws, stack: str) -> Queues:
 def _show(results: list[Result], more: Iterator[Result]) -> None:
     for result in more:
         results.append(result)
-        print(report.row(result), flush=True)
+        print(row(result), flush=True)
 
 
 def _done(results: Sequence[Result], left: Sequence[str], stack: str, asked: argparse.Namespace) -> int:
-    print(f"\n{report.summary(results)}")
+    print(f"\n{summary(results)}")
     for each in left:
         print(f"NOT REMOVED: {each}", file=sys.stderr)
     if left:
-        print(f"Try again later: python -m infra.smoke --remove {stack}", file=sys.stderr)
+        print(f"Try again later. {_REMOVE} {stack}", file=sys.stderr)
     if asked.json:
-        asked.json.write_text(report.as_json(stack, results, left), encoding="utf-8")
-    return report.exit_code(results, left)
+        asked.json.write_text(as_json(stack, results, left), encoding="utf-8")
+    return exit_code(results, left)
 
 
 if __name__ == "__main__":

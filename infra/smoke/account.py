@@ -1,28 +1,22 @@
-"""Deploying a stack for the checks on an AWS account, and removing all of it again."""
+"""Deploying a stack for the checks on an AWS account, what it costs, and removing all of it again."""
 
 import json
 import os
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
-from infra.local.places import LOCAL, PYTHON, ROOT, SAM
-from infra.smoke.queues import Queues
-from infra.smoke.stage import Aws
+from infra.local.build import sam
+from infra.local.places import LOCAL, PYTHON, ROOT
+from infra.smoke.stage import Aws, Queues
 
 #: The tag by which the bill is queried. Its value is the stack's name.
 TAG = "sweephand-smoke"
 _BUILT = LOCAL / "build-smoke"
 #: AWS deletes a key so many days after it was scheduled. It bills none of them.
 _KEY_DAYS = 7
-#: Resources that a deleted stack keeps, and that this program removes.
-_KEPT = {"JobsTable": "table", "TimersTable": "table", "PayloadBucket": "bucket"}
-
-
-class CannotDeployError(Exception):
-    """`sam` failed. Its output stands above."""
 
 
 def artifacts_bucket(stack: str, aws: Aws) -> str:
@@ -31,7 +25,7 @@ def artifacts_bucket(stack: str, aws: Aws) -> str:
 
 
 def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
-    """Build for Lambda and deploy under this name. Raises CannotDeployError."""
+    """Build for Lambda and deploy under this name. Raises StackError."""
     bucket, s3 = artifacts_bucket(stack, aws), aws.client("s3")
     # us-east-1 is the only region that must not be named as a location.
     where = {} if aws.region == "us-east-1" else {"LocationConstraint": aws.region}
@@ -43,7 +37,7 @@ def deploy(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
 def update(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
     """Deploy what was built, with these parameters. The others of a stack that is there keep their values.
 
-    Raises CannotDeployError.
+    Raises StackError.
     """
     bucket = artifacts_bucket(stack, aws)
     overrides = ["--parameter-overrides", *parameters] if parameters else []
@@ -59,22 +53,23 @@ def update(stack: str, aws: Aws, parameters: Sequence[str]) -> None:
 def _sam(*words: str) -> None:
     # The build takes uv from the tools of this checkout if nothing else brings Lambda's version of Python.
     path = f"{os.environ['PATH']}{os.pathsep}{PYTHON.parent}"
-    environment = {**os.environ, "PATH": path, "SAM_CLI_TELEMETRY": "0"}
-    done = subprocess.run([SAM, *words], cwd=ROOT, env=environment, check=False)
-    if done.returncode != 0:
-        raise CannotDeployError(f"sam {words[0]} failed")
+    sam(words, {**os.environ, "PATH": path, "SAM_CLI_TELEMETRY": "0"}, is_shown=True)
 
 
 def outputs(stack: str, aws: Aws) -> Mapping[str, str]:
     """The outputs of a deployed stack."""
-    [found] = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    return {each["OutputKey"]: each["OutputValue"] for each in found["Outputs"]}
+    return {each["OutputKey"]: each["OutputValue"] for each in _described(stack, aws)["Outputs"]}
 
 
 def parameters(stack: str, aws: Aws) -> Mapping[str, str]:
     """The value of each parameter of a deployed stack."""
+    found = _described(stack, aws)["Parameters"]
+    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in found}
+
+
+def _described(stack: str, aws: Aws) -> Any:
     [found] = aws.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    return {each["ParameterKey"]: each.get("ParameterValue", "") for each in found["Parameters"]}
+    return found
 
 
 def make_key(stack: str, aws: Aws) -> str:
@@ -97,28 +92,19 @@ def _key_policy(aws: Aws) -> Mapping[str, Any]:
     identity = aws.client("sts").get_caller_identity()
     account, partition = identity["Account"], identity["Arn"].split(":")[1]
     groups = f"arn:{partition}:logs:{aws.region}:{account}:log-group:*"
-    root = {
-        "Effect": "Allow",
-        "Principal": {"AWS": f"arn:{partition}:iam::{account}:root"},
-        "Action": "kms:*",
-        "Resource": "*",
-    }
+    root = {"Principal": {"AWS": f"arn:{partition}:iam::{account}:root"}, "Action": "kms:*"}
     logs = {
-        "Effect": "Allow",
         "Principal": {"Service": f"logs.{aws.region}.amazonaws.com"},
         "Action": ["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
-        "Resource": "*",
         "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": groups}},
     }
-    return {"Version": "2012-10-17", "Statement": [root, logs]}
+    statements = [{"Effect": "Allow", "Resource": "*", **each} for each in (root, logs)]
+    return {"Version": "2012-10-17", "Statement": statements}
 
 
 def admin_key(aws: Aws, told: Mapping[str, str]) -> str:
     """A new admin key, which the stack's function makes for those who may invoke it."""
-    answer = aws.client("lambda").invoke(
-        FunctionName=told["AdminKeyFunctionName"], Qualifier="live", Payload=b"{}"
-    )
-    return str(json.loads(answer["Payload"].read())["key"])
+    return str(aws.invoke(told["AdminKeyFunctionName"], {})["key"])
 
 
 def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
@@ -137,11 +123,10 @@ def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
                 left.append(f"{what}: {error}")
             return None
 
-    kept = attempt(f"stack {stack}", partial(_kept_resources, stack, aws)) or {}
+    kept = attempt(f"stack {stack}", partial(_kept_resources, stack, aws)) or []
     attempt(f"stack {stack}", partial(_delete_stack, stack, aws))
-    for logical_id, name in kept.items():
-        delete = _delete_bucket if _KEPT[logical_id] == "bucket" else _delete_table
-        attempt(f"{_KEPT[logical_id]} {name}", partial(delete, name, aws))
+    for kind, name, delete in kept:
+        attempt(f"{kind} {name}", partial(delete, name, aws))
     bucket = attempt("artifacts", partial(artifacts_bucket, stack, aws))
     if bucket:
         attempt(f"bucket {bucket}", partial(_delete_bucket, bucket, aws))
@@ -151,13 +136,16 @@ def remove(stack: str, aws: Aws, queues: Queues) -> list[str]:
     return left
 
 
-def _kept_resources(stack: str, aws: Aws) -> dict[str, str]:
+def _kept_resources(stack: str, aws: Aws) -> list[tuple[str, str, Callable[[str, Aws], None]]]:
+    """The resources that a deleted stack keeps: the kind and the name of each, and what deletes it."""
     found = aws.client("cloudformation").describe_stack_resources(StackName=stack)["StackResources"]
-    return {
-        each["LogicalResourceId"]: each["PhysicalResourceId"]
-        for each in found
-        if each["LogicalResourceId"] in _KEPT and each.get("PhysicalResourceId")
+    ids = {each["LogicalResourceId"]: each.get("PhysicalResourceId") for each in found}
+    kinds = {
+        "JobsTable": ("table", _delete_table),
+        "TimersTable": ("table", _delete_table),
+        "PayloadBucket": ("bucket", _delete_bucket),
     }
+    return [(kind, ids[name], delete) for name, (kind, delete) in kinds.items() if ids.get(name)]
 
 
 def _delete_stack(stack: str, aws: Aws) -> None:
@@ -187,8 +175,34 @@ def _delete_key(stack: str, aws: Aws) -> None:
 
 def _is_absent(error: Exception) -> bool:
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
-    message = str(error)
-    return (
-        code in {"NoSuchBucket", "ResourceNotFoundException", "NotFoundException", "404"}
-        or "does not exist" in message
+    absent = {"NoSuchBucket", "ResourceNotFoundException", "NotFoundException", "404"}
+    return code in absent or "does not exist" in str(error)
+
+
+def bill(stack: str, aws: Aws, today: date) -> str:
+    """A table of dollars by day and service, for the last seven days and today.
+
+    Cost Explorer knows a tag only after it is activated as a cost allocation tag, and is a day late. Each
+    query costs $0.01.
+    """
+    first, after = today - timedelta(days=7), today + timedelta(days=1)
+    answer = aws.client("ce").get_cost_and_usage(
+        TimePeriod={"Start": first.isoformat(), "End": after.isoformat()},
+        Granularity="DAILY",
+        Metrics=["UnblendedCost"],
+        Filter={"Tags": {"Key": TAG, "Values": [stack]}},
+        GroupBy=[{"Type": "DIMENSION", "Key": "SERVICE"}],
     )
+    return cost_table(answer["ResultsByTime"])
+
+
+def cost_table(days: Sequence[Any]) -> str:
+    """Cost Explorer's days as lines: each service of each day, and the sum of each day."""
+    lines: list[str] = []
+    for day in days:
+        groups = ((each["Keys"][0], each["Metrics"]["UnblendedCost"]["Amount"]) for each in day["Groups"])
+        costs = {name: float(dollars) for name, dollars in groups}
+        costs |= {"in all": sum(costs.values())} if costs else {}
+        lines += [f"{day['TimePeriod']['Start']}  {each:10.6f}  {name}" for name, each in costs.items()]
+    hint = f"Nothing is billed to the tag {TAG}: is it activated as a cost allocation tag, and a day old?"
+    return "\n".join(lines) or hint

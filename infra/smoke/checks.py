@@ -1,14 +1,19 @@
-"""The checks of a stack: each has a name and a sentence about the stack, and shows whether it is true."""
+"""The checks of a stack: each shows whether a sentence about the stack is true. And how results are shown."""
 
+import json
+import textwrap
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from infra.smoke.stage import Stage
 
 Verdict = Literal["passed", "failed", "not shown"]
+
+_NOTE_WIDTH = 100
 
 
 class CheckFailedError(Exception):
@@ -61,6 +66,11 @@ class Suite:
 
         return added
 
+    def named(self, *names: str) -> Sequence[Check]:
+        """The checks of these names. Each is there."""
+        found = {check.name: check for check in self.checks}
+        return [found[name] for name in names]
+
 
 def expect(truth: object, seen: str) -> None:
     """Raise CheckFailedError with what was seen, unless the condition is true."""
@@ -86,3 +96,33 @@ def outcomes(checks: Iterable[Check], stage: Stage) -> Iterator[Result]:
             where = traceback.extract_tb(error.__traceback__)[-1]
             verdict, note = "failed", f"{type(error).__name__} in {where.name}: {error}"
         yield Result(check.name, check.sentence, verdict, note, time.monotonic() - began)
+
+
+def row(result: Result) -> str:
+    """One result as lines of the table: verdict, seconds and name, and below them what was seen."""
+    head = f"{result.verdict:<10} {result.seconds:6.1f} s  {result.name:<28} {result.sentence}"
+    note = textwrap.wrap(result.note, _NOTE_WIDTH) if result.note else []
+    return "\n".join([head, *(f"{'':23}{line}" for line in note)])
+
+
+def summary(results: Sequence[Result]) -> str:
+    """How many of each verdict, and the names of those that failed."""
+    counts = Counter(result.verdict for result in results)
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "not shown"))
+    failed = [result.name for result in results if result.verdict == "failed"]
+    return f"{told}: {', '.join(failed)}" if failed else told
+
+
+def as_json(stack: str, results: Sequence[Result], left: Sequence[str]) -> str:
+    """All results, and what could not be removed, as JSON."""
+    whole = {
+        "stack": stack,
+        "results": [{**asdict(each), "seconds": round(each.seconds, 1)} for each in results],
+        "notRemoved": list(left),
+    }
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def exit_code(results: Sequence[Result], left: Sequence[str]) -> int:
+    """The exit code: 0 if no check failed and everything was removed, otherwise 1."""
+    return int(bool(left) or any(result.verdict == "failed" for result in results))

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from infra.smoke.checks import Suite, expect
-from infra.smoke.queues import Queue
 from infra.smoke.stage import Stage, eventually, now_ms
 
 OUTAGE = Suite()
@@ -29,17 +28,13 @@ def gaps(dues: Iterable[int], period_ms: int) -> list[int]:
 def schedule_disabled(stage: Stage) -> str:
     """Recurring jobs keep falling due. Their triggers must arrive after the schedule is enabled again."""
     pace, queue = stage.pace, stage.queues.make("outage")
+    job = {"schedule": f"@every {pace.period_s}s", "target": queue.target, "history": "failures"}
     for number in range(_JOBS):
-        stage.put(
-            "outage",
-            f"job-{number}",
-            schedule=f"@every {pace.period_s}s",
-            target={"type": "sqs", "queueUrl": queue.url},
-            history="failures",
-        )
+        stage.put("outage", f"job-{number}", **job)
     is_long = pace.outage_s > _DIRECT_S
     if is_long:
-        stage.put("outage", "misfiring", **_misfiring(queue, pace.period_s))
+        # Its misfires are recorded as skipped, for which tick needs a right of its own.
+        stage.put("outage", "misfiring", **job, catchup={"mode": "none", "window": "2m"})
     with _disabled(stage):
         time.sleep(pace.outage_s)
     over_at = now_ms()
@@ -67,23 +62,10 @@ def schedule_disabled(stage: Stage) -> str:
     return f"{pace.outage_s} s{short}: {came} triggers of {_JOBS} jobs came, none is missing"
 
 
-def _misfiring(queue: Queue, period_s: int) -> dict[str, Any]:
-    """A job whose misfires are recorded as skipped, for which tick needs a right of its own."""
-    return {
-        "schedule": f"@every {period_s}s",
-        "catchup": {"mode": "none", "window": "2m"},
-        "target": {"type": "sqs", "queueUrl": queue.url},
-        "history": "failures",
-    }
-
-
 @contextmanager
 def _disabled(stage: Stage) -> Iterator[None]:
     """The schedule is disabled inside the context, and enabled after it whatever happens."""
-    answer = stage.aws.client("cloudformation").describe_stack_resource(
-        StackName=stage.stack, LogicalResourceId="MinuteSchedule"
-    )
-    name = answer["StackResourceDetail"]["PhysicalResourceId"]
+    name = stage.physical("MinuteSchedule")
     _set(stage, name, "DISABLED")
     try:
         yield

@@ -5,11 +5,11 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from botocore.credentials import Credentials, ReadOnlyCredentials
 from infra.local.client import Client
-from infra.smoke.checks import Check, CheckFailedError, NotShownError, Result, Suite, expect, outcomes
+from infra.smoke.checks import Check, NotShownError, Result, Suite, expect, outcomes
 from infra.smoke.failing import FAILING
 from infra.smoke.rights import RIGHTS
 from infra.smoke.signing import SigningClient
@@ -18,22 +18,13 @@ from infra.smoke.stage import Given, Stage, eventually
 #: Deploys the stack again with these parameters. All others keep their values.
 Deploy = Callable[[Mapping[str, str]], None]
 
-_OK: Final = 200
 _REFUSED: Final = (401, 403)
 
 #: The checks that run again after the flip: those whose rights and networks a switch changes.
-_AGAIN: Final = frozenset(
-    {
-        "queue-target",
-        "http-target",
-        "large-payload",
-        "pause-resume-delete",
-        "dead-letter-of-the-job",
-        "taking-turns",
-        "asynchronous-completion",
-    }
-)
-AGAIN: Final = [check for check in (*RIGHTS.checks, *FAILING.checks) if check.name in _AGAIN]
+AGAIN: Final = [
+    *RIGHTS.named("queue-target", "http-target", "large-payload", "pause-resume-delete"),
+    *FAILING.named("dead-letter-of-the-job", "taking-turns", "asynchronous-completion"),
+]
 
 FLIPPED = Suite()
 TOKENS = Suite()
@@ -107,14 +98,7 @@ def _state(
 def _as_principal(stage: Stage) -> Stage:
     """The stage whose client signs, as a principal that the stack's function has made an admin."""
     principal, credentials = _principal(stage)
-    answer = stage.aws.client("lambda").invoke(
-        FunctionName=stage.outputs["AdminKeyFunctionName"],
-        Qualifier="live",
-        Payload=json.dumps({"principal": principal}).encode(),
-    )
-    if "FunctionError" in answer:
-        said = answer["Payload"].read().decode()
-        raise CheckFailedError(f"{principal} got no admin key: {said}")
+    stage.aws.invoke(stage.outputs["AdminKeyFunctionName"], {"principal": principal})
     return replace(stage, client=SigningClient(stage.client.api_url, credentials, stage.aws.region))
 
 
@@ -145,7 +129,7 @@ def _with_token(stage: Stage) -> Stage:
 @FLIPPED.add("With AuthMode=iam, a caller is known by its signature, and a call without one is refused.")
 def signatures(stage: Stage) -> str:
     """The gateway's authorization by IAM, and the admin key of a principal."""
-    me = eventually(lambda: _answered(stage, "/v1/me"), "an answer to the signed caller", 120)
+    me = eventually(lambda: stage.answered("/v1/me"), "an answer to the signed caller", 120)
     bare = Client(stage.client.api_url, "sh_nobody_nothing").call("GET", "/v1/limits").status
     expect(me["role"] == "admin" and bare in _REFUSED, f"{me}; without a signature {bare}")
     return f"{me['id']}; without a signature {bare}"
@@ -156,11 +140,11 @@ def policy(stage: Stage) -> str:
     """The flow function with its queue, and the delivery function that writes the line."""
     queue, path = stage.queues.make("policy"), f"/v1/namespaces/smoke-{stage.round}policy/policies/one"
     stage.client.ask("PUT", path, {"maxConcurrent": 1})
-    job = stage.put("policy", "job", dueTime="1s", policy="one", target=_to(queue.url))
+    job = stage.put("policy", dueTime="1s", policy="one", target=queue.target)
     message = queue.one(120)
     stage.client.call("DELETE", job)
     stage.client.call("DELETE", path)
-    return f"{message.sent_at - message.due_at} ms after its due time"
+    return message.lateness
 
 
 @FLIPPED.add("With PriorityLanes=on, a job of each priority is delivered.")
@@ -168,7 +152,7 @@ def lanes(stage: Stage) -> str:
     """The queues and functions of the lanes."""
     queue, priorities = stage.queues.make("lanes"), ("high", "normal", "low")
     for each in priorities:
-        stage.put("lanes", each, dueTime="1s", priority=each, target=_to(queue.url))
+        stage.put("lanes", each, dueTime="1s", priority=each, target=queue.target)
     came = {each.names["job"] for each in queue.take(len(priorities), 120)}
     expect(came == set(priorities), f"{sorted(came)} came")
     return ", ".join(priorities)
@@ -178,7 +162,7 @@ def lanes(stage: Stage) -> str:
 def counts(stage: Stage) -> str:
     """The right of the delivery function to the partitions of counts."""
     queue, namespace = stage.queues.make("stats"), f"smoke-{stage.round}stats"
-    stage.put("stats", "job", dueTime="1s", target=_to(queue.url))
+    stage.put("stats", dueTime="1s", target=queue.target)
     queue.one(120)
 
     def read() -> int | None:
@@ -198,11 +182,10 @@ def encryption(stage: Stage) -> str:
     if not key:
         raise NotShownError("no key could be made, and --kms-key names none")
     dynamodb, sqs = stage.aws.client("dynamodb"), stage.aws.client("sqs")
-    tables = [stage.outputs[each] for each in ("JobsTableName", "TimersTableName")]
-    found = {
-        each: dynamodb.describe_table(TableName=each)["Table"]["SSEDescription"]["KMSMasterKeyArn"]
-        for each in tables
-    }
+    found: dict[str, str] = {}
+    for table in (stage.outputs["JobsTableName"], stage.outputs["TimersTableName"]):
+        described = dynamodb.describe_table(TableName=table)["Table"]
+        found[table] = described["SSEDescription"]["KMSMasterKeyArn"]
     bucket = stage.outputs["PayloadBucketName"]
     rules = stage.aws.client("s3").get_bucket_encryption(Bucket=bucket)
     [rule] = rules["ServerSideEncryptionConfiguration"]["Rules"]
@@ -219,14 +202,11 @@ def network(stage: Stage) -> str:
     """What CloudFormation has made of the parameter. Deliveries show the ways out of the subnets."""
     if not stage.given.subnets:
         raise NotShownError("give --subnets and --security-groups to show it")
-    functions = [stage.outputs[f"{each}FunctionName"] for each in ("Deliver", "Flow")]
-    client = stage.aws.client("lambda")
-    found = {
-        each: client.get_function_configuration(FunctionName=each, Qualifier="live")["VpcConfig"]["SubnetIds"]
-        for each in functions
-    }
-    asked = set(stage.given.subnets.split(","))
-    expect(all(set(each) == asked for each in found.values()), f"{found}")
+    client, asked = stage.aws.client("lambda"), set(stage.given.subnets.split(","))
+    for each in ("Deliver", "Flow"):
+        name = stage.outputs[f"{each}FunctionName"]
+        found = client.get_function_configuration(FunctionName=name, Qualifier="live")
+        expect(set(found["VpcConfig"]["SubnetIds"]) == asked, f"{name}: {found['VpcConfig']}")
     return ", ".join(sorted(asked))
 
 
@@ -238,7 +218,7 @@ def tokens(stage: Stage) -> str:
     """The gateway's verification of tokens, and the claims that the API reads."""
     if not stage.given.has_issuer:
         raise NotShownError("give --issuer, --audience and --token to show it")
-    me = eventually(lambda: _answered(stage, "/v1/me"), "an answer to the token", 120)
+    me = eventually(lambda: stage.answered("/v1/me"), "an answer to the token", 120)
     made_up = Client(stage.client.api_url, "eyJhbGciOiJub25lIn0.e30.").call("GET", "/v1/limits").status
     expect(me["id"].startswith("jwt:") and made_up in _REFUSED, f"{me}; a made-up token {made_up}")
     return f"{me['id']}; a made-up token {made_up}"
@@ -247,19 +227,10 @@ def tokens(stage: Stage) -> str:
 @BACK.add("With its former parameters, the stack opens to its key again, and delivers.")
 def former_state(stage: Stage) -> str:
     """Data that was written while the switches were flipped is still readable."""
-    eventually(lambda: _answered(stage, "/v1/limits"), "an answer to the admin key", 120)
+    eventually(lambda: stage.answered("/v1/limits"), "an answer to the admin key", 120)
     queue = stage.queues.make("back")
-    stage.put("back", "job", dueTime="1s", target=_to(queue.url))
+    stage.put("back", dueTime="1s", target=queue.target)
     message = queue.one(120)
     jobs = stage.client.ask("GET", "/v1/namespaces/smoke-flipped-lanes/jobs")["items"]
     expect(len(jobs) == 3, f"{len(jobs)} of 3 jobs of the flipped stack are there")  # noqa: PLR2004 - as many as lanes
-    return f"{message.sent_at - message.due_at} ms after its due time"
-
-
-def _answered(stage: Stage, path: str) -> Any | None:
-    answer = stage.client.call("GET", path)
-    return answer.body if answer.status == _OK else None
-
-
-def _to(url: str) -> dict[str, str]:
-    return {"type": "sqs", "queueUrl": url}
+    return message.lateness

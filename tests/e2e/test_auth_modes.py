@@ -24,6 +24,7 @@ from tests.e2e.schedule import Schedule
 
 from sweephand_client import Client as PackagedClient
 from sweephand_client import IamSignature, UnauthenticatedError
+from sweephand_client.openapi.requests import HttpTarget
 
 AUDIENCE: Final = "sweephand"
 ADMIN: Final = {"sub": "ann", "https://sweephand.example/ns": "*", "sweephand_role": "admin"}
@@ -231,10 +232,11 @@ def test_the_client_signs_each_request_for_a_stack_for_iam(
     parameters: Parameters, signed: Mapping[str, SigningClient], caller: str
 ) -> None:
     signature = IamSignature(REGION, signed[caller].credentials)
-    job = {"target": {"type": "http", "url": "https://example.com"}, "labels": {"team": "r&d + ops"}}
+    labels = {"team": "r&d + ops"}
     with PackagedClient(parameters.stack["apiUrl"], signature) as client:
-        client.jobs.put("bills", "a:b@c+d", job)
-        assert [each["name"] for each in client.jobs.list("bills", labels=job["labels"])] == ["a:b@c+d"]
+        target: HttpTarget = {"type": "http", "url": "https://example.com"}
+        client.jobs.put("bills", "a:b@c+d", {"target": target, "labels": labels})
+        assert [each["name"] for each in client.jobs.list("bills", labels=labels)] == ["a:b@c+d"]
         client.jobs.delete("bills", "a:b@c+d")
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final, get_args
 
 import pytest
-from infra.bench import prices
-from infra.bill.template import template
+from infra.calculator import prices
+from infra.calculator.template import template
 from tests.template.deployed import Deployed
 from tests.template.stack import Stack
 

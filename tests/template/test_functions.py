@@ -3,8 +3,8 @@
 import tomllib
 
 import pytest
-from infra.capacity import quotas
-from infra.capacity.needs import SWEEPERS_MAX
+from infra.calculator import quotas
+from infra.calculator.needs import SWEEPERS_MAX
 from infra.local.places import ROOT
 from tests.template.deployed import Deployed
 from tests.template.stack import FUNCTIONS, Stack, told

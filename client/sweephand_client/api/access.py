@@ -1,119 +1,107 @@
 """The calls about keys, secrets and signatures."""
 
 from collections.abc import Iterator, Sequence
-from typing import cast
 
-from sweephand_client.api.answers import (
-    AdminChange,
-    Key,
-    NewKey,
-    PublicKey,
-    RotatedKey,
-    Secret,
-    SigningSecret,
+from sweephand_client.api.calls import Calls
+from sweephand_client.openapi import operations
+from sweephand_client.openapi.requests import KeyRequest, KeyRotation, Role, SecretRequest
+from sweephand_client.openapi.stack_answers import (
+    AdminChangeResponse,
+    KeyResponse,
+    NamedSecretResponse,
+    NewKeyResponse,
+    PublicKeyResponse,
+    RotatedKeyResponse,
+    SecretResponse,
 )
-from sweephand_client.api.paging import items
-from sweephand_client.http.transport import Transport
 
 
-class Keys:
+class Keys(Calls):
     """API keys. These calls need the role `admin`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def make(
         self,
         namespace: str,
-        role: str,
+        role: Role,
         *,
         expires_in: str | None = None,
         description: str | None = None,
         principal: str | None = None,
         requests_per_minute: int | None = None,
-    ) -> NewKey:
+    ) -> NewKeyResponse:
         """Make a key. Only this answer shows it. It is never sent twice by itself.
 
         `namespace` may be `*`. With `principal`, the ARN of a role or user of IAM, the key has no secret.
         """
-        body: dict[str, object] = {"namespace": namespace, "role": role}
-        given = {
-            "expiresIn": expires_in,
-            "description": description,
-            "principal": principal,
-            "requestsPerMinute": requests_per_minute,
-        }
-        body |= {name: value for name, value in given.items() if value is not None}
-        return cast("NewKey", self._transport.call("makeKey", body=body).body)
+        body = KeyRequest(
+            namespace=namespace,
+            role=role,
+            expiresIn=expires_in,
+            description=description,
+            principal=principal,
+            requestsPerMinute=requests_per_minute,
+        )
+        return self._transport.call(operations.MAKE_KEY, body=body)
 
-    def list(self) -> Iterator[Key]:
+    def list(self) -> Iterator[KeyResponse]:
         """The keys that the caller may revoke, without their secrets."""
-        return items(self._transport, "listKeys", {}, {})
+        return self._items(operations.LIST_KEYS)
 
-    def rotate(self, key_id: str, *, overlap: str | None = None, expires_in: str | None = None) -> RotatedKey:
+    def rotate(
+        self, key_id: str, *, overlap: str | None = None, expires_in: str | None = None
+    ) -> RotatedKeyResponse:
         """Make a key in place of another one. Only this answer shows it. Never sent twice by itself."""
-        given = {"overlap": overlap, "expiresIn": expires_in}
-        body = {name: value for name, value in given.items() if value is not None}
-        return cast("RotatedKey", self._transport.call("rotateKey", {"id": key_id}, body=body).body)
+        body = KeyRotation(overlap=overlap, expiresIn=expires_in)
+        return self._transport.call(operations.ROTATE_KEY, {"id": key_id}, body=body)
 
     def revoke(self, key_id: str) -> None:
         """Revoke a key, and every key that it made. The gateway may accept them for up to a minute more."""
-        self._transport.call("revokeKey", {"id": key_id})
+        self._transport.call(operations.REVOKE_KEY, {"id": key_id})
 
-    def changes(self, *, since: str | None = None, until: str | None = None) -> Iterator[AdminChange]:
+    def changes(self, *, since: str | None = None, until: str | None = None) -> Iterator[AdminChangeResponse]:
         """Who changed keys, secrets and settings, newest first: from `since` on, and before `until`.
 
         Both are RFC 3339. A key of one namespace sees the changes in that namespace.
         """
-        return items(self._transport, "listAdminChanges", {}, {"since": since, "until": until})
+        return self._items(operations.LIST_ADMIN_CHANGES, query={"since": since, "until": until})
 
 
-class Secrets:
+class Secrets(Calls):
     """The secrets that jobs may name. No call shows a value. These calls need the role `admin`."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def put(self, namespace: str, name: str, value: str) -> Secret:
+    def put(self, namespace: str, name: str, value: str) -> NamedSecretResponse:
         """Create a secret, or give it another value."""
         path = {"namespace": namespace, "secret": name}
-        return cast("Secret", self._transport.call("putSecret", path, body={"value": value}).body)
+        return self._transport.call(operations.PUT_SECRET, path, body=SecretRequest(value=value))
 
     def delete(self, namespace: str, name: str) -> None:
         """Delete a secret, also while jobs name it: their triggers then fail."""
-        self._transport.call("deleteSecret", {"namespace": namespace, "secret": name})
+        self._transport.call(operations.DELETE_SECRET, {"namespace": namespace, "secret": name})
 
-    def list(self, namespace: str) -> Iterator[Secret]:
+    def list(self, namespace: str) -> Iterator[NamedSecretResponse]:
         """The secrets by name, without their values."""
-        return items(self._transport, "listSecrets", {"namespace": namespace}, {})
+        return self._items(operations.LIST_SECRETS, {"namespace": namespace})
 
 
-class Signing:
+class Signing(Calls):
     """The secrets and keys that sign the deliveries of a namespace."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def secrets(self, namespace: str) -> Sequence[SigningSecret]:
+    def secrets(self, namespace: str) -> Sequence[SecretResponse]:
         """The signing secrets that are active, newest first."""
-        return cast("Sequence[SigningSecret]", self._items("showSigningSecrets", namespace))
+        return self._transport.call(operations.SHOW_SIGNING_SECRETS, {"namespace": namespace})["items"]
 
-    def rotate_secrets(self, namespace: str) -> Sequence[SigningSecret]:
+    def rotate_secrets(self, namespace: str) -> Sequence[SecretResponse]:
         """Make a new signing secret. The old one signs for a day more. Never sent twice by itself."""
-        return cast("Sequence[SigningSecret]", self._items("rotateSigningSecrets", namespace))
+        return self._transport.call(operations.ROTATE_SIGNING_SECRETS, {"namespace": namespace})["items"]
 
-    def keys(self, namespace: str) -> Sequence[PublicKey]:
+    def keys(self, namespace: str) -> Sequence[PublicKeyResponse]:
         """The public ed25519 keys that sign now, newest first."""
-        return cast("Sequence[PublicKey]", self._items("showSigningKeys", namespace))
+        return self._transport.call(operations.SHOW_SIGNING_KEYS, {"namespace": namespace})["items"]
 
-    def rotate_keys(self, namespace: str) -> Sequence[PublicKey]:
+    def rotate_keys(self, namespace: str) -> Sequence[PublicKeyResponse]:
         """Make a new ed25519 key. The old one signs for a day more. Never sent twice by itself."""
-        return cast("Sequence[PublicKey]", self._items("rotateSigningKeys", namespace))
+        return self._transport.call(operations.ROTATE_SIGNING_KEYS, {"namespace": namespace})["items"]
 
     def end_keys(self, namespace: str) -> None:
         """Let no ed25519 key sign any more."""
-        self._transport.call("endSigningKeys", {"namespace": namespace})
-
-    def _items(self, operation: str, namespace: str) -> Sequence[object]:
-        found: Sequence[object] = self._transport.call(operation, {"namespace": namespace}).body["items"]
-        return found
+        self._transport.call(operations.END_SIGNING_KEYS, {"namespace": namespace})

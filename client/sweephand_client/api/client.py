@@ -1,17 +1,18 @@
 """The client of one stack."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Self, cast
+from collections.abc import Iterator
+from typing import Self
 
 from sweephand_client.api.access import Keys, Secrets, Signing
-from sweephand_client.api.answers import Health, Me, Occurrences
-from sweephand_client.api.jobs import Jobs
+from sweephand_client.api.jobs import Jobs, Runs
 from sweephand_client.api.namespaces import Namespaces, Policies
-from sweephand_client.api.repairs import Audited, Rebuilt
-from sweephand_client.api.runs import Runs
 from sweephand_client.http.authorization import Authorization, Bearer
-from sweephand_client.http.repetition import Repetition
+from sweephand_client.http.operation import Repetition
 from sweephand_client.http.transport import Transport
+from sweephand_client.openapi import operations
+from sweephand_client.openapi.job_answers import OccurrencesResponse
+from sweephand_client.openapi.requests import AuditRequest, PreviewRequest, RebuildRequest
+from sweephand_client.openapi.stack_answers import AuditResponse, HealthResponse, MeResponse, RebuildResponse
 
 
 class Client:
@@ -54,54 +55,50 @@ class Client:
         """Close the connections. The next call opens one."""
         self._transport.close()
 
-    def preview(self, schedule: Mapping[str, Any]) -> Occurrences:
+    def preview(self, schedule: PreviewRequest) -> OccurrencesResponse:
         """The due times of a schedule that is not stored. It takes the fields of a job that say when."""
-        return cast("Occurrences", self._transport.call("previewOccurrences", body=schedule).body)
+        return self._transport.call(operations.PREVIEW_OCCURRENCES, body=schedule)
 
-    def me(self) -> Me:
+    def me(self) -> MeResponse:
         """What the key or token of the caller allows."""
-        return cast("Me", self._transport.call("showMe").body)
+        return self._transport.call(operations.SHOW_ME)
 
-    def health(self) -> Health:
+    def health(self) -> HealthResponse:
         """The age of the stack's heartbeat. StackFailedError if it is too old."""
-        return cast("Health", self._transport.call("showHealth").body)
+        return self._transport.call(operations.SHOW_HEALTH)
+
+    def limits(self) -> dict[str, int]:
+        """Every limit of the stack by its name."""
+        return self._transport.call(operations.SHOW_LIMITS)
 
     def rebuild(
         self, since: str, *, namespace: str | None = None, cursor: str | None = None
-    ) -> Iterator[Rebuilt]:
+    ) -> Iterator[RebuildResponse]:
         """Arm every job again that the key opens, or those of one namespace, after timers were lost.
 
         `since` is RFC 3339: an instant at which the stack still delivered. Each answer is about up to a
         thousand jobs. After an error, go on with the `nextCursor` of the last answer.
         """
-        for part in self._walk("rebuild", {"since": since}, namespace, cursor):
-            yield cast("Rebuilt", part)
+        body: RebuildRequest = {"since": since, "namespace": namespace, "cursor": cursor}
+        while True:
+            part = self._transport.call(operations.REBUILD, body=body)
+            yield part
+            if "nextCursor" not in part:
+                return
+            body = {**body, "cursor": part["nextCursor"]}
 
     def audit(
         self, *, namespace: str | None = None, dry_run: bool = False, cursor: str | None = None
-    ) -> Iterator[Audited]:
+    ) -> Iterator[AuditResponse]:
         """Examine every job that the key opens, or those of one namespace, and mend what was lost.
 
         With `dry_run`, the stack only reports. Each answer is about up to a thousand jobs. After an error, go
         on with the `nextCursor` of the last answer.
         """
-        for part in self._walk("audit", {"dryRun": dry_run}, namespace, cursor):
-            yield cast("Audited", part)
-
-    def _walk(
-        self, operation: str, body: Mapping[str, object], namespace: str | None, cursor: str | None
-    ) -> Iterator[Any]:
-        """The answers of an operation that goes through all jobs, from `cursor` on."""
-        given = {**body, **({} if namespace is None else {"namespace": namespace})}
+        body: AuditRequest = {"dryRun": dry_run, "namespace": namespace, "cursor": cursor}
         while True:
-            part = self._transport.call(
-                operation, body=given if cursor is None else {**given, "cursor": cursor}
-            ).body
+            part = self._transport.call(operations.AUDIT, body=body)
             yield part
-            cursor = part.get("nextCursor")
-            if cursor is None:
+            if "nextCursor" not in part:
                 return
-
-    def limits(self) -> dict[str, int]:
-        """Every limit of the stack by its name."""
-        return cast("dict[str, int]", self._transport.call("showLimits").body)
+            body = {**body, "cursor": part["nextCursor"]}

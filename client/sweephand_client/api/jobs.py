@@ -1,50 +1,71 @@
-"""The calls about jobs."""
+"""The calls about jobs and their runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Unpack
 
-from sweephand_client.api.answers import (
-    Backfilled,
-    Batch,
-    BulkResult,
-    Change,
-    Explanation,
-    Job,
-    ListedBatch,
-    Occurrences,
-    Triggered,
-    WholeJob,
-)
-from sweephand_client.api.paging import items, label_query
-from sweephand_client.api.preconditions import preconditions
+from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import problem_of
-from sweephand_client.http.repetition import changed_nothing
-from sweephand_client.http.transport import Transport
+from sweephand_client.http.operation import changed_nothing
+from sweephand_client.http.transport import Query
+from sweephand_client.openapi import operations
+from sweephand_client.openapi.job_answers import (
+    BackfillResponse,
+    BulkWriteResponse,
+    BulkWriteResult,
+    ChangeResponse,
+    CountResponse,
+    ExplainResponse,
+    JobResponse,
+    OccurrencesResponse,
+    RunResponse,
+    TriggerResponse,
+    WholeJobResponse,
+)
+from sweephand_client.openapi.requests import (
+    BackfillRequest,
+    BulkPauseRequest,
+    BulkResumeRequest,
+    BulkWriteRequest,
+    CatchUpMode,
+    FilterRequest,
+    FlaggedRunFilter,
+    JobPatchRequest,
+    JobRequest,
+    JobState,
+    NamedJobRequest,
+    PauseRequest,
+    ResumeRequest,
+    RunFilter,
+    TriggerRequest,
+)
+from sweephand_client.openapi.run_answers import (
+    BatchResponse,
+    ListedBatchResponse,
+    NamespaceRunResponse,
+    RedriveResponse,
+)
 
 #: The limits of one bulk write (`/v1/limits`: jobsPerBulkMax, bodyBytesMax), less what is around the jobs.
-_JOBS_MAX: Final = 100
+JOBS_MAX: Final = 100
 _BYTES_MAX: Final = 1_048_576 - 1_024
 
 #: How often a job of a bulk write is sent that the stack had no time for.
 _ROUNDS_MAX: Final = 5
 
 
-class Jobs:
+class Jobs(Calls):
     """The jobs of all namespaces. Each method is one call, unless it says otherwise."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def put(
         self,
         namespace: str,
         name: str,
-        job: Mapping[str, Any],
+        job: JobRequest,
         *,
         if_match: str | None = None,
         if_absent: bool = False,
-    ) -> Job:
+    ) -> JobResponse:
         """Create or replace a job.
 
         With `if_match`, only if the job has that revision. With `if_absent`, only if it does not exist. Else
@@ -52,21 +73,19 @@ class Jobs:
         series of a job anew that is completed by then.
         """
         headers = preconditions(if_match, if_absent=if_absent)
-        answer = self._transport.call("putJob", _job(namespace, name), body=job, headers=headers)
-        return cast("Job", answer.body)
+        return self._transport.call(operations.PUT_JOB, _job(namespace, name), body=job, headers=headers)
 
     def patch(
-        self, namespace: str, name: str, fields: Mapping[str, Any], *, if_match: str | None = None
-    ) -> Job:
+        self, namespace: str, name: str, fields: JobPatchRequest, *, if_match: str | None = None
+    ) -> JobResponse:
         """Write some fields of a job. None removes a field."""
-        answer = self._transport.call(
-            "patchJob", _job(namespace, name), body=fields, headers=preconditions(if_match)
+        return self._transport.call(
+            operations.PATCH_JOB, _job(namespace, name), body=fields, headers=preconditions(if_match)
         )
-        return cast("Job", answer.body)
 
-    def get(self, namespace: str, name: str) -> WholeJob:
+    def get(self, namespace: str, name: str) -> WholeJobResponse:
         """A job with its data and its last run."""
-        return cast("WholeJob", self._transport.call("getJob", _job(namespace, name)).body)
+        return self._transport.call(operations.GET_JOB, _job(namespace, name))
 
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
         """Delete a job. After the answer no delivery of it begins.
@@ -74,7 +93,7 @@ class Jobs:
         It also deletes a job whose retention is over and that get() does not show any more, while the stack
         still stores it.
         """
-        self._transport.call("deleteJob", _job(namespace, name), headers=preconditions(if_match))
+        self._transport.call(operations.DELETE_JOB, _job(namespace, name), headers=preconditions(if_match))
 
     def list(
         self,
@@ -82,10 +101,10 @@ class Jobs:
         *,
         prefix: str = "",
         contains: str = "",
-        state: str | None = None,
+        state: JobState | None = None,
         policy: str | None = None,
         labels: Mapping[str, str] | None = None,
-    ) -> Iterator[Job]:
+    ) -> Iterator[JobResponse]:
         """The jobs in the order of their names, without their data. Reads pages as they are needed.
 
         With `contains`, the jobs whose names contain that text. With `policy`, those that name that policy,
@@ -99,9 +118,9 @@ class Jobs:
             "policy": policy,
             "label": label_query(labels),
         }
-        return items(self._transport, "listJobs", {"namespace": namespace}, query)
+        return self._items(operations.LIST_JOBS, {"namespace": namespace}, query)
 
-    def put_many(self, namespace: str, jobs: Iterable[Mapping[str, Any]]) -> Iterator[BulkResult]:
+    def put_many(self, namespace: str, jobs: Iterable[NamedJobRequest]) -> Iterator[BulkWriteResult]:
         """Create or replace many jobs, each with its `name`. The result of each, in the order of `jobs`.
 
         Makes a call for each hundred jobs or megabyte. A refused job does not stop the others. A job is sent
@@ -110,75 +129,76 @@ class Jobs:
         The calls before it have written theirs.
         """
         for chunk in _chunks(jobs):
-            results = self._put_chunk(namespace, chunk)
+            results = self._put_chunk(namespace, {"jobs": chunk})["results"]
             for _ in range(_ROUNDS_MAX - 1):
                 left = [at for at, each in enumerate(results) if _had_no_time(each)]
                 if not left:
                     break
-                again = self._put_chunk(namespace, [chunk[at] for at in left])
+                again = self._put_chunk(namespace, {"jobs": [chunk[at] for at in left]})["results"]
                 for at, result in zip(left, again, strict=True):
                     results[at] = result
             yield from results
 
-    def _put_chunk(self, namespace: str, chunk: Sequence[Mapping[str, Any]]) -> MutableSequence[BulkResult]:
-        answer = self._transport.call("putJobs", {"namespace": namespace}, body={"jobs": list(chunk)})
-        return cast("MutableSequence[BulkResult]", answer.body["results"])
+    def _put_chunk(self, namespace: str, body: BulkWriteRequest) -> BulkWriteResponse:
+        return self._transport.call(operations.PUT_JOBS, {"namespace": namespace}, body=body)
 
     def pause(
         self, namespace: str, name: str, *, reason: str | None = None, if_match: str | None = None
-    ) -> Job:
+    ) -> JobResponse:
         """Pause a job. After the answer no delivery of it begins, except of triggers by hand."""
-        body = {} if reason is None else {"reason": reason}
-        answer = self._transport.call(
-            "pauseJob", _job(namespace, name), body=body, headers=preconditions(if_match)
+        return self._transport.call(
+            operations.PAUSE_JOB,
+            _job(namespace, name),
+            body=PauseRequest(reason=reason),
+            headers=preconditions(if_match),
         )
-        return cast("Job", answer.body)
 
     def resume(
-        self, namespace: str, name: str, *, catchup: str | None = None, if_match: str | None = None
-    ) -> Job:
+        self, namespace: str, name: str, *, catchup: CatchUpMode | None = None, if_match: str | None = None
+    ) -> JobResponse:
         """Resume a job. `catchup` (latest, all, none) says which of the missed triggers fire."""
-        body = {} if catchup is None else {"catchup": catchup}
-        answer = self._transport.call(
-            "resumeJob", _job(namespace, name), body=body, headers=preconditions(if_match)
+        return self._transport.call(
+            operations.RESUME_JOB,
+            _job(namespace, name),
+            body=ResumeRequest(catchup=catchup),
+            headers=preconditions(if_match),
         )
-        return cast("Job", answer.body)
 
-    def trigger(self, namespace: str, name: str, **data: Any) -> Triggered:
+    def trigger(self, namespace: str, name: str, **data: Unpack[TriggerRequest]) -> TriggerResponse:
         """Make a trigger now. `data=…` replaces the job's data. It is never sent twice by itself."""
-        _check_only_data(data)
-        return cast("Triggered", self._transport.call("triggerJob", _job(namespace, name), body=data).body)
+        if unknown := data.keys() - TriggerRequest.__annotations__:
+            raise TypeError(f"trigger() takes only data=…, not {', '.join(sorted(unknown))}")
+        return self._transport.call(operations.TRIGGER_JOB, _job(namespace, name), body=data)
 
-    def backfill(self, namespace: str, name: str, *, since: str, until: str) -> Backfilled:
+    def backfill(self, namespace: str, name: str, *, since: str, until: str) -> BackfillResponse:
         """Make the triggers of a past range. Both ends are RFC 3339. It is never sent twice by itself."""
-        body = {"from": since, "to": until}
-        return cast("Backfilled", self._transport.call("backfillJob", _job(namespace, name), body=body).body)
+        return self._transport.call(
+            operations.BACKFILL_JOB, _job(namespace, name), body=BackfillRequest({"from": since, "to": until})
+        )
 
     def occurrences(
         self, namespace: str, name: str, *, after: str | None = None, limit: int = 50
-    ) -> Occurrences:
+    ) -> OccurrencesResponse:
         """The next due times of a job, also of a paused one."""
         query = {"after": after, "limit": limit}
-        answer = self._transport.call("listOccurrences", _job(namespace, name), query=query)
-        return cast("Occurrences", answer.body)
+        return self._transport.call(operations.LIST_OCCURRENCES, _job(namespace, name), query=query)
 
-    def explain(self, namespace: str, name: str, *, at: str | None = None) -> Explanation:
+    def explain(self, namespace: str, name: str, *, at: str | None = None) -> ExplainResponse:
         """Why the job fired at an instant (RFC 3339), or did not. By default at its latest due time."""
-        answer = self._transport.call("explainJob", _job(namespace, name), query={"at": at})
-        return cast("Explanation", answer.body)
+        return self._transport.call(operations.EXPLAIN_JOB, _job(namespace, name), query={"at": at})
 
-    def changes(self, namespace: str, name: str) -> Iterator[Change]:
+    def changes(self, namespace: str, name: str) -> Iterator[ChangeResponse]:
         """The changes of a job, newest first, also of a deleted one."""
-        return items(self._transport, "listChanges", _job(namespace, name), {})
+        return self._items(operations.LIST_CHANGES, _job(namespace, name))
 
-    def batches(self, namespace: str, name: str) -> Iterator[ListedBatch]:
+    def batches(self, namespace: str, name: str) -> Iterator[ListedBatchResponse]:
         """The batches of a job, newest first."""
-        return items(self._transport, "listBatches", _job(namespace, name), {})
+        return self._items(operations.LIST_BATCHES, _job(namespace, name))
 
-    def batch(self, namespace: str, name: str, batch_id: str) -> Batch:
+    def batch(self, namespace: str, name: str, batch_id: str) -> BatchResponse:
         """The progress of one batch."""
         path = {**_job(namespace, name), "batchId": batch_id}
-        return cast("Batch", self._transport.call("getBatch", path).body)
+        return self._transport.call(operations.GET_BATCH, path)
 
     def pause_many(
         self,
@@ -189,8 +209,12 @@ class Jobs:
         reason: str | None = None,
     ) -> int:
         """Pause all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        body = _filter(prefix, labels) | ({} if reason is None else {"reason": reason})
-        return self._in_bulk("pauseJobs", namespace, body)
+
+        def call(cursor: str | None) -> CountResponse:
+            body = BulkPauseRequest({**_filter(prefix, labels), "reason": reason, "cursor": cursor})
+            return self._transport.call(operations.PAUSE_JOBS, {"namespace": namespace}, body=body)
+
+        return _count(call)
 
     def resume_many(
         self,
@@ -198,11 +222,15 @@ class Jobs:
         *,
         prefix: str | None = None,
         labels: Mapping[str, str] | None = None,
-        catchup: str | None = None,
+        catchup: CatchUpMode | None = None,
     ) -> int:
         """Resume all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        body = _filter(prefix, labels) | ({} if catchup is None else {"catchup": catchup})
-        return self._in_bulk("resumeJobs", namespace, body)
+
+        def call(cursor: str | None) -> CountResponse:
+            body = BulkResumeRequest({**_filter(prefix, labels), "catchup": catchup, "cursor": cursor})
+            return self._transport.call(operations.RESUME_JOBS, {"namespace": namespace}, body=body)
+
+        return _count(call)
 
     def redrive_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
@@ -211,50 +239,89 @@ class Jobs:
 
         No call is sent again after a lost answer.
         """
-        return self._in_bulk("redriveRuns", namespace, _filter(prefix, labels))
+
+        def call(cursor: str | None) -> CountResponse:
+            body = FilterRequest({**_filter(prefix, labels), "cursor": cursor})
+            return self._transport.call(operations.REDRIVE_RUNS, {"namespace": namespace}, body=body)
+
+        return _count(call)
 
     def delete_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
     ) -> int:
         """Delete all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-        query = {"prefix": prefix, "label": label_query(labels)}
 
-        def call(cursor: str | None) -> Mapping[str, Any]:
-            body: Mapping[str, Any] = self._transport.call(
-                "deleteJobs", {"namespace": namespace}, query={**query, "cursor": cursor}
-            ).body
-            return body
-
-        return _count(call)
-
-    def _in_bulk(self, operation: str, namespace: str, body: Mapping[str, Any]) -> int:
-        def call(cursor: str | None) -> Mapping[str, Any]:
-            asked = body if cursor is None else {**body, "cursor": cursor}
-            found: Mapping[str, Any] = self._transport.call(
-                operation, {"namespace": namespace}, body=asked
-            ).body
-            return found
+        def call(cursor: str | None) -> CountResponse:
+            query = {"prefix": prefix, "label": label_query(labels), "cursor": cursor}
+            return self._transport.call(operations.DELETE_JOBS, {"namespace": namespace}, query=query)
 
         return _count(call)
 
 
-def _count(call: Callable[[str | None], Mapping[str, Any]]) -> int:
+class Runs(Calls):
+    """The runs of jobs, also of deleted ones. Each method is one call, unless it says otherwise."""
+
+    def list(self, namespace: str, job: str, *, state: RunFilter | None = None) -> Iterator[RunResponse]:
+        """The runs of a job, newest due time first. Reads pages as they are needed."""
+        return self._items(operations.LIST_RUNS, _job(namespace, job), {"state": state})
+
+    def list_flagged(
+        self,
+        namespace: str,
+        *,
+        state: FlaggedRunFilter | None = None,
+        since: str | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Iterator[NamespaceRunResponse]:
+        """The runs of all jobs that failed, were skipped, or are retried, newest due time first.
+
+        With `since` (RFC 3339), only those due at that instant or later. Reads pages as they are needed.
+        """
+        query: Query = {"state": state, "since": since, "label": label_query(labels)}
+        return self._items(operations.LIST_NAMESPACE_RUNS, {"namespace": namespace}, query)
+
+    def newest(self, namespace: str, job: str, *, limit: int = 50) -> Sequence[RunResponse]:
+        """One page of the runs of a job, newest due time first."""
+        return next(self._pages(operations.LIST_RUNS, _job(namespace, job), limit=limit))
+
+    def get(self, namespace: str, job: str, run_id: str) -> RunResponse:
+        """One run. For a trigger without a record, the API derives its run from the job."""
+        return self._transport.call(operations.GET_RUN, _run(namespace, job, run_id))
+
+    def redrive(self, namespace: str, job: str, run_id: str) -> RedriveResponse:
+        """Try a failed run again, with all attempts of the job's retry policy. Never sent twice by itself."""
+        return self._transport.call(operations.REDRIVE_RUN, _run(namespace, job, run_id))
+
+    def cancel(self, namespace: str, job: str, run_id: str) -> RunResponse:
+        """Cancel a run that is running or being retried. ConflictError if it is over or has not begun."""
+        return self._transport.call(operations.CANCEL_RUN, _run(namespace, job, run_id))
+
+
+def _job(namespace: str, name: str) -> dict[str, str]:
+    return {"namespace": namespace, "name": name}
+
+
+def _run(namespace: str, job: str, run_id: str) -> dict[str, str]:
+    return {"namespace": namespace, "name": job, "runId": run_id}
+
+
+def _count(call: Callable[[str | None], CountResponse]) -> int:
     """The sum of the counts of bulk calls, each with the cursor of the one before."""
     found = call(None)
-    count: int = found["count"]
+    count = found["count"]
     while "nextCursor" in found:
         found = call(found["nextCursor"])
         count += found["count"]
     return count
 
 
-def _chunks(jobs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+def _chunks(jobs: Iterable[NamedJobRequest]) -> Iterator[list[NamedJobRequest]]:
     """The jobs in lists that one bulk write takes. A job that is too large alone is a list of its own."""
-    chunk: list[Mapping[str, Any]] = []
+    chunk: list[NamedJobRequest] = []
     size = 0
     for job in jobs:
         length = len(exact_json.write(job).encode()) + 1  # and a comma
-        if chunk and (len(chunk) == _JOBS_MAX or size + length > _BYTES_MAX):
+        if chunk and (len(chunk) == JOBS_MAX or size + length > _BYTES_MAX):
             yield chunk
             chunk, size = [], 0
         chunk.append(job)
@@ -263,24 +330,10 @@ def _chunks(jobs: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any
         yield chunk
 
 
-def _had_no_time(result: BulkResult) -> bool:
+def _had_no_time(result: BulkWriteResult) -> bool:
     """Whether the stack had no time for a job of a bulk write, and so did not write it."""
     return "problem" in result and changed_nothing(problem_of(result["status"], result["problem"]))
 
 
-def _job(namespace: str, name: str) -> dict[str, str]:
-    return {"namespace": namespace, "name": name}
-
-
-def _filter(prefix: str | None, labels: Mapping[str, str] | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if prefix:
-        found["prefix"] = prefix
-    if labels:
-        found["labels"] = dict(labels)
-    return found
-
-
-def _check_only_data(given: Mapping[str, Any]) -> None:
-    if given.keys() - {"data"}:
-        raise TypeError(f"trigger() takes only data=…, not {', '.join(sorted(given))}")
+def _filter(prefix: str | None, labels: Mapping[str, str] | None) -> FilterRequest:
+    return {"prefix": prefix or None, "labels": dict(labels) if labels else None}

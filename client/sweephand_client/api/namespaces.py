@@ -2,52 +2,48 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
 
-from sweephand_client.api.answers import (
-    Change,
-    Namespace,
-    NamespaceSettings,
-    Policy,
-    WholePolicy,
+from sweephand_client.api.calls import Calls, label_query, preconditions
+from sweephand_client.http.transport import Query
+from sweephand_client.openapi import operations
+from sweephand_client.openapi.job_answers import ChangeResponse, ForecastResponse
+from sweephand_client.openapi.requests import NamespaceRequest, PolicyRequest
+from sweephand_client.openapi.run_answers import StatsResponse
+from sweephand_client.openapi.stack_answers import (
+    NamespaceResponse,
+    NamespaceSummary,
+    PolicyResponse,
+    WholePolicyResponse,
 )
-from sweephand_client.api.figures import Forecast, Stats
-from sweephand_client.api.paging import items, label_query
-from sweephand_client.api.preconditions import preconditions
-from sweephand_client.http.transport import Query, Transport
 
 
-class Namespaces:
+class Namespaces(Calls):
     """The namespaces that the key sees, and their settings."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def list(self) -> Iterator[Namespace]:
+    def list(self) -> Iterator[NamespaceSummary]:
         """The namespaces that the key sees, by name."""
-        return items(self._transport, "listNamespaces", {}, {})
+        return self._items(operations.LIST_NAMESPACES)
 
-    def get(self, namespace: str) -> NamespaceSettings:
+    def get(self, namespace: str) -> NamespaceResponse:
         """The settings of a namespace. One that was never written has empty limits and no `rev`."""
-        return cast("NamespaceSettings", self._transport.call("getNamespace", {"namespace": namespace}).body)
+        return self._transport.call(operations.GET_NAMESPACE, {"namespace": namespace})
 
     def put(
         self,
         namespace: str,
-        settings: Mapping[str, Any],
+        settings: NamespaceRequest,
         *,
         if_match: str | None = None,
         if_absent: bool = False,
-    ) -> NamespaceSettings:
+    ) -> NamespaceResponse:
         """Replace the settings: a field that is left out is removed. `limits` is required.
 
         With `if_match`, only if the settings have that revision. With `if_absent`, only if there are none.
         """
         headers = preconditions(if_match, if_absent=if_absent)
-        answer = self._transport.call(
-            "putNamespace", {"namespace": namespace}, body=settings, headers=headers
+        return self._transport.call(
+            operations.PUT_NAMESPACE, {"namespace": namespace}, body=settings, headers=headers
         )
-        return cast("NamespaceSettings", answer.body)
 
     def forecast(
         self,
@@ -58,7 +54,7 @@ class Namespaces:
         bucket: str | None = None,
         prefix: str | None = None,
         labels: Mapping[str, str] | None = None,
-    ) -> Forecast:
+    ) -> ForecastResponse:
         """How many triggers fall due in each bucket, from now or `since` on: for a day, or until `to`.
 
         Times are RFC 3339, and `bucket` is a duration. One call looks at up to a thousand jobs, so this makes
@@ -72,13 +68,13 @@ class Namespaces:
             "prefix": prefix,
             "label": label_query(labels),
         }
-        whole = cast("Forecast", self._transport.call("forecast", path, query=query).body)
+        whole = self._transport.call(operations.FORECAST, path, query=query)
         triggers = Counter({each["at"]: each["triggers"] for each in whole["buckets"]})
         part = whole
         while "nextCursor" in part:
             # The first call has chosen the span. By now another one would be chosen.
             again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
-            part = cast("Forecast", self._transport.call("forecast", path, query=again).body)
+            part = self._transport.call(operations.FORECAST, path, query=again)
             triggers.update({each["at"]: each["triggers"] for each in part["buckets"]})
             whole["jobs"] += part["jobs"]
             whole["paused"] += part["paused"]
@@ -88,7 +84,7 @@ class Namespaces:
 
     def stats(
         self, namespace: str, *, since: str | None = None, to: str | None = None, step: str | None = None
-    ) -> Stats:
+    ) -> StatsResponse:
         """What deliveries counted in each step: in the last hour, from `since` on, or until `to`.
 
         Times are RFC 3339, and `step` is a duration of whole minutes. This makes as many calls as the span
@@ -96,52 +92,52 @@ class Namespaces:
         """
         path = {"namespace": namespace}
         query: Query = {"from": since, "to": to, "step": step}
-        whole = cast("Stats", self._transport.call("stats", path, query=query).body)
+        whole = self._transport.call(operations.STATS, path, query=query)
         part = whole
         while "nextCursor" in part:
             # The first call has chosen the span. By now another one would be chosen.
             again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
-            part = cast("Stats", self._transport.call("stats", path, query=again).body)
+            part = self._transport.call(operations.STATS, path, query=again)
             whole["steps"] += part["steps"]
         whole.pop("nextCursor", None)
         return whole
 
 
-class Policies:
+class Policies(Calls):
     """The flow policies of all namespaces."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
 
     def put(
         self,
         namespace: str,
         name: str,
-        policy: Mapping[str, Any],
+        policy: PolicyRequest,
         *,
         if_match: str | None = None,
         if_absent: bool = False,
-    ) -> Policy:
+    ) -> PolicyResponse:
         """Create or replace a policy: `maxConcurrent`, `rate`, or both."""
         headers = preconditions(if_match, if_absent=if_absent)
-        answer = self._transport.call("putPolicy", _policy(namespace, name), body=policy, headers=headers)
-        return cast("Policy", answer.body)
+        return self._transport.call(
+            operations.PUT_POLICY, _policy(namespace, name), body=policy, headers=headers
+        )
 
-    def get(self, namespace: str, name: str) -> WholePolicy:
+    def get(self, namespace: str, name: str) -> WholePolicyResponse:
         """A policy, and how much of it is in use."""
-        return cast("WholePolicy", self._transport.call("getPolicy", _policy(namespace, name)).body)
+        return self._transport.call(operations.GET_POLICY, _policy(namespace, name))
 
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
         """Delete a policy. The triggers of jobs that still name it wait."""
-        self._transport.call("deletePolicy", _policy(namespace, name), headers=preconditions(if_match))
+        self._transport.call(
+            operations.DELETE_POLICY, _policy(namespace, name), headers=preconditions(if_match)
+        )
 
-    def list(self, namespace: str) -> Iterator[Policy]:
+    def list(self, namespace: str) -> Iterator[PolicyResponse]:
         """The policies of a namespace, by name."""
-        return items(self._transport, "listPolicies", {"namespace": namespace}, {})
+        return self._items(operations.LIST_POLICIES, {"namespace": namespace})
 
-    def changes(self, namespace: str, name: str) -> Iterator[Change]:
+    def changes(self, namespace: str, name: str) -> Iterator[ChangeResponse]:
         """The changes of a policy, newest first."""
-        return items(self._transport, "listPolicyChanges", _policy(namespace, name), {})
+        return self._items(operations.LIST_POLICY_CHANGES, _policy(namespace, name))
 
 
 def _policy(namespace: str, name: str) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """The commands about keys, secrets, profiles and the stack itself."""
 
 import os
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from sweephand_client.commands.inputs import read_secret
 from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
+from sweephand_client.openapi.requests import Role
 from sweephand_client.profiles import read_profiles, remove_profile, write_profile
 
 keys = typer.Typer(no_args_is_help=True, help="API keys. These commands need the role admin.")
@@ -43,7 +44,7 @@ def make(
     """Make a key. Only this command shows it, on stdout."""
     made = session.client.keys.make(
         "*" if every_namespace else session.namespace,
-        role,
+        cast("Role", role),  # the API checks it
         expires_in=expires_in,
         description=description,
         principal=principal,

@@ -1,27 +1,26 @@
 """The commands about batches: `sweephand batch …`."""
 
 import datetime as dt
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
-from sweephand_client.api.answers import ListedBatch
+from sweephand_client.commands.inputs import JobName
 from sweephand_client.commands.job import limited
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.run_answers import ListedBatchResponse
 from sweephand_client.tasks.placing import instant
 
 _EPOCH: Final = dt.datetime.fromtimestamp(0, dt.UTC)
 
 app = typer.Typer(no_args_is_help=True, help="Show how far batches are.")
 
-_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
-
 
 @command(app, "list")
 def list_(
     session: Session,
-    job: _Job,
+    job: JobName,
     *,
     limit: Annotated[int, typer.Option(min=1, help="How many batches to show.")] = 20,
 ) -> None:
@@ -38,7 +37,7 @@ def list_(
 @command(app)
 def show(
     session: Session,
-    job: _Job,
+    job: JobName,
     batch: Annotated[
         str | None,
         typer.Argument(help="The batch, as `sweephand batch list` shows it.", show_default="the newest"),
@@ -50,7 +49,7 @@ def show(
     if batch is not None and due is not None:
         raise InputError("Give a batch or --due, not both.")
     chosen = batch or (_newest(session, job) if due is None else _due_at(due))
-    found: dict[str, Any] = dict(session.client.jobs.batch(session.namespace, job, chosen))
+    found = session.client.jobs.batch(session.namespace, job, chosen)
     if session.output.as_json:
         session.output.json(found)
         return
@@ -59,7 +58,7 @@ def show(
     session.output.fields(found)
 
 
-def _end(batch: ListedBatch) -> tuple[str | int | None, ...]:
+def _end(batch: ListedBatchResponse) -> tuple[str | int | None, ...]:
     """How a batch had ended: its state, and how many of its runs had failed and were cancelled."""
     end = batch.get("end")
     return (None, None, None) if end is None else (end["state"], end["failed"], end["cancelled"])

@@ -1,13 +1,14 @@
 """The command `crontab`: turns a crontab into a file of jobs."""
 
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
 from sweephand_client.commands.inputs import read_object, read_text
 from sweephand_client.commands.session import DIFFERS, Session
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.requests import Target
 from sweephand_client.tasks.crontab.lines import read_lines
 from sweephand_client.tasks.crontab.translation import OF_CRONIE, Translated, translate
 from sweephand_client.tasks.jobs_file import write_jobs_file
@@ -46,7 +47,7 @@ def crontab(
     """Print the jobs of a crontab as a file for `apply`, and say what a job cannot say."""
     if url is not None and target is not None:
         raise InputError("Give --url or --target, not both.")
-    given = read_object(target, "--target") if target else None
+    given = cast("Target", read_object(target, "--target")) if target else None
     text = read_text(file)
     if cron is None:
         _check_variables(text, has_users=system)

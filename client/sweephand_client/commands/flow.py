@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 import typer
 
-from sweephand_client.api.answers import Policy, WholePolicy
 from sweephand_client.commands.inputs import read_object, read_rate, read_whole_number
 from sweephand_client.commands.job import read_schedule, show_changes, show_occurrences
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
+from sweephand_client.openapi.requests import Dst, NamespaceRequest, PolicyRequest, PreviewRequest
+from sweephand_client.openapi.stack_answers import PolicyResponse, WholePolicyResponse
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
@@ -37,7 +38,7 @@ def put_policy(
     ] = False,
 ) -> None:
     """Create or replace a policy. A limit that is left out is removed."""
-    policy: dict[str, object] = {}
+    policy: PolicyRequest = {}
     if max_concurrent is not None:
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
@@ -51,7 +52,7 @@ def put_policy(
 @command(policies, "get")
 def get_policy(session: Session, name: _Policy) -> None:
     """Show a policy, and how much of it is in use."""
-    session.output.fields(dict(session.client.policies.get(session.namespace, name)))
+    session.output.fields(session.client.policies.get(session.namespace, name))
 
 
 @command(policies, "list")
@@ -96,7 +97,7 @@ def list_namespaces(session: Session) -> None:
 @command(namespaces, "show")
 def show_namespace(session: Session) -> None:
     """Show the settings of the namespace."""
-    session.output.fields(dict(session.client.namespaces.get(session.namespace)))
+    session.output.fields(session.client.namespaces.get(session.namespace))
 
 
 @command(namespaces, "set")
@@ -107,7 +108,7 @@ def set_namespace(
     if_match: Annotated[str | None, typer.Option(help="Only if the settings have this revision.")] = None,
 ) -> None:
     """Replace all settings of the namespace. A field that is left out is removed. `limits` is required."""
-    document = read_object(settings, "The settings")
+    document = cast("NamespaceRequest", read_object(settings, "The settings"))
     written = session.client.namespaces.put(session.namespace, document, if_match=if_match)
     session.output.done(f"Wrote the settings of {session.namespace}.", written)
 
@@ -128,26 +129,30 @@ def explain(
     limit: Annotated[int, typer.Option(min=1, max=200, help="How many due times to show.")] = 10,
 ) -> None:
     """Say what a schedule means: in words, its next due times, and what clock changes do to them."""
-    asked: dict[str, object] = {"schedule": read_schedule(expression), "limit": limit}
-    dst = {name: value for name, value in (("gap", gap), ("overlap", overlap)) if value is not None}
-    given = {"timezone": timezone, "after": after, "dst": dst or None}
-    asked |= {name: value for name, value in given.items() if value is not None}
-    show_occurrences(session, dict(session.client.preview(asked)))
+    dst = None if gap is None and overlap is None else cast("Dst", {"gap": gap, "overlap": overlap})
+    asked: PreviewRequest = {
+        "schedule": read_schedule(expression),
+        "timezone": timezone,
+        "dst": dst,
+        "after": after,
+        "limit": limit,
+    }
+    show_occurrences(session, session.client.preview(asked))
 
 
-def _limit_cells(policy: Policy) -> tuple[Any, ...]:
+def _limit_cells(policy: PolicyResponse) -> tuple[Any, ...]:
     """The cells of a policy below _LIMITS."""
     rate = policy.get("rate")
     shown = None if rate is None else f"{rate['limit']}/{rate['per']}"
     return policy["name"], policy.get("maxConcurrent"), shown, policy["effectiveMaxConcurrent"]
 
 
-def _with_use(session: Session, policies: Iterable[Policy]) -> Iterator[WholePolicy]:
+def _with_use(session: Session, policies: Iterable[PolicyResponse]) -> Iterator[WholePolicyResponse]:
     """The policies with their use, without those that were deleted since they were listed."""
     for each in policies:
         with suppress(NotFoundError):
             yield session.client.policies.get(session.namespace, each["name"])
 
 
-def _waiting(policy: WholePolicy) -> int | str:
+def _waiting(policy: WholePolicyResponse) -> int | str:
     return policy["waiting"] if policy["waitingIsExact"] else f"at least {policy['waiting']}"

@@ -4,12 +4,16 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.requests import BatchRequest, PolicyRateRequest
+
+#: The argument of each command about one job.
+JobName = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 
 #: A number, and maybe a time. The API knows the limits of both.
 _NUMBER_AND_TIME: Final = re.compile(r"([0-9]{1,18})(?:/(.+))?")
@@ -59,7 +63,7 @@ def read_whole_number(text: str) -> int:
     return int(text)
 
 
-def read_rate(text: str) -> dict[str, Any]:
+def read_rate(text: str) -> PolicyRateRequest:
     """The rate of an option `LIMIT/TIME`. InputError for other text."""
     found = _NUMBER_AND_TIME.fullmatch(text)
     if found is None or found[2] is None:
@@ -67,7 +71,7 @@ def read_rate(text: str) -> dict[str, Any]:
     return {"limit": int(found[1]), "per": found[2]}
 
 
-def read_batch(text: str) -> dict[str, Any]:
+def read_batch(text: str) -> BatchRequest:
     """The batch of an option `COUNT/WINDOW` or `COUNT`. InputError for other text."""
     found = _NUMBER_AND_TIME.fullmatch(text)
     if found is None:
@@ -75,8 +79,10 @@ def read_batch(text: str) -> dict[str, Any]:
             f"{text!r} is no batch. Give a number of triggers and a window, as in --batch 50000/1h, "
             "or the number alone."
         )
-    batch: dict[str, Any] = {"count": int(found[1])}
-    return batch if found[2] is None else {**batch, "window": found[2]}
+    batch: BatchRequest = {"count": int(found[1])}
+    if found[2] is not None:
+        batch["window"] = found[2]
+    return batch
 
 
 def read_labels(texts: Iterable[str]) -> dict[str, str]:

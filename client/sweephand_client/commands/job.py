@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 
 from sweephand_client.commands.inputs import (
+    JobName,
     confirm,
     read_batch,
     read_json,
@@ -16,10 +17,13 @@ from sweephand_client.commands.inputs import (
 )
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.job_answers import ChangeResponse, JobResponse, OccurrencesResponse, RunResponse
+from sweephand_client.openapi.requests import CatchUpMode, JobRequest, JobState, RunFilter
+
+Entry = TypeVar("Entry")
 
 app = typer.Typer(no_args_is_help=True, help="Schedule, look at, pause, trigger and delete jobs.")
 
-_Name = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 _MaybeName = Annotated[str | None, typer.Argument(help="The name of the job.", show_default=False)]
 _Prefix = Annotated[str | None, typer.Option(help="All jobs whose names begin so.")]
 _Label = Annotated[list[str] | None, typer.Option(help="All jobs with this label, as name=value.")]
@@ -29,7 +33,7 @@ _Limit = Annotated[int, typer.Option(min=1, help="How many to show at most.")]
 @command(app, "schedule")
 def schedule_job(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     schedule: Annotated[
         str | None, typer.Option("--schedule", "-s", help="When: '30 2 * * *', '@every 1h', ….")
@@ -83,14 +87,14 @@ def schedule_job(
         if not separator:
             raise InputError(f"{each!r} is no field. Give name=JSON, as in --field 'repeats=4'.")
         job[field_name] = read_json(text, f"--field {field_name}")
-    written = session.client.jobs.put(session.namespace, name, job, if_absent=if_absent)
+    written = session.client.jobs.put(session.namespace, name, cast("JobRequest", job), if_absent=if_absent)
     session.output.done(_about(session, written), written)
 
 
 @command(app)
-def get(session: Session, name: _Name) -> None:
+def get(session: Session, name: JobName) -> None:
     """Show a job."""
-    session.output.fields(dict(session.client.jobs.get(session.namespace, name)))
+    session.output.fields(session.client.jobs.get(session.namespace, name))
 
 
 @command(app, "list")
@@ -109,7 +113,7 @@ def list_jobs(
         session.namespace,
         prefix=prefix or "",
         contains=contains,
-        state=state,
+        state=cast("JobState | None", state),  # the API checks it
         policy=policy,
         labels=read_labels(label or ()),
     )
@@ -173,18 +177,19 @@ def resume(
 ) -> None:
     """Resume a job, or all jobs that --prefix or --label select."""
     chosen = selection(prefix, label or (), name)
+    mode = cast("CatchUpMode | None", catchup)  # the API checks it
     if chosen is None:
-        job = session.client.jobs.resume(session.namespace, str(name), catchup=catchup)
+        job = session.client.jobs.resume(session.namespace, str(name), catchup=mode)
         session.output.done(_about(session, job), job)
         return
-    count = session.client.jobs.resume_many(session.namespace, catchup=catchup, **chosen)
+    count = session.client.jobs.resume_many(session.namespace, catchup=mode, **chosen)
     session.output.done(f"Resumed {_jobs(count)}.", {"resumed": count})
 
 
 @command(app)
 def trigger(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     data: Annotated[str | None, typer.Option(help="Other data, as JSON, @FILE or -.")] = None,
 ) -> None:
@@ -200,7 +205,7 @@ def trigger(
 @command(app)
 def backfill(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     since: Annotated[str, typer.Option("--from", help="The first instant (RFC 3339).")],
     until: Annotated[str, typer.Option("--to", help="The end, which is not part of the range (RFC 3339).")],
@@ -213,26 +218,27 @@ def backfill(
 @command(app, "next")
 def next_due(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     after: Annotated[str | None, typer.Option(help="Only due times after this instant (RFC 3339).")] = None,
     limit: _Limit = 10,
 ) -> None:
     """Show when a job fires next."""
     found = session.client.jobs.occurrences(session.namespace, name, after=after, limit=limit)
-    show_occurrences(session, dict(found))
+    show_occurrences(session, found)
 
 
 @command(app)
 def runs(
     session: Session,
-    name: _Name,
+    name: JobName,
     *,
     state: Annotated[str | None, typer.Option(help="Only runs in this state, as failed or waiting.")] = None,
     limit: _Limit = 20,
 ) -> None:
     """List the runs of a job, newest first."""
-    found = limited(session, session.client.runs.list(session.namespace, name, state=state), limit)
+    chosen = cast("RunFilter | None", state)  # the API checks it
+    found = limited(session, session.client.runs.list(session.namespace, name, state=chosen), limit)
     rows = [
         (
             each["id"],
@@ -240,7 +246,7 @@ def runs(
             each["dueAt"],
             late(each["latenessMs"]),
             each["attempts"],
-            why(dict(each)),
+            reason_of(each),
         )
         for each in found
     ]
@@ -248,13 +254,13 @@ def runs(
 
 
 @command(app)
-def changes(session: Session, name: _Name, *, limit: _Limit = 20) -> None:
+def changes(session: Session, name: JobName, *, limit: _Limit = 20) -> None:
     """List who changed a job, newest first."""
     found = limited(session, session.client.jobs.changes(session.namespace, name), limit)
     show_changes(session, found)
 
 
-def show_changes(session: Session, found: list[Any]) -> None:
+def show_changes(session: Session, found: list[ChangeResponse]) -> None:
     """Print changes of a job or a policy."""
     rows = [
         (
@@ -269,7 +275,7 @@ def show_changes(session: Session, found: list[Any]) -> None:
     session.output.table(("TIME", "WHAT", "WHO", "FIELDS", "REASON"), rows, found)
 
 
-def show_occurrences(session: Session, found: dict[str, Any]) -> None:
+def show_occurrences(session: Session, found: OccurrencesResponse) -> None:
     """Print due times, and what clock changes do to them."""
     if session.output.as_json:
         session.output.json(found)
@@ -294,7 +300,7 @@ def late(lateness_ms: int | None) -> str:
     return f"{lateness_ms} ms" if lateness_ms < 10_000 else f"{lateness_ms // 1000} s"  # noqa: PLR2004 - ten seconds
 
 
-def why(run: dict[str, Any]) -> str:
+def reason_of(run: RunResponse) -> str:
     """Why a run is as it is: its reason, or the code of the last answer."""
     code = run["responseCode"]
     return run["reason"] or ("" if code is None else f"answer {code}")
@@ -311,7 +317,7 @@ def _target(url: str | None, queue: str | None, target: str | None) -> dict[str,
     return None if target is None else read_object(target, "--target")
 
 
-def _about(session: Session, job: Any) -> str:
+def _about(session: Session, job: JobResponse) -> str:
     when = "no next run" if job["nextRun"] is None else f"next run at {session.output.local(job['nextRun'])}"
     return f"{job['name']} is {job['state']}, {when}."
 
@@ -320,7 +326,7 @@ def _jobs(count: int) -> str:
     return "1 job" if count == 1 else f"{count} jobs"
 
 
-def limited(session: Session, found: Iterable[Any], limit: int) -> list[Any]:
+def limited(session: Session, found: Iterable[Entry], limit: int) -> list[Entry]:
     """At most so many entries, and a note if there are more."""
     entries = list(islice(found, limit + 1))
     if len(entries) > limit:

@@ -8,19 +8,14 @@ import typer
 from sweephand_client.commands import (
     access,
     apply,
-    audit,
     batch,
     crontab,
-    explain,
+    figures,
     flow,
-    forecast,
     job,
-    rebuild,
+    repairs,
     run,
-    stats,
-    tail,
     transfer,
-    zones,
 )
 from sweephand_client.commands.session import command
 
@@ -43,17 +38,17 @@ app.add_typer(access.secrets, name="secret")
 app.add_typer(access.profiles, name="profile")
 command(app)(access.status)
 command(app)(access.changes)
-command(app)(tail.tail)
-command(app)(forecast.forecast)
-command(app)(stats.stats)
-command(app)(zones.zones)
-command(app)(explain.why)
+command(app)(run.tail)
+command(app)(figures.forecast)
+command(app)(figures.stats)
+command(app)(figures.zones)
+command(app)(run.why)
 command(app)(apply.apply)
 command(app)(crontab.crontab)
 command(app)(transfer.export)
 command(app, "import")(transfer.import_)
-command(app)(rebuild.rebuild)
-command(app)(audit.audit)
+command(app)(repairs.rebuild)
+command(app)(repairs.audit)
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - typer passes it by position

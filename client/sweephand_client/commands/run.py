@@ -1,17 +1,20 @@
-"""The commands about runs: `sweephand run …`."""
+"""The commands about runs: `sweephand run …`, `sweephand tail` and `sweephand why`."""
 
-from typing import Annotated
+from time import sleep
+from typing import Annotated, Any, cast
 
 import typer
 
-from sweephand_client.commands.inputs import read_labels, selection
-from sweephand_client.commands.job import limited, why
+from sweephand_client.commands.inputs import JobName, read_labels, selection
+from sweephand_client.commands.job import late, limited, reason_of
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.job_answers import RunResponse
+from sweephand_client.openapi.requests import FlaggedRunFilter
+from sweephand_client.tasks.tailing import OVER, Tail
 
 app = typer.Typer(no_args_is_help=True, help="Show, redrive and cancel runs.")
 
-_Job = Annotated[str, typer.Argument(help="The name of the job.", show_default=False)]
 _Run = Annotated[str, typer.Argument(help="The run, as `sweephand job runs` shows it.", show_default=False)]
 
 
@@ -30,22 +33,20 @@ def list_(
 ) -> None:
     """List the runs of all jobs that failed, were skipped, or are retried, newest first."""
     labels = read_labels(label or ())
-    found = limited(
-        session,
-        session.client.runs.list_flagged(session.namespace, state=state, since=since, labels=labels),
-        limit,
-    )
+    chosen = cast("FlaggedRunFilter | None", state)  # the API checks it
+    runs = session.client.runs.list_flagged(session.namespace, state=chosen, since=since, labels=labels)
+    found = limited(session, runs, limit)
     rows = [
-        (each["job"], each["id"], each["state"], each["dueAt"], each["attempts"], why(dict(each)))
+        (each["job"], each["id"], each["state"], each["dueAt"], each["attempts"], reason_of(each))
         for each in found
     ]
     session.output.table(("JOB", "RUN", "STATE", "DUE", "ATTEMPTS", "WHY"), rows, found)
 
 
 @command(app)
-def show(session: Session, job: _Job, run: _Run) -> None:
+def show(session: Session, job: JobName, run: _Run) -> None:
     """Show a run."""
-    session.output.fields(dict(session.client.runs.get(session.namespace, job, run)))
+    session.output.fields(session.client.runs.get(session.namespace, job, run))
 
 
 @command(app)
@@ -70,7 +71,87 @@ def redrive(
 
 
 @command(app)
-def cancel(session: Session, job: _Job, run: _Run) -> None:
+def cancel(session: Session, job: JobName, run: _Run) -> None:
     """Cancel a run that is running or being retried."""
     done = session.client.runs.cancel(session.namespace, job, run)
     session.output.done(f"{done['id']} is {done['state']}.", done)
+
+
+def tail(
+    session: Session,
+    job: JobName,
+    *,
+    last: Annotated[
+        int, typer.Option("--last", "-l", min=0, max=100, help="First the newest runs so far.")
+    ] = 5,
+    until: Annotated[
+        int | None,
+        typer.Option("--until", min=1, help="End when so many of the runs that it showed are over."),
+    ] = None,
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between two looks.")] = 1.0,
+) -> None:
+    """Show the runs of a job as they begin, are retried and end. Ctrl-C ends it."""
+    output, namespace = session.output, session.namespace
+    watched = session.client.jobs.get(namespace, job)
+    if watched.get("history") == "failures":
+        output.note(f"{job} keeps no record of a run whose first attempt succeeds (history: failures).")
+    following = Tail(session.client, namespace, job)
+    over, missed = 0, 0
+    runs = following.begin(last)
+    while True:
+        for run in runs:
+            _show(session, run)
+            over += run["state"] in OVER
+        if following.missed > missed:
+            missed = following.missed
+            output.note("There are more runs than one look shows. sweephand job runs lists all of them.")
+        if until is not None and over >= until:
+            return
+        try:
+            sleep(every)
+            runs = following.look()
+        except KeyboardInterrupt:
+            return
+
+
+def _show(session: Session, run: RunResponse) -> None:
+    output = session.output
+    if output.as_json:
+        output.line(run)
+        return
+    words = [
+        output.local(run["dueAt"]),
+        f"{run['state']:9}",
+        run["id"],
+        f"attempts {run['attempts']}",
+    ]
+    if run["latenessMs"] is not None:
+        words.append(f"late {late(run['latenessMs'])}")
+    if reason := reason_of(run):
+        words.append(reason)
+    output.text("  ".join(words))
+
+
+def why(
+    session: Session,
+    job: JobName,
+    *,
+    at: Annotated[
+        str | None, typer.Option(help="The instant (RFC 3339). By default the latest due time.")
+    ] = None,
+) -> None:
+    """Say why a job fired at an instant, or did not."""
+    found = session.client.jobs.explain(session.namespace, job, at=at)
+    if session.output.as_json:
+        session.output.json(found)
+        return
+    session.output.text(found["summary"])
+    shown: dict[str, Any] = {"verdict": found["verdict"], "due": found["dueAt"], **found["nearest"]}
+    if "run" in found:
+        shown["run"] = f"{found['run']['id']} ({found['run']['state']})"
+    if (change := found["evidence"].get("change")) is not None:
+        shown["change"] = f"{change['what']} by {change['who']}"
+    if "next" in found:
+        shown["next"] = found["next"]["at"]
+        shown["then"] = found["next"]["step"]
+    session.output.fields(shown)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 import urllib3
@@ -23,8 +23,15 @@ from sweephand_client.http.errors import (
     error_of,
     problem_of,
 )
-from sweephand_client.http.operations import OPERATIONS, Operation
-from sweephand_client.http.repetition import Failure, Repetition, failure_of, retry_after_s
+from sweephand_client.http.operation import (
+    Body,
+    Failure,
+    Operation,
+    Repetition,
+    Result,
+    failure_of,
+    retry_after_s,
+)
 
 #: The gateway of AWS answers within 30 s.
 _READ_S: Final = 35
@@ -37,18 +44,11 @@ Query = Mapping[str, str | int | Sequence[str] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A 2xx answer. `body` is its JSON, and None if it has none."""
+class _Answer:
+    """An answer that is not worth another attempt. `body` is its JSON, and None if it has none."""
 
     status: int
-    headers: Mapping[str, str]
     body: Any
-
-    @property
-    def rev(self) -> str | None:
-        """The revision in the ETag, without quotes. None if the answer has no ETag."""
-        tag = self.headers.get("etag")
-        return None if tag is None else tag.strip('"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,30 +89,29 @@ class Transport:
 
     def call(
         self,
-        name: str,
+        operation: Operation[Body, Result],
         path: Mapping[str, str] | None = None,
         *,
         query: Query | None = None,
-        body: Any = None,
+        body: Body | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
-        """The answer to the operation of that name.
+    ) -> Result:
+        """The body of the answer to an operation, None if it has none.
 
         A DELETE of one thing is done if it is answered 404 after an attempt whose answer was lost. Raises
         UnreachableError, StackFailedError, or the subclass of RefusedError that the status names. The error
         of a write says whether the stack may have carried it out.
         """
-        operation = OPERATIONS[name]
         url, data = self._encoded(operation, path or {}, query or {}, body)
         attempt, waited_s, may_have_written = 0, 0.0, False
         while True:
             attempt += 1
             found = self._attempt(operation, url, data, headers or {})
-            if isinstance(found, Answer):
+            if isinstance(found, _Answer):
                 if 200 <= found.status < 300:  # noqa: PLR2004 - 2xx
-                    return found
+                    return cast("Result", found.body)
                 if may_have_written and _is_done(operation, found):
-                    return Answer(HTTPStatus.NO_CONTENT, {}, None)
+                    return cast("Result", None)
                 raise _error_after(operation, found, url, may_have_written=may_have_written)
             may_have_written |= found.failure == "unanswered" and not operation.reads
             delay_s = self._repetition.delay_s(
@@ -130,7 +129,7 @@ class Transport:
             waited_s += delay_s
 
     def _encoded(
-        self, operation: Operation, path: Mapping[str, str], query: Query, body: Any
+        self, operation: Operation[Any, Any], path: Mapping[str, str], query: Query, body: Any
     ) -> tuple[str, bytes | None]:
         """The whole address and the bytes of the body. InputError for a text that is not Unicode."""
         try:
@@ -141,8 +140,8 @@ class Transport:
             raise InputError(f"{wrong} is no character of Unicode. Give a text in UTF-8.") from None
 
     def _attempt(
-        self, operation: Operation, url: str, data: bytes | None, headers: Mapping[str, str]
-    ) -> Answer | _Failed:
+        self, operation: Operation[Any, Any], url: str, data: bytes | None, headers: Mapping[str, str]
+    ) -> _Answer | _Failed:
         sent = {"accept": "application/json", "user-agent": "sweephand-client", **headers}
         if data is not None:
             sent["content-type"] = "application/json"
@@ -161,7 +160,7 @@ class Transport:
         problem = problem_of(response.status, parsed)
         failure = failure_of(problem)
         if failure is None:
-            return Answer(response.status, answered, parsed)
+            return _Answer(response.status, parsed)
         return _Failed(failure, error_of(problem, url), retry_after_s(answered.get("retry-after")))
 
     def _body(self, status: int, headers: Mapping[str, str], data: bytes) -> Any:
@@ -198,7 +197,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _filled(operation: Operation, given: Mapping[str, str]) -> str:
+def _filled(operation: Operation[Any, Any], given: Mapping[str, str]) -> str:
     for name, value in given.items():
         if not _NAME.fullmatch(value) or value in (".", ".."):
             raise InputError(
@@ -219,13 +218,15 @@ def _query_text(query: Query) -> str:
     return f"?{urlencode(pairs, quote_via=quote)}" if pairs else ""
 
 
-def _is_done(operation: Operation, answer: Answer) -> bool:
+def _is_done(operation: Operation[Any, Any], answer: _Answer) -> bool:
     """Whether the answer says that an earlier attempt was carried out: what it was to delete is gone."""
     is_gone = answer.status == HTTPStatus.NOT_FOUND
     return is_gone and operation.method == "DELETE" and operation.is_about_one
 
 
-def _error_after(operation: Operation, answer: Answer, url: str, *, may_have_written: bool) -> Exception:
+def _error_after(
+    operation: Operation[Any, Any], answer: _Answer, url: str, *, may_have_written: bool
+) -> Exception:
     problem = problem_of(answer.status, answer.body)
     if may_have_written and answer.status in (HTTPStatus.CONFLICT, HTTPStatus.PRECONDITION_FAILED):
         # The attempt whose answer was lost may have made the state or the revision that is in the way.

@@ -7,14 +7,20 @@ from functools import partial
 from itertools import chain
 from typing import Any, Final, Literal
 
-from sweephand_client.api.answers import WholeJob
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, NotFoundError, Problem
-from sweephand_client.tasks.attempt import attempt
+from sweephand_client.openapi.job_answers import WholeJobResponse
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
-from sweephand_client.tasks.pausing import create_paused, is_incomplete, remove_incomplete
-from sweephand_client.tasks.writing import Write, write_job, write_jobs
+from sweephand_client.tasks.writing import (
+    Write,
+    attempt,
+    create_paused,
+    is_incomplete,
+    remove_incomplete,
+    write_job,
+    write_jobs,
+)
 
 Kind = Literal["create", "change", "same", "delete"]
 Pausing = Literal["pause", "resume"]
@@ -157,14 +163,16 @@ def _in_bulk(client: Client, namespace: str, steps: Iterable[Step]) -> Iterator[
         yield Done(step, problem)
 
 
-def _stored(client: Client, namespace: str, name: str) -> WholeJob | None:
+def _stored(client: Client, namespace: str, name: str) -> WholeJobResponse | None:
     try:
         return client.jobs.get(namespace, name)
     except NotFoundError:
         return None
 
 
-def _step(declared: DeclaredJob, stored: WholeJob | None, default_retry: Mapping[str, Any] | None) -> Step:
+def _step(
+    declared: DeclaredJob, stored: WholeJobResponse | None, default_retry: Mapping[str, Any] | None
+) -> Step:
     after = stored_form(declared.definition, default_retry)
     is_paused = stored is not None and stored["state"] == "paused" and not is_incomplete(stored)
     pausing: Pausing | None = None

@@ -1,29 +1,14 @@
 """Which fields of a job its caller wrote, and when two definitions are the same."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from sweephand_client.http import exact_json
+from sweephand_client.openapi.job_answers import WholeJobResponse
+from sweephand_client.openapi.requests import JobRequest
 
 #: The fields of a job that Sweephand sets. A definition cannot have them.
-SET_BY_SWEEPHAND: Final = frozenset(
-    {
-        "namespace",
-        "name",
-        "rev",
-        "state",
-        "nextRun",
-        "pausedAt",
-        "pauseReason",
-        "onDemand",
-        "createdAt",
-        "updatedAt",
-        "owner",
-        "expiresAt",
-        "policyBlock",
-        "lastRun",
-    }
-)
+SET_BY_SWEEPHAND: Final = get_type_hints(WholeJobResponse).keys() - get_type_hints(JobRequest).keys()
 
 #: The objects in which the API takes a field of null as left out.
 _KNOWN_OBJECTS: Final = ("target", "onComplete", "onAlert", "retry", "dst", "catchup", "batch")

@@ -4,12 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import yaml
 
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import InputError
+from sweephand_client.openapi.requests import JobRequest
 
 _TAGS: Final = "tag:yaml.org,2002:"
 _INT: Final = f"{_TAGS}int"
@@ -37,7 +38,7 @@ class DeclaredJob:
     """
 
     name: str
-    definition: Mapping[str, Any]
+    definition: JobRequest
     paused: str | bool | None = None
 
 
@@ -136,7 +137,7 @@ class _JobReader:
                 self.wrong.append(f"/jobs/{at}/labels: give an object of texts")
                 own = {}
             fields["labels"] = {**own, **self._labels}
-        return DeclaredJob(name, fields, paused)
+        return DeclaredJob(name, cast("JobRequest", fields), paused)
 
 
 def _is_too_large(value: Any) -> bool:

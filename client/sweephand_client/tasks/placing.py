@@ -7,9 +7,11 @@ The export keeps the next and the last due time of each job beside its definitio
 
 import datetime as dt
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
+
+from sweephand_client.openapi.requests import JobRequest, PreviewRequest
 
 #: The API takes a time that is at most so long past as now.
 _GRACE: Final = dt.timedelta(minutes=1)
@@ -28,18 +30,18 @@ _BY_MONTHS: Final = re.compile(r"P[0-9]+[YM]", re.IGNORECASE)
 _ABSOLUTE: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]")
 
 #: The due times of a schedule after an instant, as the stack calculates them.
-Preview = Callable[[Mapping[str, Any]], str | None]
+Preview = Callable[[PreviewRequest], str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
     """The definition to write, or None for a job that would not fire any more. `notes` tell what differs."""
 
-    definition: Mapping[str, Any] | None
+    definition: JobRequest | None
     notes: tuple[str, ...] = field(default=())
 
 
-def is_anchored(definition: Mapping[str, Any]) -> bool:
+def is_anchored(definition: JobRequest) -> bool:
     """Whether the schedule of a job counts from the beginning of its series."""
     schedule = definition.get("schedule")
     if not isinstance(schedule, str):
@@ -48,19 +50,19 @@ def is_anchored(definition: Mapping[str, Any]) -> bool:
     return begins_at_due_time or _ANCHORED.match(schedule) is not None
 
 
-def repeats_by_days(definition: Mapping[str, Any]) -> bool:
+def repeats_by_days(definition: JobRequest) -> bool:
     """Whether the schedule of a job is anchored and keeps to the time of day of its beginning."""
     return is_anchored(definition) and _BY_DAYS.match(_period(definition)) is not None
 
 
-def _period(definition: Mapping[str, Any]) -> str:
+def _period(definition: JobRequest) -> str:
     """The period of a repetition; empty for any other anchored schedule."""
-    found = _REPETITION.match(definition["schedule"])
+    found = _REPETITION.match(str(definition["schedule"]))
     return "" if found is None else found[2]
 
 
 def place(
-    definition: Mapping[str, Any],
+    definition: JobRequest,
     *,
     next_at: str | None,
     last_at: str | None,
@@ -88,46 +90,52 @@ def place(
     else:
         anchor = next_at
         if instant(next_at) < now:
-            coming = next_in_phase({**_timing(definition), "dueTime": next_at})
+            coming = next_in_phase(_timing(definition, next_at))
             if coming is None:
                 return Placed(None, ("no due time is left",))
             anchor = coming
         placed = _due_first(definition, anchor, is_moved=start_at is not None)
     assert placed.definition is not None, "a due time is left"
-    found = dict(placed.definition)
+    found = placed.definition.copy()
     notes = _bound(found, definition, last_at)
     return Placed(found, (*placed.notes, *notes))
 
 
-def _by_the_clock(definition: Mapping[str, Any], next_at: str, now: dt.datetime) -> Mapping[str, Any]:
+def _by_the_clock(definition: JobRequest, next_at: str, now: dt.datetime) -> JobRequest:
     """The definition of a schedule that matches the clock, which is not to begin before its `dueTime`."""
     if "dueTime" not in definition or _is_coming(definition["dueTime"], now):
         return definition
-    found = {name: value for name, value in definition.items() if name != "dueTime"}
-    return found | {"dueTime": next_at} if instant(next_at) > now else found
+    found = definition.copy()
+    if instant(next_at) > now:
+        found["dueTime"] = next_at
+    else:
+        del found["dueTime"]
+    return found
 
 
-def _started(definition: Mapping[str, Any], start_at: str) -> Placed:
+def _started(definition: JobRequest, start_at: str) -> Placed:
     """A repetition that counts from an earlier due time."""
-    found = {name: value for name, value in definition.items() if name not in ("dueTime", "jitter")}
-    found["schedule"] = _REPETITION.sub(lambda each: f"{each[1]}{start_at}/{each[2]}", definition["schedule"])
+    found = _without_jitter(definition)
+    found.pop("dueTime", None)
+    written = str(definition["schedule"])
+    found["schedule"] = _REPETITION.sub(lambda each: f"{each[1]}{start_at}/{each[2]}", written)
     notes = _day_notes(definition, start_at)
     if "jitter" in definition:
         notes.append("its due time at the clock change may differ, because its jitter moved it there")
     return Placed(found, tuple(notes))
 
 
-def _due_first(definition: Mapping[str, Any], anchor: str, *, is_moved: bool) -> Placed:
+def _due_first(definition: JobRequest, anchor: str, *, is_moved: bool) -> Placed:
     """An anchored schedule that counts from a due time to come, which a clock change may have moved."""
-    found = {**definition, "dueTime": anchor}
-    found.pop("jitter", None)  # the due time of the stack has the offset of the jitter already
+    found = _without_jitter(definition)
+    found["dueTime"] = anchor
     notes = _day_notes(definition, anchor)
     if is_moved:
         notes.append("its time of day may differ, because a clock change moved the only due time known")
     return Placed(found, tuple(notes))
 
 
-def _day_notes(definition: Mapping[str, Any], anchor: str) -> list[str]:
+def _day_notes(definition: JobRequest, anchor: str) -> list[str]:
     if _BY_MONTHS.match(_period(definition)) and int(anchor[8:10]) > 27:  # noqa: PLR2004 - each month has 28 days
         return ["its day of the month may differ, because the start of its series is not known"]
     return []
@@ -146,7 +154,7 @@ def rfc3339(at: dt.datetime) -> str:
     return at.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _bound(found: dict[str, Any], definition: Mapping[str, Any], last_at: str | None) -> list[str]:
+def _bound(found: JobRequest, definition: JobRequest, last_at: str | None) -> list[str]:
     """Give the definition the end that its series had. Returns notes.
 
     The stack has counted the fires before the export, and counts anew after the import. So the last due time
@@ -164,24 +172,36 @@ def _bound(found: dict[str, Any], definition: Mapping[str, Any], last_at: str | 
     return []
 
 
-def _one_off(definition: Mapping[str, Any], next_at: str, now: dt.datetime) -> Placed:
+def _one_off(definition: JobRequest, next_at: str, now: dt.datetime) -> Placed:
     if instant(next_at) < now - _GRACE:
         return Placed(None, (f"it was due at {next_at}",))
     if _is_absolute(definition.get("dueTime")):
         return Placed(definition)
-    found = {**definition, "dueTime": next_at}
-    found.pop("jitter", None)  # the due time of the stack has the offset of the jitter already
+    found = _without_jitter(definition)
+    found["dueTime"] = next_at
     return Placed(found)
 
 
-def _on_demand(definition: Mapping[str, Any]) -> Placed:
+def _without_jitter(definition: JobRequest) -> JobRequest:
+    """The definition for a due time of the stack, which has the offset of the jitter already."""
+    found = definition.copy()
+    found.pop("jitter", None)
+    return found
+
+
+def _on_demand(definition: JobRequest) -> Placed:
     if "ttl" in definition and not _is_absolute(definition["ttl"]):
         return Placed(definition, (f"its ttl, {definition['ttl']}, counts from the import",))
     return Placed(definition)
 
 
-def _timing(definition: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: definition[name] for name in ("schedule", "timezone", "dst") if name in definition}
+def _timing(definition: JobRequest, due_time: str) -> PreviewRequest:
+    found: PreviewRequest = {"schedule": definition["schedule"], "dueTime": due_time}
+    if "timezone" in definition:
+        found["timezone"] = definition["timezone"]
+    if "dst" in definition:
+        found["dst"] = definition["dst"]
+    return found
 
 
 def _is_absolute(text: object) -> bool:

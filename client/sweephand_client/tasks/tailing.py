@@ -1,12 +1,12 @@
 """Follows the runs of a job: tells of each change of a run soon after it was recorded."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from sweephand_client.api.answers import Run
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import NotFoundError
+from sweephand_client.openapi.job_answers import RunResponse
 
 OVER: Final = frozenset({"succeeded", "failed", "skipped", "cancelled"})
 
@@ -33,7 +33,7 @@ class Tail:
         self._seen: OrderedDict[str, _Mark] = OrderedDict()
         self.missed = 0
 
-    def begin(self, last: int) -> list[Run]:
+    def begin(self, last: int) -> list[RunResponse]:
         """Remember the runs that there are, and return the newest of them, oldest first.
 
         Raises NotFoundError if there is neither the job nor a run of it.
@@ -43,7 +43,7 @@ class Tail:
             self._remember(run)
         return list(reversed(runs[:last])) if last else []
 
-    def look(self) -> list[Run]:
+    def look(self) -> list[RunResponse]:
         """The runs that are new or have changed since the last look, oldest first."""
         page = self._client.runs.newest(self._namespace, self._job, limit=_PAGE)
         known = [run for run in page if run["id"] in self._seen]
@@ -57,26 +57,19 @@ class Tail:
             self._remember(run)
         return sorted(changed, key=lambda run: (run["dueAt"], run["id"]))
 
-    def follow(self, pause: Callable[[], None], last: int) -> Iterator[Run]:
-        """The runs from now on, without an end. `pause` is called before each look."""
-        yield from self.begin(last)
-        while True:
-            pause()
-            yield from self.look()
-
-    def _read(self, run_ids: list[str]) -> Iterator[Run]:
+    def _read(self, run_ids: list[str]) -> Iterator[RunResponse]:
         for run_id in run_ids:
             try:
                 yield self._client.runs.get(self._namespace, self._job, run_id)
             except NotFoundError:
                 del self._seen[run_id]
 
-    def _remember(self, run: Run) -> None:
+    def _remember(self, run: RunResponse) -> None:
         self._seen[run["id"]] = _mark(run)
         self._seen.move_to_end(run["id"])
         if len(self._seen) > _REMEMBERED_MAX:
             self._seen.popitem(last=False)
 
 
-def _mark(run: Run) -> _Mark:
+def _mark(run: RunResponse) -> _Mark:
     return run["state"], run["attempts"], run["nextAttemptAt"]

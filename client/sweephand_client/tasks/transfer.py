@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from sweephand_client.api.answers import Job, Occurrence
 from sweephand_client.api.client import Client
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import (
@@ -17,11 +16,19 @@ from sweephand_client.http.errors import (
     Problem,
     RefusedError,
 )
-from sweephand_client.tasks.attempt import attempt
+from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
+from sweephand_client.openapi.requests import NamespaceRequest, PolicyRequest, PreviewRequest
 from sweephand_client.tasks.job_fields import written_fields
-from sweephand_client.tasks.pausing import create_paused, is_incomplete, remove_incomplete
 from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
-from sweephand_client.tasks.writing import Write, write_job, write_jobs
+from sweephand_client.tasks.writing import (
+    Write,
+    attempt,
+    create_paused,
+    is_incomplete,
+    remove_incomplete,
+    write_job,
+    write_jobs,
+)
 
 #: The form of the lines. A later form has a higher number, and this version refuses it.
 FORM: Final = 1
@@ -34,9 +41,6 @@ _PREVIEWED: Final = 100
 
 #: No series began earlier.
 _BEFORE_ALL: Final = "1970-01-01T00:00:00Z"
-
-_SETTINGS: Final = ("limits", "defaultTarget", "defaultRetry", "allowedTargets")
-_POLICY: Final = ("maxConcurrent", "rate")
 
 _OTHER_OFFSET: Final = "its jitter has another offset here, so its first or last due time may be missing"
 
@@ -64,8 +68,8 @@ class Archive:
     """The lines of an export that was read whole."""
 
     namespace: str
-    settings: Mapping[str, Any] | None = None
-    policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: NamespaceRequest | None = None
+    policies: Mapping[str, PolicyRequest] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -104,11 +108,11 @@ def _lines(
     yield _line({"sweephand": FORM, "namespace": namespace, "exportedAt": rfc3339(now)})
     settings = client.namespaces.get(namespace)
     if "rev" in settings:
-        yield _line({"settings": _chosen(settings, _SETTINGS)})
+        yield _line({"settings": _chosen(settings, NamespaceRequest)})
     policies = 0
     for policy in client.policies.list(namespace):
         policies += 1
-        yield _line({"policy": policy["name"], "definition": _chosen(policy, _POLICY)})
+        yield _line({"policy": policy["name"], "definition": _chosen(policy, PolicyRequest)})
     jobs = 0
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         for listed in _in_chunks(client.jobs.list(namespace)):
@@ -122,7 +126,9 @@ def _lines(
     yield _line({"end": {"policies": policies, "jobs": jobs}})
 
 
-def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, Any] | None, tuple[str, str]]:
+def _job_line(
+    client: Client, namespace: str, listed: JobResponse
+) -> tuple[dict[str, Any] | None, tuple[str, str]]:
     """The line of a job, or None and its name with the reason to leave it out."""
     name = listed["name"]
     if listed["state"] == "completed":
@@ -148,20 +154,20 @@ def _job_line(client: Client, namespace: str, listed: Job) -> tuple[dict[str, An
     return line, (name, "")
 
 
-def _is_moved(coming: Sequence[Occurrence]) -> bool:
+def _is_moved(coming: Sequence[OccurrenceResponse]) -> bool:
     """Whether the first due time has another time of day than those that follow, by a clock change."""
     first, *following = (_time_of_day(each) for each in coming)
     return len(following) > 1 and len(set(following)) == 1 and first != following[0]
 
 
-def _usual_before(client: Client, namespace: str, name: str, coming: Sequence[Occurrence]) -> str:
+def _usual_before(client: Client, namespace: str, name: str, coming: Sequence[OccurrenceResponse]) -> str:
     """An earlier due time of a job at the time of day of later ones; the next one if none is known."""
     earliest = client.jobs.occurrences(namespace, name, after=_BEFORE_ALL, limit=3)["occurrences"]
     usual = _time_of_day(coming[1])
     return next((each["utc"] for each in earliest if _time_of_day(each) == usual), coming[0]["utc"])
 
 
-def _time_of_day(occurrence: Occurrence) -> str:
+def _time_of_day(occurrence: OccurrenceResponse) -> str:
     return occurrence["local"][11:23]
 
 
@@ -175,9 +181,9 @@ def read_archive(lines: Iterable[str]) -> Archive:
 
     A file that was cut has no line `end`, and is refused before anything is written.
     """
-    settings: Mapping[str, Any] | None = None
+    settings: NamespaceRequest | None = None
     namespace: str | None = None
-    policies: dict[str, Mapping[str, Any]] = {}
+    policies: dict[str, PolicyRequest] = {}
     jobs: dict[str, Mapping[str, Any]] = {}
     is_whole = False
     for number, text in enumerate(lines, start=1):
@@ -186,10 +192,10 @@ def read_archive(lines: Iterable[str]) -> Archive:
             case {"sweephand": form, "namespace": str(namespace)} if number == 1:
                 if form != FORM:
                     raise InputError(f"The export has the form {form}. This version reads form {FORM}.")
-            case {"settings": dict(settings)}:
-                pass
-            case {"policy": str(name), "definition": dict(definition)}:
-                policies[name] = definition
+            case {"settings": dict()}:
+                settings = line["settings"]
+            case {"policy": str(name), "definition": dict()}:
+                policies[name] = line["definition"]
             case {"job": str(name), "definition": dict()}:
                 jobs[name] = line
             case {"end": {"policies": policy_count, "jobs": job_count}}:
@@ -265,7 +271,7 @@ class Importer:
         if settings is None:
             return
         stored = self._client.namespaces.get(self._namespace)
-        if "rev" in stored and _chosen(stored, _SETTINGS) == settings:
+        if "rev" in stored and _chosen(stored, NamespaceRequest) == settings:
             return
         if "rev" in stored and not self._replaces:
             yield Imported("settings", self._namespace, "exists", ("it has other settings",))
@@ -277,7 +283,7 @@ class Importer:
         if not self._archive.policies:
             return
         stored = {
-            each["name"]: _chosen(each, _POLICY) for each in self._client.policies.list(self._namespace)
+            each["name"]: _chosen(each, PolicyRequest) for each in self._client.policies.list(self._namespace)
         }
         for name, definition in self._archive.policies.items():
             if stored.get(name) == definition:
@@ -301,7 +307,7 @@ class Importer:
         is_moved = self._namespace != self._archive.namespace and "jitter" in (placed.definition or {})
         return replace(placed, notes=(*placed.notes, _OTHER_OFFSET)) if is_moved else placed
 
-    def _next_in_phase(self, timing: Mapping[str, Any]) -> str | None:
+    def _next_in_phase(self, timing: PreviewRequest) -> str | None:
         # `after` must not be later than the clock of the stack: else the past dueTime is refused.
         after = rfc3339(self._now - dt.timedelta(seconds=_CLOCKS_DIFFER_S))
         try:
@@ -359,13 +365,14 @@ def _imported(kind: Kind, name: str, write: Callable[[], object], notes: tuple[s
     return Imported(kind, name, "written" if problem is None else "refused", notes, problem)
 
 
-def _chosen(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: found[name] for name in names if name in found}
+def _chosen(found: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """The fields of an answer that a request of this kind has."""
+    return {name: found[name] for name in kind.__annotations__ if name in found}
 
 
-def _in_chunks(jobs: Iterator[Job], size: int = 64) -> Iterator[list[Job]]:
+def _in_chunks(jobs: Iterator[JobResponse], size: int = 64) -> Iterator[list[JobResponse]]:
     """The jobs in lists, so that an export of many jobs does not hold all of them at once."""
-    chunk: list[Job] = []
+    chunk: list[JobResponse] = []
     for job in jobs:
         chunk.append(job)
         if len(chunk) == size:

@@ -1,12 +1,16 @@
 """Writes jobs so that no write takes effect twice, also if an answer is lost."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Any, Final
 
 from sweephand_client.api.client import Client
+from sweephand_client.api.jobs import JOBS_MAX
 from sweephand_client.http.errors import (
+    MAY_HAVE_WRITTEN,
+    InputError,
     NotFoundError,
     PreconditionError,
     Problem,
@@ -15,11 +19,12 @@ from sweephand_client.http.errors import (
     UnreachableError,
     problem_of,
 )
-from sweephand_client.http.repetition import changed_nothing
+from sweephand_client.http.operation import changed_nothing
+from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks.job_fields import differing_fields, stored_form, written_fields
 
-#: At least as many jobs as one call of a bulk write has (`/v1/limits`: jobsPerBulkMax).
-_CALL_MAX: Final = 100
+#: The description of a job whose creation was interrupted. Such a job counts as one that does not exist.
+INCOMPLETE: Final = "The creation of this paused job is not complete. Run the same command again."
 
 _UNKNOWN: Final = "The stack may have written this job, and deleted it after its run. Look at its runs."
 
@@ -29,8 +34,27 @@ class Write:
     """A job to write. `rev` is the revision that it had when it was read, None if there was no job."""
 
     name: str
-    definition: Mapping[str, Any]
+    definition: JobRequest
     rev: str | None
+
+
+def attempt(write: Callable[[], object]) -> Problem | None:
+    """Call `write`. Returns the problem for which it was not done, and None if it was done.
+
+    Raises UnreachableError: no other write would succeed either.
+    """
+    try:
+        write()
+    except StackFailedError as error:
+        said = (
+            f"{error.problem.detail} {MAY_HAVE_WRITTEN}" if error.may_have_written else error.problem.detail
+        )
+        return replace(error.problem, detail=said)
+    except RefusedError as error:
+        return error.problem
+    except InputError as error:
+        return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "", str(error))
+    return None
 
 
 def write_jobs(client: Client, namespace: str, writes: Sequence[Write]) -> Iterator[Problem | None]:
@@ -77,7 +101,7 @@ def _in_bulk(
         except (UnreachableError, StackFailedError) as error:
             if not error.may_have_written:
                 raise
-            unknown = writes[done : done + _CALL_MAX]
+            unknown = writes[done : done + JOBS_MAX]
             done += len(unknown)
             yield from ((each, Problem(HTTPStatus.SERVICE_UNAVAILABLE, "", str(error))) for each in unknown)
 
@@ -103,3 +127,48 @@ def _is_stored(client: Client, namespace: str, write: Write) -> bool:
         return False
     default_retry = client.namespaces.get(namespace).get("defaultRetry")
     return not differing_fields(written_fields(stored), stored_form(write.definition, default_retry))
+
+
+def is_incomplete(job: Mapping[str, Any]) -> bool:
+    """Whether a stored job is the first step of create_paused(), which was interrupted."""
+    return job.get("description") == INCOMPLETE
+
+
+def create_paused(
+    client: Client, namespace: str, name: str, definition: JobRequest, reason: str | None
+) -> None:
+    """Create a job that is paused. Raises PreconditionError if it exists.
+
+    The API pauses only a job that exists. So the job is created without its schedule, which fires only on
+    demand, then paused, then written as it shall be: a job that is replaced stays paused. Until then its
+    description says that it is incomplete, and the next call goes on with it. If a step is refused, the job
+    is deleted again and the error is raised.
+    """
+    rev = _begin(client, namespace, name, definition)
+    try:
+        # A pause leaves the revision. So the write fails if another writer has changed the job since then.
+        client.jobs.pause(namespace, name, reason=reason)
+        write_job(client, namespace, Write(name, definition, rev))
+    except RefusedError:
+        remove_incomplete(client, namespace, name, rev)
+        raise
+
+
+def remove_incomplete(client: Client, namespace: str, name: str, rev: str) -> None:
+    """Delete a job that is incomplete, unless it was changed since it had that revision."""
+    with suppress(PreconditionError, NotFoundError):
+        client.jobs.delete(namespace, name, if_match=rev)
+
+
+def _begin(client: Client, namespace: str, name: str, definition: JobRequest) -> str:
+    """Create the incomplete job, or find the one that an interrupted call left. Returns its revision."""
+    bare: JobRequest = {"description": INCOMPLETE}
+    if definition.get("target") is not None:
+        bare["target"] = definition["target"]
+    try:
+        return client.jobs.put(namespace, name, bare, if_absent=True)["rev"]
+    except PreconditionError:
+        stored = client.jobs.get(namespace, name)
+        if not is_incomplete(stored):
+            raise
+        return stored["rev"]

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import tzdata
 
-from sweephand_client.api.answers import Job
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import InputError, NotFoundError
+from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
 from sweephand_client.tasks.placing import instant, rfc3339
 
 #: Due times of one job that are compared: the next ones, a year of a nightly job.
@@ -58,7 +58,7 @@ def moves(client: Client, namespace: str, *, until: dt.datetime, seen: Callable[
             yield from found
 
 
-def _moves_of(client: Client, namespace: str, until: dt.datetime, job: Job) -> list[Move]:
+def _moves_of(client: Client, namespace: str, until: dt.datetime, job: JobResponse) -> list[Move]:
     name = zone_of(job)
     if name is None:
         return []
@@ -90,7 +90,7 @@ def zone_of(job: Mapping[str, Any]) -> str | None:
     return None if name == "UTC" else str(name)
 
 
-def _due_times(client: Client, namespace: str, name: str, until: dt.datetime) -> Iterator[Any]:
+def _due_times(client: Client, namespace: str, name: str, until: dt.datetime) -> Iterator[OccurrenceResponse]:
     after: str | None = None
     for _ in range(COMPARED_MAX // _PAGE_MAX):
         page = client.jobs.occurrences(namespace, name, after=after, limit=_PAGE_MAX)["occurrences"]

@@ -23,7 +23,7 @@ from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.jobs.examine import Filter
 from sweephand.jobs.forecast import Forecaster
-from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.jobs.policy_check import PoliciesOff
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
 from sweephand.model.stats import Stats, no_stats
@@ -53,7 +53,7 @@ def misstatements(chronicle: Chronicle, tale: Tale, seed: int, now: Instant) -> 
 def explanations(chronicle: Chronicle, ports: FakePorts, seed: int, now: Instant) -> Iterator[Explained]:
     """Explain some triggers that left or have a record, and some instants beside them."""
     random = stream(seed, "explanations")
-    explainer = InsightUseCases(ports).explainer(PolicyCheck(None))
+    explainer = InsightUseCases(ports).explainer(PoliciesOff())
     for key, at in _sample(chronicle, random):
         try:
             found, _ = explainer.explain(key, at, now)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.fakes.http_events import Client as Api
@@ -17,6 +17,10 @@ from sweephand_client.commands.main import app
 from sweephand_client.http import exact_json
 from sweephand_client.http.authorization import Bearer
 from sweephand_client.http.transport import Transport
+from sweephand_client.openapi.requests import HttpTarget, JobRequest
+
+TARGET: Final[HttpTarget] = {"type": "http", "url": "https://consumer.example/hook"}
+JOB: Final[JobRequest] = {"schedule": "@every 1h", "target": TARGET}
 
 
 @pytest.fixture

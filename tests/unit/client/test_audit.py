@@ -1,20 +1,21 @@
 """Auditing the jobs of a stack, by the client and by the command."""
 
 import re
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.fakes.http_server import Server
 from tests.fakes.world import NOON
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.base.errors import ForbiddenError
 from sweephand.model.job import JobKey
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
 from sweephand_client import Client
+from sweephand_client.openapi.requests import JobRequest
 
-JOB = {"dueTime": "1h", "target": {"type": "http", "url": "https://consumer.example/hook"}}
+JOB: Final[JobRequest] = {"dueTime": "1h", "target": TARGET}
 
 
 @pytest.fixture

@@ -1,15 +1,18 @@
 """The progress of batches, by the command."""
 
+from typing import Final
+
 import pytest
 from tests.fakes.world import NOON
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.base.instants import HOUR_MS
 from sweephand.ports import Answer
 from sweephand_client import Client
+from sweephand_client.openapi.requests import JobRequest
 
-MAILS = {
-    "target": {"type": "http", "url": "https://consumer.example/hook"},
+MAILS: Final[JobRequest] = {
+    "target": TARGET,
     "schedule": "0 * * * *",
     "timezone": "UTC",
     "batch": {"count": 5, "window": "10m"},

@@ -3,16 +3,17 @@
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import JOB, TARGET
 from tests.fakes.http_server import Server
+from tests.unit.client.conftest import JOB, TARGET
 
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.web.http.problems import problem_of
 from sweephand.web.routes import bulk_write
-from sweephand_client.api import paging
+from sweephand_client.api import calls
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import PreconditionError
-from sweephand_client.http.transport import Answer, Transport
+from sweephand_client.http.transport import Transport
+from sweephand_client.openapi.requests import NamedJobRequest
 
 
 def names(number: int) -> list[str]:
@@ -22,7 +23,7 @@ def names(number: int) -> list[str]:
 def test_a_list_reads_pages_until_there_are_no_more(
     server: Server, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paging, "_PAGE", 2)
+    monkeypatch.setattr(calls, "_PAGE", 2)
     list(client.jobs.put_many("ns", [{"name": name, **JOB} for name in names(5)]))
     server.requests.clear()
 
@@ -36,7 +37,7 @@ def test_a_list_reads_pages_until_there_are_no_more(
 def test_many_jobs_are_written_a_hundred_at_a_time_and_answered_in_order(
     server: Server, client: Client
 ) -> None:
-    jobs = [{"name": name, **JOB} for name in names(201)]
+    jobs: list[NamedJobRequest] = [{"name": name, **JOB} for name in names(201)]
     jobs[150] = {"name": "wrong", "schedule": "never"}
 
     results = list(client.jobs.put_many("ns", jobs))
@@ -48,7 +49,7 @@ def test_many_jobs_are_written_a_hundred_at_a_time_and_answered_in_order(
 
 
 def test_a_bulk_write_stays_below_the_limit_of_bodies(server: Server, client: Client) -> None:
-    jobs = [{"name": name, **JOB, "data": "x" * 250_000} for name in names(9)]
+    jobs: list[NamedJobRequest] = [{"name": name, **JOB, "data": "x" * 250_000} for name in names(9)]
 
     assert {each["status"] for each in client.jobs.put_many("ns", jobs)} == {201}
     assert len(server.requests) == 3
@@ -58,12 +59,12 @@ def transport_that_writes_one(problem: Any, sent: list[list[str]]) -> Transport:
     """A stack that writes the first job of each call. The others have that problem."""
 
     class WritesOne(Transport):
-        def call(self, *_: object, **given: Any) -> Answer:
+        def call(self, *_: object, **given: Any) -> Any:
             first, *others = [each["name"] for each in given["body"]["jobs"]]
             sent.append([first, *others])
             results = [{"name": first, "status": 201, "rev": "1"}]
             results += [{"name": each, "status": problem["status"], "problem": problem} for each in others]
-            return Answer(200, {}, {"results": results})
+            return {"results": results}
 
     return WritesOne("http://127.0.0.1", None)
 
@@ -141,7 +142,7 @@ def test_a_trigger_takes_data_and_nothing_else(client: Client) -> None:
     client.jobs.put("ns", "job", {"target": TARGET})
     assert client.jobs.trigger("ns", "job", data=None)["id"]
     with pytest.raises(TypeError, match="payload"):
-        client.jobs.trigger("ns", "job", payload=1)
+        client.jobs.trigger("ns", "job", payload=1)  # type: ignore[call-arg]
 
 
 def test_many_jobs_are_deleted_by_label(client: Client) -> None:

@@ -1,10 +1,8 @@
 """Why a job did not fire, by the client and by the command."""
 
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand_client import Client
-
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
 
 
 def test_the_command_says_why_and_what_comes_next(client: Client, sweephand: CommandLine) -> None:

@@ -1,12 +1,10 @@
 """The forecast of a namespace, by the client and by the command."""
 
 import pytest
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.jobs import forecast
 from sweephand_client import Client
-
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
 
 
 @pytest.fixture

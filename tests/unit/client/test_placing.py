@@ -1,11 +1,11 @@
 """A job that is moved to another stack fires when it would have fired."""
 
 import datetime as dt
-from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
+from sweephand_client.openapi.requests import JobRequest, PreviewRequest
 from sweephand_client.tasks.placing import Placed, is_anchored, place, repeats_by_days
 
 NOW: Final = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
@@ -17,7 +17,7 @@ IN_PHASE: Final = "2026-11-21T12:17:00.000Z"
 WITH_START: Final = "R/2026-11-19T10:00:00Z/P1D"
 
 
-def placed(definition: Mapping[str, Any], next_at: str | None = LATER, last_at: str | None = None) -> Placed:
+def placed(definition: JobRequest, next_at: str | None = LATER, last_at: str | None = None) -> Placed:
     """Where a job is placed at noon. An anchored schedule comes next at 12:17."""
     return place(definition, next_at=next_at, last_at=last_at, now=NOW, next_in_phase=lambda _: IN_PHASE)
 
@@ -28,7 +28,7 @@ def test_a_relative_time_does_not_begin_anew() -> None:
 
 
 def test_an_instant_stays_as_it_was_written() -> None:
-    job = {"dueTime": "2026-11-21T14:17:00+01:00", "jitter": "10m"}
+    job: JobRequest = {"dueTime": "2026-11-21T14:17:00+01:00", "jitter": "10m"}
     assert placed(job) == Placed(job)
 
 
@@ -36,7 +36,7 @@ def test_an_instant_stays_as_it_was_written() -> None:
     "schedule", ["@every 1h", "rate(1 hours)", "R/PT1H", "CRON_TZ=Europe/Riga @every 1h"]
 )
 def test_a_period_keeps_its_phase(schedule: str) -> None:
-    job = {"schedule": schedule}
+    job: JobRequest = {"schedule": schedule}
     assert is_anchored(job)
     assert placed(job) == Placed({**job, "dueTime": LATER})
     assert placed({**job, "dueTime": "10s", "jitter": "10m"}) == Placed({**job, "dueTime": LATER})
@@ -45,11 +45,11 @@ def test_a_period_keeps_its_phase(schedule: str) -> None:
 
 @pytest.mark.parametrize("schedule", ["R/2026-11-21T09:00:00Z/PT5H", "TZ=Europe/Riga R7/2026-11-22/P1D"])
 def test_a_due_time_begins_a_repetition_in_place_of_its_start(schedule: str) -> None:
-    job = {"schedule": schedule, "dueTime": "150m", "jitter": "10m"}
+    job: JobRequest = {"schedule": schedule, "dueTime": "150m", "jitter": "10m"}
     assert is_anchored(job)
-    kept = {"schedule": schedule}
-    assert placed(job, last_at=LAST).definition == kept | {"dueTime": LATER} | bound(schedule)
-    assert placed(job, EARLIER, LAST).definition == kept | {"dueTime": IN_PHASE} | bound(schedule)
+    kept: JobRequest = {"schedule": schedule}
+    assert placed(job, last_at=LAST).definition == {**kept, "dueTime": LATER, **bound(schedule)}
+    assert placed(job, EARLIER, LAST).definition == {**kept, "dueTime": IN_PHASE, **bound(schedule)}
     assert placed(kept).definition == kept
 
 
@@ -65,7 +65,7 @@ def bound(schedule: str) -> dict[str, str]:
 def test_a_repetition_keeps_its_time_of_day_by_a_due_time_that_no_clock_change_moved(
     schedule: str, period: str, next_at: str
 ) -> None:
-    job = {"schedule": schedule, "dueTime": "1h", "jitter": "10m"}
+    job: JobRequest = {"schedule": schedule, "dueTime": "1h", "jitter": "10m"}
     assert repeats_by_days(job)
     usual = "2026-11-20T12:17:00.000Z"
     found = place(
@@ -104,17 +104,17 @@ def test_a_time_of_day_that_only_a_clock_change_has_shown_is_told() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["R/PT24H", "@every 24h", "rate(1 day)", "@daily", {"hour": "3"}])
-def test_what_counts_elapsed_time_or_matches_the_clock_keeps_no_time_of_day(schedule: object) -> None:
+def test_what_counts_elapsed_time_or_matches_the_clock_keeps_no_time_of_day(schedule: Any) -> None:
     assert not repeats_by_days({"schedule": schedule, "dueTime": "1h"})
 
 
 def test_the_stack_calculates_the_phase_from_the_next_due_time() -> None:
-    asked: list[Mapping[str, Any]] = []
+    asked: list[PreviewRequest] = []
 
-    def ask(timing: Mapping[str, Any]) -> None:
+    def ask(timing: PreviewRequest) -> None:
         asked.append(timing)
 
-    job = {"schedule": "@every 1h", "timezone": "UTC", "data": 1, "repeats": 3}
+    job: JobRequest = {"schedule": "@every 1h", "timezone": "UTC", "data": 1, "repeats": 3}
     found = place(job, next_at=EARLIER, last_at=None, now=NOW, next_in_phase=ask)
 
     assert asked == [{"schedule": "@every 1h", "timezone": "UTC", "dueTime": EARLIER}]
@@ -122,17 +122,17 @@ def test_the_stack_calculates_the_phase_from_the_next_due_time() -> None:
 
 
 @pytest.mark.parametrize("schedule", ["30 2 * * *", "@hourly", {"hour": "3"}, "R4/2027-01-01T00:00:00Z/P1D"])
-def test_a_schedule_by_the_clock_stays_as_it_was_written(schedule: object) -> None:
+def test_a_schedule_by_the_clock_stays_as_it_was_written(schedule: Any) -> None:
     assert not is_anchored({"schedule": schedule})
     assert placed({"schedule": {"hour": "3"}}) == Placed({"schedule": {"hour": "3"}})
 
 
 def test_the_beginning_of_a_schedule_by_the_clock_is_kept_while_it_is_to_come() -> None:
-    job = {"schedule": "@hourly"}
+    job: JobRequest = {"schedule": "@hourly"}
     assert placed({**job, "dueTime": "1h"}) == Placed({**job, "dueTime": LATER})
     assert placed({**job, "dueTime": "1h"}, next_at=EARLIER) == Placed(job)
     assert placed({**job, "dueTime": "2026-01-01T00:00:00Z"}) == Placed({**job, "dueTime": LATER})
-    future = {**job, "dueTime": "2026-12-01T00:00:00Z"}
+    future: JobRequest = {**job, "dueTime": "2026-12-01T00:00:00Z"}
     assert placed(future, next_at="2026-12-01T00:00:00.000Z") == Placed(future)
 
 
@@ -144,12 +144,12 @@ def test_the_beginning_of_a_schedule_by_the_clock_is_kept_while_it_is_to_come() 
         {"schedule": "R4/2026-11-21T13:17:00Z/PT8H"},
     ],
 )
-def test_what_was_counted_ends_when_it_would_have_ended(fields: Mapping[str, Any]) -> None:
+def test_what_was_counted_ends_when_it_would_have_ended(fields: JobRequest) -> None:
     assert placed(fields, last_at=LAST) == Placed({**fields, "ttl": LAST})
 
 
 def test_an_end_that_is_an_instant_stays_as_it_was_written() -> None:
-    job = {"schedule": "@hourly", "ttl": "2026-11-22T13:20:00Z"}
+    job: JobRequest = {"schedule": "@hourly", "ttl": "2026-11-22T13:20:00Z"}
     assert placed(job, last_at=LAST) == Placed(job)
 
 

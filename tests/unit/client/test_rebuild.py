@@ -1,17 +1,18 @@
 """Rebuilding a stack whose timers were lost, by the client and by the command."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.fakes.http_server import Server
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.base.errors import ForbiddenError
 from sweephand.runs import rebuild as rebuilding
 from sweephand_client import Client
+from sweephand_client.openapi.requests import JobRequest
 
 SINCE = "2026-11-21T11:59:00Z"
-JOB = {"schedule": "0 * * * * *", "target": {"type": "http", "url": "https://consumer.example/hook"}}
+JOB: Final[JobRequest] = {"schedule": "0 * * * * *", "target": TARGET}
 
 
 @pytest.fixture

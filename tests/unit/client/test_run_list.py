@@ -1,17 +1,21 @@
 """The failed runs of a namespace, by the command."""
 
 from tests.fakes.world import NOON
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.ports import Answer
 from sweephand_client import Client
-
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
+from sweephand_client.openapi.requests import JobRequest
 
 
 def test_the_failed_runs_of_all_jobs_are_listed(sweephand: CommandLine, client: Client) -> None:
     for name, team in (("a", "ops"), ("b", "web")):
-        once = {"target": TARGET, "dueTime": "10s", "retry": {"maxAttempts": 1}, "labels": {"team": team}}
+        once: JobRequest = {
+            "target": TARGET,
+            "dueTime": "10s",
+            "retry": {"maxAttempts": 1},
+            "labels": {"team": team},
+        }
         client.jobs.put("ns", name, once)
     world = sweephand.server.api.world
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)

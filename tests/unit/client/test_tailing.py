@@ -3,15 +3,13 @@
 import pytest
 from tests.fakes.http_server import Server
 from tests.fakes.world import World
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.ports import Answer
 from sweephand_client.api.client import Client
-from sweephand_client.commands import tail as command
+from sweephand_client.commands import run as command
 from sweephand_client.tasks import tailing
 from sweephand_client.tasks.tailing import Tail
-
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
 
 
 def deliver(world: World, seconds: int = 1) -> None:

@@ -4,7 +4,7 @@ import datetime as dt
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tests.fakes.http_events import Client as Api
@@ -16,14 +16,19 @@ from sweephand_client.api.client import Client
 from sweephand_client.commands.session import Session
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import ForbiddenError, InputError
-from sweephand_client.tasks.pausing import INCOMPLETE
+from sweephand_client.openapi.requests import HttpTarget, JobRequest
 from sweephand_client.tasks.transfer import Imported, Importer, export, read_archive
+from sweephand_client.tasks.writing import INCOMPLETE
 
-TARGET = {"type": "http", "url": "https://consumer.example/hook", "headers": {"x-team": "ops"}}
+TARGET: Final[HttpTarget] = {
+    "type": "http",
+    "url": "https://consumer.example/hook",
+    "headers": {"x-team": "ops"},
+}
 
 START = "R/2027-03-26T14:00:00Z/P1D"
 
-JOBS: dict[str, Any] = {
+JOBS: Final[dict[str, JobRequest]] = {
     "cron": {"schedule": "30 2 * * *", "timezone": "Europe/Paris", "target": TARGET, "data": {"n": 1.5}},
     "every": {"schedule": "@every 1h", "target": TARGET},
     "once": {"dueTime": "2h", "target": TARGET},
@@ -123,10 +128,10 @@ def test_an_import_hours_later_keeps_phases_and_leaves_out_what_is_over(
     ],
 )
 def test_a_repetition_keeps_its_time_of_day_over_a_clock_change(
-    client: Client, server: Server, other: Server, times: tuple[str, str, str], fields: dict[str, str]
+    client: Client, server: Server, other: Server, times: tuple[str, str, str], fields: JobRequest
 ) -> None:
     """In Berlin, 02:30 does not exist on 2027-03-28."""
-    job = {**fields, "timezone": "Europe/Berlin", "target": TARGET}
+    job: JobRequest = {**fields, "timezone": "Europe/Berlin", "target": TARGET}
     assert moved_at(client, (server, other), job, times).outcome == "written"
     assert due(Client(other.url, "sh_admin"), "daily") == due(client, "daily")
 
@@ -134,7 +139,7 @@ def test_a_repetition_keeps_its_time_of_day_over_a_clock_change(
 def test_a_repetition_whose_jitter_leads_into_a_clock_change_keeps_its_time_of_day_after_it(
     client: Client, server: Server, other: Server
 ) -> None:
-    job = {"schedule": "R/P1D", "jitter": "20m", "timezone": "Europe/Berlin", "target": TARGET}
+    job: JobRequest = {"schedule": "R/P1D", "jitter": "20m", "timezone": "Europe/Berlin", "target": TARGET}
     times = "03-25T00:50", "03-27T12:00", "03-27T13:00"
     written = moved_at(client, (server, other), job, times)
     assert due(Client(other.url, "sh_admin"), "daily")[1:] == due(client, "daily")[1:]
@@ -142,7 +147,7 @@ def test_a_repetition_whose_jitter_leads_into_a_clock_change_keeps_its_time_of_d
 
 
 def moved_at(
-    client: Client, servers: tuple[Server, Server], job: dict[str, Any], times: tuple[str, str, str]
+    client: Client, servers: tuple[Server, Server], job: JobRequest, times: tuple[str, str, str]
 ) -> Imported:
     """What becomes of a job that is written, exported and imported at three times of 2027."""
     begun, exported_at, imported_at = (

@@ -12,18 +12,18 @@ from botocore.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.doubles import HandClock
-from tests.fakes.http_events import JOB, TARGET
 from tests.fakes.http_server import Fault, Server
 from tests.fakes.world import NOON
+from tests.unit.client.conftest import JOB, TARGET
 
 from sweephand.base.errors import StoreError, UnavailableError
-from sweephand.jobs.time_limit import check_time_limit
+from sweephand.jobs.preconditions import check_time_limit
 from sweephand.ports import Answer as ConsumerAnswer
 from sweephand.web.http.problems import problem_of as problem_document
 from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json
 from sweephand_client.http.authorization import Bearer, IamSignature
-from sweephand_client.http.repetition import Repetition
+from sweephand_client.http.operation import Repetition
 from sweephand_client.http.transport import Transport, checked_url
 
 QUOTA: Final = Fault(429, {"retry-after": "3"}, b'{"detail": "too many"}')
@@ -255,7 +255,7 @@ def test_the_address_of_this_machine_may_be_http() -> None:
 
 def test_refused_fields_are_named_by_their_pointers(client: Client) -> None:
     with pytest.raises(errors.InvalidError) as caught:
-        client.jobs.put("ns", "job", {"schedule": "never", "target": TARGET, "retries": 3})
+        client.jobs.put("ns", "job", {"schedule": "never", "target": TARGET, "retries": 3})  # type: ignore[typeddict-unknown-key]
 
     assert {each.pointer for each in caught.value.problem.errors} == {"/schedule", "/retries"}
     assert "\n  /retries: " in str(caught.value)

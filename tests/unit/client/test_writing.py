@@ -1,30 +1,35 @@
 """`apply` and `import` write each job once, also if an answer is lost."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
-from tests.fakes.http_events import TARGET
 from tests.fakes.http_server import Fault, Server
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand_client.api.client import Client
 from sweephand_client.http import errors
 from sweephand_client.http.authorization import Bearer
 from sweephand_client.http.transport import Transport
-from sweephand_client.tasks.pausing import INCOMPLETE, create_paused
-from sweephand_client.tasks.writing import Write, write_jobs
+from sweephand_client.openapi.requests import JobRequest
+from sweephand_client.tasks.writing import INCOMPLETE, Write, create_paused, write_jobs
 
 LOST: Final = Fault(reaches_api=True)
 FAILED: Final = Fault(504)
-ONCE: Final = {"dueTime": "2s", "target": TARGET}
-EVERY: Final = {"schedule": "* * * * * *", "target": TARGET, "data": {"n": 1}, "labels": {"team": "ops"}}
+ONCE: Final[JobRequest] = {"dueTime": "2s", "target": TARGET}
+EVERY: Final[JobRequest] = {
+    "schedule": "* * * * * *",
+    "target": TARGET,
+    "data": {"n": 1},
+    "labels": {"team": "ops"},
+}
 
 
 def statuses(client: Client, writes: list[Write]) -> list[int | None]:
     return [None if each is None else each.status for each in write_jobs(client, "ns", writes)]
 
 
-def whats(client: Client, name: str) -> list[str]:
+def whats(client: Client, name: str) -> Sequence[str]:
     """What the changes of a job did, oldest first."""
     return [each["what"] for each in client.jobs.changes("ns", name)][::-1]
 

@@ -2,18 +2,19 @@
 
 import datetime as dt
 import zoneinfo
-from typing import Any
+from typing import Any, Final
 
 import pytest
-from tests.unit.client.conftest import CommandLine
+from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand_client import Client
+from sweephand_client.commands.session import Session
+from sweephand_client.openapi.requests import JobRequest
 from sweephand_client.tasks import zones
 
-TARGET = {"type": "http", "url": "https://consumer.example/hook"}
-PARIS = {"timezone": "Europe/Paris", "target": TARGET}
+PARIS: Final[JobRequest] = {"timezone": "Europe/Paris", "target": TARGET}
 #: Half past two in Paris, on each first of a month.
-MONTHLY = {"schedule": "30 2 1 * *", **PARIS}
+MONTHLY: Final[JobRequest] = {"schedule": "30 2 1 * *", **PARIS}
 
 
 class OneHourEast(dt.tzinfo):
@@ -44,7 +45,7 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(zones, "_zone", lambda name: OneHourEast() if name == "Europe/Paris" else real(name))
 
 
-def put(client: Client, **jobs: dict[str, Any]) -> None:
+def put(client: Client, **jobs: JobRequest) -> None:
     for name, job in jobs.items():
         client.jobs.put("ns", name, job)
 
@@ -57,7 +58,10 @@ def test_nothing_moves_if_the_stack_has_the_same_zone_data(client: Client, sweep
 
 
 @pytest.mark.usefixtures("newer")
-def test_a_due_time_that_moves_is_shown_with_both_instants(client: Client, sweephand: CommandLine) -> None:
+def test_a_due_time_that_moves_is_shown_with_both_instants(
+    client: Client, sweephand: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Session, "now", lambda _: dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC))
     put(client, monthly=MONTHLY, utc={**MONTHLY, "timezone": "UTC"})
     found = sweephand.ok("zones", "--json").json
     first = found["moves"][0]

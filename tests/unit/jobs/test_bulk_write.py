@@ -13,7 +13,7 @@ from sweephand.base.errors import InvalidError, StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk_write import JobToWrite, Written
 from sweephand.jobs.write import WriteResult
-from sweephand.model.timer import Cursor, OccurrenceTimer
+from sweephand.model.timer import Cursor, OccurrenceTimer, placed_timers
 
 HOUR_MS = 3_600_000
 
@@ -50,7 +50,8 @@ def counting(world: World) -> Counter[str]:
 def timers_of(world: World) -> set[str]:
     """The names of the jobs that have a timer a day ahead."""
     pages = [world.timers.page(each, Cursor(), NOON + 25 * HOUR_MS, 1_000) for each in range(world.shards)]
-    return {timer.key.name for page in pages for timer in page if isinstance(timer, OccurrenceTimer)}
+    found = [each.timer for page in pages for each in placed_timers(page, Cursor())]
+    return {timer.key.name for timer in found if isinstance(timer, OccurrenceTimer)}
 
 
 def test_a_hundred_new_jobs_take_few_requests_and_one_commit_each() -> None:

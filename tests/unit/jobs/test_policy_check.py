@@ -67,6 +67,10 @@ def test_a_stack_without_flow_policies_refuses_a_job_that_names_one_and_says_whi
     with pytest.raises(InvalidError) as refused:
         world.put(schedule="@every 1h", policy="mailer")
     assert "FlowPolicies" in refusal(refused.value)
+    jobs = [JobToWrite(key_of(name), definition(schedule="@every 1h", policy="mailer")) for name in "ab"]
+    for each in world.app(world.api_clock).bulk_writer.put(jobs, caller="test", requested_at=NOON):
+        assert isinstance(each, InvalidError)
+        assert "FlowPolicies" in refusal(each)
     assert world.put(schedule="@every 1h", priority="low").outcome == "created"
 
 

@@ -1,11 +1,12 @@
 """A local stack answers programs and its own pages, and refuses pages of other sites."""
 
 import asyncio
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pytest
-from infra.local.guard import API, guarded, refusal
+from infra.local.guard import API, guarded, look_often, refusal
 
 HOST: Final = "127.0.0.1:4700"
 OWN: Final = f"http://{HOST}"
@@ -152,3 +153,18 @@ def test_a_header_that_was_sent_twice_is_not_judged_by_one_of_its_values() -> No
             start, _ = server.ask("http", *host, *((name, value) for value in values))
             assert start["status"] == 403
     assert server.reached == 0
+
+
+def test_the_local_aws_is_made_to_look_at_its_queues_again_and_again() -> None:
+    class Wake(threading.Event):
+        looks = 0
+
+        def set(self) -> None:
+            self.looks += 1
+            if self.looks == 50:
+                raise InterruptedError
+
+    wake = Wake()
+    with pytest.raises(InterruptedError):
+        look_often(wake, every_s=0)
+    assert wake.looks == 50

@@ -7,7 +7,7 @@ fails here.
 """
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import pytest
@@ -18,7 +18,8 @@ from tests.fakes.world import World, definition
 
 from sweephand.base import limits, timing
 from sweephand.base.instants import DAY_MS, MINUTE_MS
-from sweephand.jobs.validation import _DURATIONS
+from sweephand.jobs.fields.field import Duration, Field, Object
+from sweephand.jobs.fields.registry import FIELDS
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS, RETRY_DEFAULT
 from sweephand.runs import audit_rounds, batch_progress
 from sweephand.runs.flow import overlap
@@ -202,9 +203,19 @@ LIVES: Final[dict[str, Life]] = {
     ),
 }
 
-#: How long each wait with an end lasts at most. `_DURATIONS` has the bounds that the API checks.
+
+def durations(fields: Iterable[Field], at: str = "") -> Iterator[tuple[str, int]]:
+    """The place of each duration in a job, and the most ms that the API accepts there."""
+    for each in fields:
+        if isinstance(each.shape, Duration):
+            yield at + each.name, limits.table()[each.shape.most] * DAY_MS
+        elif isinstance(each.shape, Object):
+            yield from durations(each.shape.fields, f"{each.name}/")
+
+
+#: How long each wait with an end lasts at most.
 BOUNDED_MS: Final[dict[str, int]] = {
-    **{"/".join(rule.path): limits.table()[rule.limit] * DAY_MS for rule in _DURATIONS},
+    **dict(durations(FIELDS)),
     "a notification": RETRY_DEFAULT.age_max_ms,
 }
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import pytest
 from infra.smoke import __main__ as command
-from infra.smoke import report, switches
+from infra.smoke import checks as report
+from infra.smoke import switches
 from infra.smoke.checks import Check, CheckFailedError, NotShownError, Result, expect, outcomes
 from infra.smoke.stage import Stage
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError
+from infra.local.places import StackError
 from infra.smoke import __main__ as command
 from infra.smoke import account
 
@@ -44,7 +45,7 @@ def deployment(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None
     "error",
     [
         KeyboardInterrupt(),
-        account.CannotDeployError("sam deploy failed"),
+        StackError("sam deploy failed"),
         ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "CreateBucket"),
     ],
     ids=["Ctrl-C", "sam fails", "AWS refuses"],

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from infra.smoke.bill import table
+from infra.local.queue import Message
+from infra.smoke.account import cost_table as table
 from infra.smoke.lateness import Punctuality, fill_of, judge
 from infra.smoke.outage import gaps
-from infra.smoke.queues import Message
 
 DUE = "2027-01-01T00:00:00.000Z"
 DUE_MS = 1_798_761_600_000

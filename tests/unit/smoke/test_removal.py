@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from botocore.exceptions import ClientError
 from infra.smoke import account
-from infra.smoke.queues import Queues
+from infra.smoke.stage import Queues
 
 STACK = "sweephand-smoke-1"
 ARTIFACTS = f"{STACK}-1234-eu-west-1"

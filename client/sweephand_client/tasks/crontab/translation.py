@@ -1,12 +1,12 @@
 """Makes a job of each line of a crontab, and says of each line what a job cannot say."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 from zoneinfo import available_timezones
 
+from sweephand_client.openapi.requests import JobRequest, Target
 from sweephand_client.tasks.crontab.lines import Line, path_in, read_lines
 from sweephand_client.tasks.crontab.time_fields import Dialect
 from sweephand_client.tasks.jobs_file import DeclaredJob, JobsFile
@@ -19,8 +19,8 @@ OF_CRONIE: Final = frozenset({"CRON_TZ", "RANDOM_DELAY"})
 _COMMENTED_OUT: Final = "Commented out in the crontab."
 
 #: What a job needs to behave like a line of a crontab (docs/crontab.md, "What behaves differently").
-_ONE_ATTEMPT: Final[Mapping[str, Any]] = {"retry": {"maxAttempts": 1}}
-_NO_CATCHUP: Final[Mapping[str, Any]] = {"catchup": {"mode": "none", "window": "2m"}}
+_ONE_ATTEMPT: Final[JobRequest] = {"retry": {"maxAttempts": 1}}
+_NO_CATCHUP: Final[JobRequest] = {"catchup": {"mode": "none", "window": "2m"}}
 
 #: The accounts of every Debian system (base-passwd) and a few that run many cron jobs.
 _ACCOUNTS: Final = frozenset({"root", "daemon", "www-data", "backup", "nobody", "postgres", "mysql", "nginx"})
@@ -57,7 +57,7 @@ class Translated:
 class _Translation:
     """What the lines before the present one have set, and what they gave."""
 
-    target: Mapping[str, Any] | None
+    target: Target | None
     timezone: str | None
     dialect: Dialect
     like_cron: bool
@@ -79,7 +79,7 @@ def translate(
     text: str,
     *,
     dialect: Dialect = "debian",
-    target: Mapping[str, Any] | None = None,
+    target: Target | None = None,
     timezone: str | None = None,
     namespace: str | None = None,
     like_cron: bool = False,
@@ -148,13 +148,13 @@ def _take_job(state: _Translation, line: Line) -> None:
         state.note(line, f"no job: {state.zone!r} is no time zone, such as Europe/Paris", is_lost=True)
         return
     name = _free_name(state, line.text)
-    job: dict[str, Any] = {}
+    job: JobRequest = {}
     if description := " ".join(filter(None, state.comment)):
         job["description"] = description[:_DESCRIPTION_LENGTH_MAX]
     if line.name != "@reboot":
         job |= _times(state, line.name)
     if state.target is not None:
-        job["target"] = dict(state.target)
+        job["target"] = state.target
     job["data"] = _data(state, line)
     if state.like_cron:
         job |= _ONE_ATTEMPT if line.name == "@reboot" else {**_ONE_ATTEMPT, **_NO_CATCHUP}
@@ -167,9 +167,13 @@ def _take_job(state: _Translation, line: Line) -> None:
         state.note(line, text, is_lost=True)
 
 
-def _times(state: _Translation, schedule: str) -> dict[str, Any]:
-    given = {"schedule": schedule, "timezone": state.zone, "jitter": state.jitter}
-    return {name: value for name, value in given.items() if value is not None}
+def _times(state: _Translation, schedule: str) -> JobRequest:
+    times: JobRequest = {"schedule": schedule}
+    if state.zone is not None:
+        times["timezone"] = state.zone
+    if state.jitter is not None:
+        times["jitter"] = state.jitter
+    return times
 
 
 def _is_zone(name: str | None) -> bool:

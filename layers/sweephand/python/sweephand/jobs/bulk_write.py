@@ -9,12 +9,9 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import InvalidError, StoreError, SweephandError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.draft import draft_creation, shard_of
-from sweephand.jobs.left_policy import LeftPolicies, LeftPolicy
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
-from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.jobs.draft import shard_of
+from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.quotas import Quotas
-from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
@@ -35,14 +32,6 @@ class JobToWrite(NamedTuple):
 Written: TypeAlias = WriteResult | SweephandError
 
 
-class _Checks(NamedTuple):
-    """The checks of one call, and its work messages for policies that jobs leave."""
-
-    policies: PolicyCheck
-    secrets: SecretCheck
-    left: LeftPolicies
-
-
 class BulkWriter:
     """Does for many jobs what Writer.put() does for one, with fewer requests.
 
@@ -56,27 +45,20 @@ class BulkWriter:
         jobs: JobStore,
         writer: Writer,
         commits: Commits,
-        policies: PolicyCheck,
         left_policy: LeftPolicy,
-        defaults: NamespaceDefaults,
-        secrets: SecretCheck,
+        quotas: Quotas,
         ids: Ids,
         shards: Callable[[], int],
         concurrently: Concurrently,
-        quotas: Quotas | None = None,
     ) -> None:
-        """`quotas` is None if no namespace has limits of its own."""
         self._jobs = jobs
         self._writer = writer
         self._commits = commits
-        self._policies = policies
         self._left_policy = left_policy
-        self._defaults = defaults
-        self._secrets = secrets
+        self._quotas = quotas
         self._ids = ids
         self._shards = shards
         self._concurrently = concurrently
-        self._quotas = quotas
 
     def put(self, wanted: Sequence[JobToWrite], *, caller: str, requested_at: Instant) -> Sequence[Written]:
         """Create or replace the jobs, whose keys are distinct; return the result of each, in their order.
@@ -86,23 +68,24 @@ class BulkWriter:
         and means what it means when Writer.put() raises it.
         """
         results: dict[JobKey, Written] = {}
-        checks = _Checks(self._policies.once(), self._secrets.once(), self._left_policy.of_call())
+        left_policies = self._left_policy.of_call()
+        writer = self._writer.for_call(left_policies)
         # After a failure here no job of it is committed, and each is written as if it were the only one. So
         # one job that cannot be read or armed does not stop the others.
         with suppress(StoreError, UnavailableError):
-            self._create(wanted, results, checks, caller, requested_at)
+            self._create(wanted, results, writer, caller, requested_at)
         left = [each for each in wanted if each.key not in results]
-        tasks = [partial(self._put, each, checks, caller, requested_at) for each in left]
+        tasks = [partial(_put, each, writer, caller, requested_at) for each in left]
         for each, result in zip(left, self._concurrently(tasks), strict=True):
             results[each.key] = result
-        checks.left.confirm_all()
+        left_policies.confirm_all()
         return [results[each.key] for each in wanted]
 
     def _create(
         self,
         wanted: Sequence[JobToWrite],
         results: dict[JobKey, Written],
-        checks: _Checks,
+        writer: Writer,
         caller: str,
         requested_at: Instant,
     ) -> None:
@@ -122,14 +105,11 @@ class BulkWriter:
             if each.key in stored:
                 continue
             try:
-                namespace, definition = each.key.namespace, each.definition
-                checks.policies.check(namespace, definition)
-                checks.secrets.check(namespace, definition)
-                self._defaults.check(namespace, definition)
-                if self._quotas is not None:
-                    self._quotas.check_payload(namespace, definition.payload)
-                definition = self._defaults.with_retry(namespace, definition)
-                drafts.append(self._draft(each.key, definition, shard, caller, requested_at))
+                drafts.append(
+                    writer.draft_new(
+                        each.key, each.definition, caller=caller, requested_at=requested_at, shard=shard
+                    )
+                )
             except InvalidError as error:
                 results[each.key] = error
         for draft, written in zip(drafts, self._create_drafts(drafts), strict=True):
@@ -144,8 +124,8 @@ class BulkWriter:
         All jobs of a call are of one namespace. A job without a place is left to Writer.put(). It may exist,
         since it was read stalely, and a replacement needs no place.
         """
-        if self._quotas is None or not drafts:
-            return self._commits.create(drafts, self._concurrently)
+        if not drafts:
+            return []
         reserved = self._quotas.reserve(drafts[0].job.key.namespace, len(drafts))
         try:
             placed = [each.with_place(reserved.counted_in) for each in drafts[: reserved.places]]
@@ -157,27 +137,12 @@ class BulkWriter:
         self._quotas.release(reserved, lost)
         return [*created, *([None] * (len(drafts) - len(created)))]
 
-    def _draft(
-        self, key: JobKey, definition: Definition, shard: int, caller: str, requested_at: Instant
-    ) -> Draft:
-        uid, token = self._ids.token(), self._ids.token()
-        return draft_creation(
-            key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
-        )
 
-    def _put(self, each: JobToWrite, checks: _Checks, caller: str, requested_at: Instant) -> Written:
-        try:
-            return self._writer.put(
-                each.key,
-                each.definition,
-                caller=caller,
-                requested_at=requested_at,
-                policies=checks.policies,
-                secrets=checks.secrets,
-                left_policy=checks.left,
-            )
-        except SweephandError as error:
-            return error
+def _put(each: JobToWrite, writer: Writer, caller: str, requested_at: Instant) -> Written:
+    try:
+        return writer.put(each.key, each.definition, caller=caller, requested_at=requested_at)
+    except SweephandError as error:
+        return error
 
 
 def _has_stored_data(definition: Definition) -> bool:

@@ -1,11 +1,22 @@
-"""Reading the changes of a job or policy: the filed ones, and the latest one, which it carries itself."""
+"""The changes of a job or policy: the filed ones, and the latest one, which it carries itself.
+
+They also tell of the series that the updates of a job have replaced.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from sweephand.base.errors import NotFoundError
+from sweephand.base.instants import DAY_MS, Instant
+from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
+from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.flow_ports import PolicyStore
 from sweephand.model.change import Change
-from sweephand.model.job import JobKey
-from sweephand.model.policy_names import PolicyKey
+from sweephand.model.earlier_revisions import number_of
+from sweephand.model.job import Job, JobKey
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.ports import ChangeStore, JobStore, Page
+from sweephand.schedules import Series
 
 
 class ChangeHistory:
@@ -20,15 +31,7 @@ class ChangeHistory:
 
         Raises NotFoundError if there is neither such a job nor any change of one.
         """
-        job = self._jobs.get(key)
-        page = _with_latest(
-            self._changes.page(key, before, limit), job.change if job else None, before, limit
-        )
-        if job is None and not page.items and not before:
-            raise NotFoundError(
-                f"There is no job and no change of a job {key.name} in namespace {key.namespace}."
-            )
-        return page
+        return _page(self._jobs.get(key), self._changes, key, before, limit, kind="job")
 
 
 class PolicyChangeHistory:
@@ -40,18 +43,24 @@ class PolicyChangeHistory:
 
     def page(self, key: PolicyKey, before: str, limit: int) -> Page[Change]:
         """As ChangeHistory.page(), of the policies of a key."""
-        policy = self._policies.get(key)
-        page = _with_latest(
-            self._changes.page(key, before, limit), policy.change if policy else None, before, limit
+        return _page(self._policies.get(key), self._changes, key, before, limit, kind="policy")
+
+
+def _page(
+    stored: Job | Policy | None,
+    changes: ChangeStore,
+    key: JobKey | PolicyKey,
+    before: str,
+    limit: int,
+    *,
+    kind: str,
+) -> Page[Change]:
+    filed = changes.page(key, before, limit)
+    latest = None if stored is None else stored.change
+    if stored is None and not filed.items and not before:
+        raise NotFoundError(
+            f"There is no {kind} and no change of a {kind} {key.name} in namespace {key.namespace}."
         )
-        if policy is None and not page.items and not before:
-            raise NotFoundError(
-                f"There is no policy and no change of a policy {key.name} in namespace {key.namespace}."
-            )
-        return page
-
-
-def _with_latest(filed: Page[Change], latest: Change | None, before: str, limit: int) -> Page[Change]:
     found = {each.position: each for each in filed.items}
     if latest is not None and (not before or latest.position < before):
         # It may be filed already: a writer files it before its commit, and may then lose or crash.
@@ -59,3 +68,61 @@ def _with_latest(filed: Page[Change], latest: Change | None, before: str, limit:
     page = tuple(found[position] for position in sorted(found, reverse=True)[:limit])
     has_more = filed.next is not None or len(found) > len(page)
     return Page(page, page[-1].position if has_more else None)
+
+
+#: Changes that one query reads, and the most that are read in all. A job keeps fewer earlier revisions.
+_PAGE_MAX: Final = 25
+_CHANGES_MAX: Final = 100
+
+#: A change is dated by its request. The revision that it replaced rules for at most so long after that.
+_COMMITTED_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
+
+#: A batch goes on for at most so long after its occurrence.
+_WINDOW_MAX_MS: Final = BATCH_WINDOW_DAYS_MAX * DAY_MS
+
+
+class Replaced(NamedTuple):
+    """The series that updates have replaced, by the number of the last revision that had each.
+
+    `hides_records` says that an update has changed `history`. Then it is not known which runs before it have
+    left a record.
+    """
+
+    series: Mapping[int, Series]
+    hides_records: bool
+
+
+def replaced_since(job: Job, since: Instant, changes: ChangeHistory) -> Replaced | None:
+    """What updates have replaced since an instant; None if there are more changes than are read."""
+    found: dict[int, Series] = {}
+    hides_records = False
+    count, before = 0, ""
+    while count < _CHANGES_MAX:
+        page = changes.page(job.key, before, _PAGE_MAX)
+        for change in page.items:
+            if change.at < since - _COMMITTED_MS or change.what == "created":
+                return Replaced(found, hides_records)
+            if change.what in ("replaced", "patched"):
+                hides_records = hides_records or any(each.name == "history" for each in change.fields or ())
+            if change.former is not None:
+                found[number_of(change.former.rev)] = change.former.series
+        count += len(page.items)
+        if page.next is None:
+            return Replaced(found, hides_records)
+        before = page.next
+    return None
+
+
+def former_window_ms(job: Job, at: Instant, changes: ChangeHistory) -> int:
+    """For how long a batch may go on at most that an earlier series of the job began and that ran at `at`.
+
+    It reads the changes only if a revision has ended so late that one of its batches may have run then.
+    """
+    since = at - _WINDOW_MAX_MS
+    if not any(each.until is not None and each.until > since for each in job.earlier):
+        return 0
+    replaced = replaced_since(job, since, changes)
+    if replaced is None:
+        return _WINDOW_MAX_MS
+    batches = (each.batch for each in replaced.series.values())
+    return max((each.window_ms for each in batches if each is not None), default=0)

@@ -21,8 +21,8 @@ class LeftPolicy:
     If that policy is deleted meanwhile, the deletion sends messages of its own (jobs/policies.py).
     """
 
-    def __init__(self, make_work: Callable[[], WorkQueue] | None, clock: Clock) -> None:
-        """`make_work` is None in a stack without flow policies, where nobody walks lines."""
+    def __init__(self, make_work: Callable[[], WorkQueue], clock: Clock) -> None:
+        """`make_work` is called before the first message. No policy is missing in a stack without them."""
         self._make_work = make_work
         self._clock = clock
 
@@ -40,7 +40,7 @@ class LeftPolicy:
 
     def confirm(self, announced: WorkMessage | None) -> None:
         """After the commit: send the same message once more, to come at once."""
-        if announced is not None and self._make_work is not None:
+        if announced is not None:
             # If this fails, the first one still comes.
             with suppress(StoreError):
                 self._make_work().send(announced, 0)
@@ -50,11 +50,9 @@ class LeftPolicy:
         return LeftPolicies(self._make_work, self._clock)
 
     def _left(self, stored: Job | None, definition: Definition, policies: PolicyCheck) -> PolicyKey | None:
-        """The missing policy that the definition leaves; None if there is none, or nobody walks lines."""
-        if stored is None or self._make_work is None:
-            return None
-        name = stored.definition.policy
-        if name is None or name == definition.policy:
+        """The missing policy that the definition leaves; None if there is none."""
+        name = None if stored is None else stored.definition.policy
+        if stored is None or name is None or name == definition.policy:
             return None
         if policies.block(stored.key.namespace, stored.definition) != "missing":
             return None
@@ -62,8 +60,7 @@ class LeftPolicy:
 
     def _send(self, left: PolicyKey, by: str) -> WorkMessage:
         message = WorkMessage(left.namespace, left.name, self._clock.now(), left_by=by)
-        if self._make_work is not None:
-            self._make_work().send(message, LEFT_DELAY_MS)
+        self._make_work().send(message, LEFT_DELAY_MS)
         return message
 
 
@@ -74,7 +71,7 @@ class LeftPolicies(LeftPolicy):
     Several threads may share one object.
     """
 
-    def __init__(self, make_work: Callable[[], WorkQueue] | None, clock: Clock) -> None:
+    def __init__(self, make_work: Callable[[], WorkQueue], clock: Clock) -> None:
         super().__init__(make_work, clock)
         self._lock = Lock()
         self._announced: dict[PolicyKey, WorkMessage] = {}

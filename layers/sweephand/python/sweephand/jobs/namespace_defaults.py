@@ -3,17 +3,80 @@
 The settings of the namespace also say where the targets of jobs may be.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import InvalidError, Violation
-from sweephand.jobs.namespace_targets import place_violations
+from sweephand.base.errors import InvalidError, Violation, pointer
+from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.default import NAME, resolved, takes
+from sweephand.targets.destinations import of_namespace, read_network, read_rule
 from sweephand.targets.queues import Reach
-from sweephand.targets.registry import data_violations, target_violations
+from sweephand.targets.registry import data_violations, target_host, target_violations
+from sweephand.targets.url import UrlError
+
+HOSTS: Final = (
+    f"The hosts that HTTP targets of the namespace may have: 1 to {NAMESPACE_HOSTS_MAX} (namespaceHostsMax). "
+    "`*.example.com` stands for every host below example.com, and not for example.com itself. Without this "
+    "list, every host is allowed that the stack allows."
+)
+NETWORKS: Final = (
+    "The networks to whose addresses HTTP targets of the namespace may connect, as in 203.0.113.0/24: 1 to "
+    f"{NAMESPACE_NETWORKS_MAX} (namespaceNetworksMax). Without this list, every address is allowed that the "
+    "stack allows."
+)
+
+
+class _List(NamedTuple):
+    """A list in `allowedTargets`: how each entry is read, how many there may be, and what the list means."""
+
+    read: Callable[[str], object]
+    most: int
+    meaning: str
+
+
+_LISTS: Final[Mapping[str, _List]] = {
+    "hosts": _List(read_rule, NAMESPACE_HOSTS_MAX, HOSTS),
+    "networks": _List(read_network, NAMESPACE_NETWORKS_MAX, NETWORKS),
+}
+
+
+def read_allowed_targets(written: Mapping[str, Any]) -> tuple[AllowedTargets, list[Violation]]:
+    """`allowedTargets`, whose shape is right, with each entry in its one form; and what is wrong with it."""
+    found: list[Violation] = []
+    read: dict[str, tuple[str, ...]] = {}
+    for name, rules in _LISTS.items():
+        entries = written.get(name)
+        read[name], wrong = ((), []) if entries is None else _read_list(name, entries, rules)
+        found += wrong
+    return AllowedTargets(**read), found
+
+
+def place_violations(allowed: AllowedTargets, spec: Mapping[str, Any] | None, at: str) -> list[Violation]:
+    """The violation of a valid target that is not where the namespace allows; else empty.
+
+    `at` is the JSON pointer of the target. Each delivery judges the addresses of a host name.
+    """
+    host = None if spec is None or allowed == EVERYWHERE else target_host(spec)
+    refusal = None if host is None else of_namespace(allowed).refusal(host)
+    return [] if refusal is None else [Violation(f"{at}/url", refusal)]
+
+
+def _read_list(name: str, entries: Sequence[str], rules: _List) -> tuple[tuple[str, ...], list[Violation]]:
+    at = ("allowedTargets", name)
+    if not 1 <= len(entries) <= rules.most:
+        return (), [Violation(pointer(*at), f"Must have 1 to {rules.most} entries. {rules.meaning}")]
+    read: list[str] = []
+    found: list[Violation] = []
+    for number, text in enumerate(entries):
+        try:
+            read.append(str(rules.read(text)))
+        except UrlError as error:
+            found.append(Violation(pointer(*at, number), str(error)))
+    return tuple(dict.fromkeys(read)), found
 
 
 class NamespaceDefaults:
@@ -22,14 +85,13 @@ class NamespaceDefaults:
     A process knows a change of them within a minute. A default that is missing is looked up again at once.
     """
 
-    def __init__(self, settings: CachedSettings | None, reach: Reach) -> None:
-        """`settings` is None in a stack whose namespaces have no settings."""
+    def __init__(self, settings: CachedSettings, reach: Reach) -> None:
         self._settings = settings
         self._reach = reach
 
     def with_retry(self, namespace: str, definition: Definition) -> Definition:
         """The definition with the namespace's retry if it has none of its own."""
-        if self._settings is None or "retry" in definition.written:
+        if "retry" in definition.written:
             return definition
         retry = self._settings.defaults_of(namespace).retry
         if retry is None:
@@ -59,8 +121,6 @@ class NamespaceDefaults:
 
         What the process knows may be a minute old, so what it would refuse is looked up again.
         """
-        if self._settings is None:
-            return []
         found: list[Violation] = []
         for fresh in (False, True):
             allowed = self._settings.allowed_of(namespace, fresh=fresh)
@@ -82,8 +142,6 @@ class NamespaceDefaults:
         return None if default is None else resolved(default, spec)
 
     def _default(self, namespace: str) -> Mapping[str, Any] | None:
-        if self._settings is None:
-            return None
         target = self._settings.defaults_of(namespace).target
         return self._settings.fresh_defaults_of(namespace).target if target is None else target
 

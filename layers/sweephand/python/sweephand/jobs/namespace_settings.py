@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import PreconditionError, UnavailableError, Violation
-from sweephand.base.field_bounds import NumberBounds
 from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
@@ -13,11 +12,13 @@ from sweephand.base.limits import (
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
 from sweephand.flow_ports import NamespaceStore
+from sweephand.jobs.fields.field import Field, Number, Object
+from sweephand.jobs.fields.registry import RETRY
+from sweephand.jobs.preconditions import check_time_limit
 from sweephand.jobs.quotas import Quotas
-from sweephand.jobs.secret_check import SecretCheck
 from sweephand.jobs.settings_cache import CachedSettings
-from sweephand.jobs.time_limit import check_time_limit
-from sweephand.jobs.validation import retry_violations
+from sweephand.jobs.validation import object_violations
+from sweephand.jobs.write_check import SecretCheck
 from sweephand.model.admin_change import AdminChange, AdminVerb
 from sweephand.model.change import changes_between
 from sweephand.model.namespace import (
@@ -32,39 +33,30 @@ from sweephand.ports import Clock, Ids
 from sweephand.targets.queues import Reach
 from sweephand.targets.registry import default_target_types, target_violations
 
-TRIGGERS_PER_MINUTE: Final = NumberBounds(
-    1,
-    NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
-    "How many triggers of the namespace are delivered a minute. Triggers beyond it wait. A whole number from "
-    f"1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}; without it, about {NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT}.",
+LIMITS: Final = Object(
+    "NamespaceLimitsRequest",
+    (
+        Field(
+            "triggersPerMinute",
+            Number(1, NAMESPACE_TRIGGERS_PER_MINUTE_MAX),
+            "How many triggers of the namespace are delivered a minute. Triggers beyond it wait. A whole "
+            f"number from 1 to {NAMESPACE_TRIGGERS_PER_MINUTE_MAX}; without it, about "
+            f"{NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT}.",
+        ),
+        Field(
+            "jobs",
+            Number(1, NAMESPACE_JOBS_MAX),
+            "How many jobs the namespace may store. A new job beyond it is refused with 429. A whole number "
+            f"from 1 to {NAMESPACE_JOBS_MAX}.",
+        ),
+        Field(
+            "payload",
+            Number(1, DATA_BYTES_MAX),
+            "The largest `data` of a job or of a trigger on demand, in bytes of compact JSON. Larger data is "
+            f"refused with 422. A whole number from 1 to {DATA_BYTES_MAX}.",
+        ),
+    ),
 )
-JOBS: Final = NumberBounds(
-    1,
-    NAMESPACE_JOBS_MAX,
-    "How many jobs the namespace may store. A new job beyond it is refused with 429. A whole number from 1 "
-    f"to {NAMESPACE_JOBS_MAX}.",
-)
-PAYLOAD: Final = NumberBounds(
-    1,
-    DATA_BYTES_MAX,
-    "The largest `data` of a job or of a trigger on demand, in bytes of compact JSON. Larger data is refused "
-    f"with 422. A whole number from 1 to {DATA_BYTES_MAX}.",
-)
-
-#: The bounds of each limit by its name in the API.
-LIMITS: Final[Mapping[str, NumberBounds]] = {
-    "triggersPerMinute": TRIGGERS_PER_MINUTE,
-    "jobs": JOBS,
-    "payload": PAYLOAD,
-}
-
-
-def limits_violations(written: Mapping[str, Any]) -> list[Violation]:
-    """The limits that are out of their bounds, whose shapes are right; empty if there are none."""
-    found: list[Violation] = []
-    for name, bounds in LIMITS.items():
-        found += bounds.violations(f"/limits/{name}", written.get(name))
-    return found
 
 
 def defaults_violations(written: Mapping[str, Any], reach: Reach) -> list[Violation]:
@@ -79,7 +71,7 @@ def defaults_violations(written: Mapping[str, Any], reach: Reach) -> list[Violat
             types=default_target_types(),
         )
     if "defaultRetry" in written:
-        found += retry_violations(written["defaultRetry"], at="/defaultRetry")
+        found += object_violations(RETRY, written["defaultRetry"], "/defaultRetry")
     return found
 
 

@@ -40,9 +40,8 @@ class OnDemand:
         payloads: PayloadStore,
         clock: Clock,
         ids: Ids,
-        quotas: Quotas | None = None,
+        quotas: Quotas,
     ) -> None:
-        """`quotas` is None if no namespace has limits of its own."""
         self._quotas = quotas
         self._jobs = jobs
         self._queue = queue
@@ -69,8 +68,7 @@ class OnDemand:
         job = existing_job(self._jobs.get(key), key, requested_at)
         if payload is not None:
             check_data(job.definition)
-            if self._quotas is not None:
-                self._quotas.check_payload(key.namespace, payload)
+            self._quotas.check_payload(key.namespace, payload)
         demand = Demand("manual", self._ids.token())
         if payload is not None:
             payload = stored_for(job, payload, demand, self._payloads, self._clock.now())

@@ -6,8 +6,7 @@ from typing import Any
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
-from sweephand.jobs.preconditions import check_revision, existing_job
-from sweephand.jobs.time_limit import check_time_limit, within_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit, existing_job, within_time_limit
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore

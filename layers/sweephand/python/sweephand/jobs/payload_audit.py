@@ -109,8 +109,8 @@ def _read_position(position: str, places: int) -> tuple[int, str]:
     """The number of the place, and the position in it.
 
     A position in the first place has no number. It begins with the uid of a job, whose second character is no
-    colon. After a change of the parameters the number may
-    stand for another place. Then the round skips a part of that place, and the next round does not.
+    colon. After a change of the parameters the number may stand for another place. Then the round skips a
+    part of that place, and the next round does not.
     """
     number, colon, after = position[:1], position[1:2], position[2:]
     if colon != ":":

@@ -1,20 +1,73 @@
-"""Writing flow policies, so that what waits in their lines is looked after when a limit allows more."""
+"""Writing flow policies: which are valid, and that what waits is looked after when a limit allows more."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
-from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
+from sweephand.base.errors import (
+    ConflictError,
+    NotFoundError,
+    PreconditionError,
+    UnavailableError,
+    Violation,
+)
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.limits import (
+    POLICY_CONCURRENT_MAX,
+    POLICY_RATE_MAX,
+    POLICY_RATE_PER_DAYS_MAX,
+    POLICY_RATE_PER_S_MIN,
+)
 from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
 from sweephand.flow_ports import PolicyStore, WorkQueue
+from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
 from sweephand.jobs.policy_check import POLICIES_OFF
-from sweephand.jobs.time_limit import check_time_limit
+from sweephand.jobs.preconditions import check_time_limit
+from sweephand.jobs.validation import object_violations
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
+from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports import ChangeStore, Clock, Ids
-from sweephand.schedules import duration_text
+from sweephand.schedules import duration_text, parse_duration_ms
+
+MAX_CONCURRENT: Final = Field(
+    "maxConcurrent",
+    Number(1, POLICY_CONCURRENT_MAX),
+    "How many requests of the policy's jobs may be open at any instant, asynchronous runs that are not over "
+    f"included; a whole number from 1 to {POLICY_CONCURRENT_MAX}.",
+)
+RATE_LIMIT: Final = Field(
+    "limit",
+    Number(1, POLICY_RATE_MAX),
+    "How many requests of the policy's jobs may leave within any `per`; a whole number from 1 to "
+    f"{POLICY_RATE_MAX}.",
+    is_required=True,
+)
+PER_MEANING: Final = (
+    f"The time in which `limit` counts, {POLICY_RATE_PER_S_MIN}s at least, {POLICY_RATE_PER_DAYS_MAX}d at "
+    "most."
+)
+_PER: Final = Field(
+    "per",
+    Duration("policyRatePerDaysMax", "policyRatePerSecondsMin"),
+    f"{PER_MEANING} {DURATION_RULE}",
+    is_required=True,
+)
+RATE: Final = Object("PolicyRateRequest", (RATE_LIMIT, _PER))
+POLICY: Final = Object(
+    "PolicyRequest",
+    (
+        MAX_CONCURRENT,
+        Field(
+            "rate",
+            RATE,
+            "How many requests may leave within a time: an object. Requests leave evenly spaced, so "
+            "that no window of that length has more. About 95% of the rate can be used.",
+        ),
+    ),
+)
+_NO_LIMIT: Final = "Give maxConcurrent, or rate, or both: a policy without either limits nothing."
 
 #: How often a write starts over that another write has overtaken.
 _TRIES_MAX: Final = 5
@@ -26,6 +79,20 @@ class PolicyLimits:
 
     concurrent_max: int | None
     rate: Rate | None
+
+
+def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
+    """What is wrong with a policy beside the shapes of its fields, none of which is null."""
+    return object_violations(POLICY, written) if written else [Violation("", _NO_LIMIT)]
+
+
+def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
+    """The limits in the fields of a valid policy."""
+    rate: Mapping[str, Any] | None = written.get("rate")
+    return PolicyLimits(
+        written.get("maxConcurrent"),
+        None if rate is None else Rate(rate["limit"], parse_duration_ms(rate["per"])),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +111,10 @@ class PolicyWriter:
         *,
         policies: PolicyStore,
         changes: ChangeStore,
-        work: WorkQueue | None,
+        work: WorkQueue,
         clock: Clock,
         ids: Ids,
     ) -> None:
-        """`work` is None in a stack without flow policies. Policies can then only be deleted."""
         self._policies = policies
         self._changes = changes
         self._work = work
@@ -70,12 +136,10 @@ class PolicyWriter:
         A work message is sent before the commit, delayed past it, and another one after it. So whatever
         crashes, one comes that finds the new limit. Under another rate, both clear the wake mark, which
         stands for a token of the earlier rate. `if_match` are the versions of which the stored policy
-        must have one. With `if_absent`, there must be no policy. Raises PreconditionError, ConflictError in a
-        stack without flow policies, and UnavailableError after 20 s; then nothing was committed. Raises
-        StoreError, after which the write may be committed. The caller may safely ask again.
+        must have one. With `if_absent`, there must be no policy. Raises PreconditionError, and
+        UnavailableError after 20 s; then nothing was committed. Raises StoreError, after which the write may
+        be committed. The caller may safely ask again.
         """
-        if self._work is None:
-            raise ConflictError(POLICIES_OFF)
         for _ in range(_TRIES_MAX):
             stored, now = self._policies.get(key), self._clock.now()
             present = _present(stored)
@@ -87,10 +151,10 @@ class PolicyWriter:
             policy = self._policy(key, stored, limits, now, who)
             is_other_rate = stored is not None and stored.rate != limits.rate
             check_time_limit(self._clock, requested_at)
-            self._wake(self._work, key, now + API_LIMIT_MS + SECOND_MS, clears_mark=is_other_rate)
+            self._wake(key, now + API_LIMIT_MS + SECOND_MS, clears_mark=is_other_rate)
             self._file_change_of(stored)
             if self._policies.put(policy, stored.version if stored else None):
-                self._wake(self._work, key, now, clears_mark=is_other_rate)
+                self._wake(key, now, clears_mark=is_other_rate)
                 return PolicyWritten(policy, "created" if present is None else "replaced")
         raise UnavailableError(_BUSY)
 
@@ -151,13 +215,33 @@ class PolicyWriter:
             self._changes.put(stored.key, stored.change)
 
     def _announce(self, key: PolicyKey, delay_ms: int) -> None:
-        """Have triggers taken out whose jobs had left the policy before. Only a stack with policies can."""
-        if self._work is not None:
-            message = WorkMessage(key.namespace, key.name, self._clock.now(), left_by="")
-            self._work.send(message, delay_ms)
+        """Have triggers taken out whose jobs had left the policy before."""
+        self._work.send(WorkMessage(key.namespace, key.name, self._clock.now(), left_by=""), delay_ms)
 
-    def _wake(self, work: WorkQueue, key: PolicyKey, at: Instant, *, clears_mark: bool) -> None:
-        work.send(WorkMessage(key.namespace, key.name, at, clears_mark), max(0, at - self._clock.now()))
+    def _wake(self, key: PolicyKey, at: Instant, *, clears_mark: bool) -> None:
+        message = WorkMessage(key.namespace, key.name, at, clears_mark)
+        self._work.send(message, max(0, at - self._clock.now()))
+
+
+class _NoWork:
+    """The work queue of a stack without flow policies: nobody walks lines there."""
+
+    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
+        """Send nothing."""
+
+    def acknowledge(self, receipt: str) -> None:
+        """Acknowledge nothing."""
+
+
+class PolicyRemover(PolicyWriter):
+    """The PolicyWriter of a stack without flow policies, where policies can only be deleted."""
+
+    def __init__(self, *, policies: PolicyStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
+        super().__init__(policies=policies, changes=changes, work=_NoWork(), clock=clock, ids=ids)
+
+    def put(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise ConflictError."""
+        raise ConflictError(POLICIES_OFF)
 
 
 _BUSY: Final = "The policy keeps changing. Nothing was written. Try again."

@@ -24,8 +24,7 @@ class PolicyCheck:
     refused: it would most likely have a misspelled name.
     """
 
-    def __init__(self, read: Callable[[PolicyKey], Policy | None] | None) -> None:
-        """`read` is None in a stack without flow policies, which refuses every job that names one."""
+    def __init__(self, read: Callable[[PolicyKey], Policy | None]) -> None:
         self._read = read
 
     def check(self, namespace: str, definition: Definition) -> None:
@@ -43,21 +42,17 @@ class PolicyCheck:
         name = definition.policy
         if name is None:
             return None
-        if self._read is None:
-            return "off"
         found = self._read(PolicyKey(namespace, name))
         return "missing" if found is None or found.deleted_at is not None else None
 
     def missing_since(self, namespace: str, definition: Definition) -> Instant | None:
         """When the definition's policy was deleted; None if it is not missing, or if that is not known."""
         name = definition.policy
-        found = None if name is None or self._read is None else self._read(PolicyKey(namespace, name))
+        found = None if name is None else self._read(PolicyKey(namespace, name))
         return None if found is None else found.deleted_at
 
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""
-        if self._read is None:
-            return self
         lock, remembered = Lock(), cache(self._read)
 
         def read(key: PolicyKey) -> Policy | None:
@@ -65,3 +60,18 @@ class PolicyCheck:
                 return remembered(key)
 
         return PolicyCheck(read)
+
+
+class PoliciesOff(PolicyCheck):
+    """The check of a stack without flow policies: it reads nothing, and refuses every job that names one."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: None)
+
+    def block(self, namespace: str, definition: Definition) -> PolicyBlock | None:  # noqa: ARG002 - as its base
+        """Every policy is off."""
+        return None if definition.policy is None else "off"
+
+    def once(self) -> "PoliciesOff":
+        """The same check."""
+        return self

@@ -1,8 +1,15 @@
-"""The preconditions of a write: the job exists, and it is in the revision that the caller named."""
+"""The preconditions of a write: the job exists, is in the revision that the caller named, and time is left.
 
-from sweephand.base.errors import NotFoundError, PreconditionError
+Each try of a request's writes must leave within 20 s, by the sender's clock.
+"""
+
+from collections.abc import Callable
+
+from sweephand.base.errors import NotFoundError, PreconditionError, UnavailableError
 from sweephand.base.instants import Instant
+from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
+from sweephand.ports import Clock
 
 
 def existing_job(job: Job | None, key: JobKey, now: Instant) -> Job:
@@ -25,3 +32,14 @@ def check_revision(key: JobKey, stored: Job | None, if_match: str | None) -> Non
         raise PreconditionError(
             f"The job {key.name} is not in revision {if_match}: it is in revision {stored.rev}."
         )
+
+
+def within_time_limit(clock: Clock, requested_at: Instant) -> Callable[[], bool]:
+    """A check that a store calls before each try of a write of that request, in any thread."""
+    return lambda: clock.now() - requested_at <= REQUEST_TIME_LIMIT_MS
+
+
+def check_time_limit(clock: Clock, requested_at: Instant) -> None:
+    """Raises UnavailableError if a request is so old that its commit could come too late after its arming."""
+    if not within_time_limit(clock, requested_at)():
+        raise UnavailableError("The stores are too slow at present; nothing was written. Ask again.")

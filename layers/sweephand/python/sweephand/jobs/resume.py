@@ -4,11 +4,10 @@ from contextlib import suppress
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.jobs.change_history import ChangeHistory
+from sweephand.jobs.change_history import ChangeHistory, former_window_ms
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_resume, expiry
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.jobs.former_series import former_window_ms
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey

@@ -2,34 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice, pairwise
+from typing import Final
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import INSTANT_MAX, Instant, rfc3339
-from sweephand.jobs.batches import check_window
+from sweephand.jobs.fields.timing import series_of_fields
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
-from sweephand.schedules import Series
-from sweephand.schedules.request import series_of
+from sweephand.schedules import Series, duration_text
+
+#: How many occurrences are compared with the window. A list has at most 100, and a daily job a year of them.
+#: If two later ones lie closer together, the batch between them is shortened (Series.window_ms_of).
+_COMPARED_MAX: Final = 400
 
 
 def new_series(key: JobKey, definition: Definition, now: Instant) -> Series:
     """The series that begins with a request at `now`; InvalidError for impossible times."""
-    series = series_of(
-        schedule=definition.schedule,
-        timezone=definition.timezone,
-        due_time=definition.due_time,
-        ttl=definition.ttl,
-        repeats=definition.repeats,
-        dst=definition.dst,
-        jitter=definition.jitter,
-        key=str(key),
-        requested_at=now,
-        may_be_on_demand=True,
-    )
+    series = series_of_fields(definition.written, now, key=str(key), may_be_on_demand=True)
     if definition.batch is None:
         return series
     series = replace(series, batch=definition.batch)
-    check_window(series)
+    _check_window(series)
     return series
 
 
@@ -260,3 +254,23 @@ def _ended(series: Series, *, is_same_ttl: bool) -> InvalidError:
         detail = f"{series.repeats} occurrences have been counted already; expected more in all."
         return InvalidError([Violation("/repeats", detail)])
     return InvalidError([Violation("/ttl", "It ends before the next fire; expected a later end.")])
+
+
+def _check_window(series: Series) -> None:
+    """Raise InvalidError unless the batch's window is shorter than the time between two occurrences.
+
+    That is the shortest time among the first 400 occurrences. A job with a single occurrence may have any
+    window.
+    """
+    window_ms = 0 if series.batch is None else series.batch.window_ms
+    if not window_ms:
+        return
+    for one, other in pairwise(islice(series.occurrences(0), _COMPARED_MAX)):
+        apart_ms = other.due_at - one.due_at
+        if apart_ms <= window_ms:
+            apart = duration_text(apart_ms)
+            detail = (
+                f"It must be shorter than the time between two occurrences. {rfc3339(other.due_at)} comes "
+                f"{apart} after {rfc3339(one.due_at)}; give less than {apart}."
+            )
+            raise InvalidError([Violation("/batch/window", detail)])

@@ -49,12 +49,12 @@ class CachedSettings:
 
         StoreError as there.
         """
-        settings = self._read(namespace, self._clock.now()) if fresh else self._settings(namespace)
+        settings = self._read(namespace) if fresh else self._settings(namespace)
         return EVERYWHERE if settings is None else settings.allowed
 
     def fresh_defaults_of(self, namespace: str) -> NamespaceDefaults:
         """The defaults as they are stored now. StoreError if the store does not answer."""
-        settings = self._read(namespace, self._clock.now())
+        settings = self._read(namespace)
         return NamespaceDefaults() if settings is None else settings.defaults
 
     def enlist(self, namespace: str) -> None:
@@ -70,19 +70,35 @@ class CachedSettings:
         return self.of(namespace).triggers_per_minute or 0
 
     def _settings(self, namespace: str) -> NamespaceSettings | None:
-        now = self._clock.now()
         known = self._known.get(namespace)
-        if known is not None and now - known[0] < NAMESPACE_AGE_MAX_MS:
+        if known is not None and self._clock.now() - known[0] < NAMESPACE_AGE_MAX_MS:
             return known[1]
         with self._lock:
             try:
-                return self._read(namespace, now)
+                return self._read(namespace)
             except StoreError:
                 if known is None:
                     raise
                 return known[1]
 
-    def _read(self, namespace: str, now: Instant) -> NamespaceSettings | None:
+    def _read(self, namespace: str) -> NamespaceSettings | None:
+        now = self._clock.now()
         settings = self._namespaces.get(namespace)
         self._known[namespace] = now, settings
         return settings
+
+
+class NoSettings(CachedSettings):
+    """Stands for the settings in a stack whose namespaces have none: no limit, no default, every target."""
+
+    def __init__(self) -> None:
+        """It reads nothing."""
+
+    def enlist(self, namespace: str) -> None:
+        """List nothing."""
+
+    def _settings(self, namespace: str) -> None:
+        pass
+
+    def _read(self, namespace: str) -> None:
+        pass

@@ -1,6 +1,7 @@
 """Writing jobs: drafts a new version from the stored one and a request, until a draft is committed."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,13 +12,18 @@ from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement,
 from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
-from sweephand.jobs.preconditions import check_revision, existing_job, stored_job
+from sweephand.jobs.preconditions import (
+    check_revision,
+    check_time_limit,
+    existing_job,
+    stored_job,
+    within_time_limit,
+)
 from sweephand.jobs.quotas import Quotas
-from sweephand.jobs.secret_check import SecretCheck, secret_refs_of
 from sweephand.jobs.series import is_over
-from sweephand.jobs.time_limit import check_time_limit, within_time_limit
+from sweephand.jobs.write_check import SecretCheck, WriteCheck
 from sweephand.model.change import Change
-from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.ports import ChangeStore, Clock, Ids, JobStore
 
@@ -49,23 +55,29 @@ class Writer:
         left_policy: LeftPolicy,
         defaults: NamespaceDefaults,
         secrets: SecretCheck,
+        quotas: Quotas,
         clock: Clock,
         ids: Ids,
         shards: Callable[[], int],
-        quotas: Quotas | None = None,
     ) -> None:
-        """`quotas` is None if no namespace has limits of its own."""
         self._jobs = jobs
         self._changes = changes
         self._commits = commits
-        self._policies = policies
+        self._check = WriteCheck(policies=policies, defaults=defaults, secrets=secrets, quotas=quotas)
         self._left_policy = left_policy
-        self._defaults = defaults
-        self._secrets = secrets
+        self._quotas = quotas
         self._clock = clock
         self._ids = ids
         self._shards = shards
-        self._quotas = quotas
+
+    def for_call(self, left_policy: LeftPolicy) -> "Writer":
+        """A writer for one call that writes several jobs: it reads each policy and each secret once.
+
+        `left_policy` sends the work messages of the call.
+        """
+        writer = copy(self)
+        vars(writer).update(_check=self._check.once(), _left_policy=left_policy)
+        return writer
 
     def put(
         self,
@@ -76,21 +88,17 @@ class Writer:
         requested_at: Instant,
         if_match: str | None = None,
         if_absent: bool = False,
-        policies: PolicyCheck | None = None,
-        secrets: SecretCheck | None = None,
-        left_policy: LeftPolicy | None = None,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
         `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
-        Relative times count from `requested_at`. A paused job stays paused. `policies` and `secrets` are the
-        checks of a call that writes several jobs, and `left_policy` sends its work messages. A job without
-        `retry` gets that of its namespace. Raises InvalidError for impossible times, for a policy, a secret
-        or a default target that does not exist, and for data over the namespace's limit. Raises QuotaError,
-        PreconditionError, and UnavailableError after 20 s. In each case nothing was committed. Raises
-        StoreError, after which the write may be committed. The caller may safely ask again.
+        Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
+        of its namespace. Raises InvalidError for impossible times, for a policy, a secret or a default target
+        that does not exist, and for data over the namespace's limit. Raises QuotaError, PreconditionError,
+        and UnavailableError after 20 s. In each case nothing was committed. Raises StoreError, after which
+        the write may be committed. The caller may safely ask again.
         """
-        definition = self._defaults.with_retry(key.namespace, definition)
+        definition = self._check.with_retry(key.namespace, definition)
         while True:
             # A bulk call may reach this job only after the limit. Arming it would then be in vain.
             self._commits.check_time_limit(requested_at)
@@ -102,31 +110,39 @@ class Writer:
             is_equal = stored is not None and definition.equals(stored.definition)
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
-            (policies or self._policies).check(key.namespace, definition)
-            self._defaults.check(key.namespace, definition)
-            (secrets or self._secrets).check(key.namespace, definition)
-            if self._quotas is not None:
-                self._quotas.check_payload(key.namespace, definition.payload)
             if stored is None:
-                uid, token = self._ids.token(), self._ids.token()
-                draft = draft_creation(
-                    key,
-                    definition,
-                    uid=uid,
-                    token=token,
-                    shard=shard_of(uid, self._shards()),
-                    who=caller,
-                    now=requested_at,
-                )
+                draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
             else:
+                self._check.check(key.namespace, definition)
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-            leaving = left_policy or self._left_policy
-            left = leaving.announce(stored, definition, policies or self._policies)
+            left = self._left_policy.announce(stored, definition, self._check.policies)
             job = self._commit(draft, stored, over=found)
             if job is not None:
-                leaving.confirm(left)
+                self._left_policy.confirm(left)
                 return WriteResult(job, "created" if stored is None else "replaced")
+
+    def draft_new(
+        self,
+        key: JobKey,
+        definition: Definition,
+        *,
+        caller: str,
+        requested_at: Instant,
+        shard: int | None = None,
+    ) -> Draft:
+        """The draft of a job that does not exist, in `shard` or in one drawn for it. Writes nothing.
+
+        Raises InvalidError as put() does.
+        """
+        definition = self._check.with_retry(key.namespace, definition)
+        self._check.check(key.namespace, definition)
+        uid, token = self._ids.token(), self._ids.token()
+        if shard is None:
+            shard = shard_of(uid, self._shards())
+        return draft_creation(
+            key, definition, uid=uid, token=token, shard=shard, who=caller, now=requested_at
+        )
 
     def patch(
         self, key: JobKey, patch: Patch, *, caller: str, requested_at: Instant, if_match: str | None = None
@@ -144,20 +160,13 @@ class Writer:
             check_revision(key, stored, if_match)
             definition = patch(stored.definition)
             if "retry" in stored.definition.written:
-                definition = self._defaults.with_retry(key.namespace, definition)
+                definition = self._check.with_retry(key.namespace, definition)
             if definition.equals(stored.definition):
                 return WriteResult(stored, "unchanged")
-            if definition.policy != stored.definition.policy:
-                self._policies.check(key.namespace, definition)
-            if not _has_same_targets(definition, stored.definition):
-                self._defaults.check(key.namespace, definition)
-            if secret_refs_of(definition) != secret_refs_of(stored.definition):
-                self._secrets.check(key.namespace, definition)
-            if self._quotas is not None and definition.payload != stored.definition.payload:
-                self._quotas.check_payload(key.namespace, definition.payload)
+            self._check.check(key.namespace, definition, stored.definition)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
-            left = self._left_policy.announce(stored, definition, self._policies)
+            left = self._left_policy.announce(stored, definition, self._check.policies)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
                 self._left_policy.confirm(left)
@@ -165,7 +174,7 @@ class Writer:
 
     def _commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:
         """As Commits.commit(). A new job first takes a place among those that its namespace may store."""
-        if stored is not None or self._quotas is None:
+        if stored is not None:
             return self._commits.commit(draft, stored, over=over)
         reserved = self._quotas.reserve(draft.job.key.namespace)
         if reserved.refusal is not None:
@@ -203,17 +212,12 @@ class Writer:
             for change in (job.change, deleted):
                 if change is not None:
                     self._changes.put(key, change)
-            deletion = None if self._quotas is None else self._quotas.before_deletion(job)
+            deletion = self._quotas.before_deletion(job)
             check_time_limit(self._clock, requested_at)
             if self._jobs.delete(job, within_time_limit(self._clock, requested_at)):
                 # A job that has expired may be off the count already. If not, the next count frees its place.
-                if self._quotas is not None and deletion is not None and not job.is_gone(self._clock.now()):
+                if deletion is not None and not job.is_gone(self._clock.now()):
                     self._quotas.after_deletion(deletion)
                 self._commits.discard_unused_payload(job, None)
                 return
             refused = job
-
-
-def _has_same_targets(one: Definition, other: Definition) -> bool:
-    is_same = all(one.written.get(name) == other.written.get(name) for name in TARGET_FIELDS)
-    return is_same and one.payload == other.payload

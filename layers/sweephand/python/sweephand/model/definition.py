@@ -127,11 +127,6 @@ class Definition:
         return self.written.get("schedule")
 
     @property
-    def timezone(self) -> str | None:
-        """The IANA name of the time zone; None if it was left out."""
-        return self.written.get("timezone")
-
-    @property
     def due_time(self) -> str | None:
         """`dueTime`, absolute or relative; None if it was left out."""
         return self.written.get("dueTime")
@@ -145,16 +140,6 @@ class Definition:
     def repeats(self) -> int | None:
         """The total number of occurrences; None for no limit."""
         return self.written.get("repeats")
-
-    @property
-    def dst(self) -> Mapping[str, Any] | None:
-        """`dst`: the rules for clock changes; None for the defaults."""
-        return self.written.get("dst")
-
-    @property
-    def jitter(self) -> str | None:
-        """`jitter`: the window within which the whole series is moved later; None for no move."""
-        return self.written.get("jitter")
 
     @property
     def batch(self) -> Batch | None:

@@ -1,8 +1,7 @@
 """Which series the triggers of a due time follow: that of the job now, or that of an earlier revision."""
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.change_history import ChangeHistory
-from sweephand.jobs.former_series import replaced_since
+from sweephand.jobs.change_history import ChangeHistory, replaced_since
 from sweephand.model.earlier_revisions import had_by
 from sweephand.model.job import Job
 from sweephand.schedules import Series

@@ -125,10 +125,10 @@ class App:
             left_policy=self.policies.left_policy,
             defaults=self.namespaces.defaults,
             secrets=self.secrets.check,
+            quotas=self.namespaces.quotas,
             clock=ports.clock,
             ids=ports.ids,
             shards=self._shards,
-            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -140,14 +140,11 @@ class App:
             jobs=self.ports.jobs,
             writer=self.writer,
             commits=self._commits,
-            policies=self.policies.policy_check,
             left_policy=self.policies.left_policy,
-            defaults=self.namespaces.defaults,
-            secrets=self.secrets.check,
+            quotas=self.namespaces.quotas,
             ids=self.ports.ids,
             shards=self._shards,
             concurrently=self._write_concurrently,
-            quotas=self.namespaces.obeyed_quotas,
         )
 
     @cached_property
@@ -219,7 +216,7 @@ class App:
             payloads=ports.payloads,
             clock=ports.clock,
             ids=ports.ids,
-            quotas=self.namespaces.obeyed_quotas,
+            quotas=self.namespaces.quotas,
         )
 
     @cached_property

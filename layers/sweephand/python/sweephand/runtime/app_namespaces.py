@@ -31,14 +31,20 @@ class NamespaceUseCases:
         return CachedSettings(namespaces=self._ports.namespaces, clock=self._ports.clock)
 
     @cached_property
+    def obeyed_settings(self) -> "CachedSettings":
+        """These settings, or none at all in a stack whose namespaces have none."""
+        from sweephand.jobs.settings_cache import NoSettings
+
+        return self.settings if self._options.limits_namespaces else NoSettings()
+
+    @cached_property
     def defaults(self) -> "NamespaceDefaults":
         """Gives jobs the defaults of their namespaces."""
         from sweephand.jobs.namespace_defaults import NamespaceDefaults
         from sweephand.targets.queues import Reach
 
-        settings = self.settings if self._options.limits_namespaces else None
         reach = Reach() if self._options.reach is None else self._options.reach
-        return NamespaceDefaults(settings, reach)
+        return NamespaceDefaults(self.obeyed_settings, reach)
 
     def parts(self, signing: "Signing") -> "NamespaceParts":
         """What deliveries take from the namespaces of their jobs."""
@@ -60,12 +66,9 @@ class NamespaceUseCases:
         from sweephand.jobs.quotas import Quotas
 
         ports = self._ports
-        return Quotas(namespaces=ports.namespaces, limits=self.settings, clock=ports.clock, ids=ports.ids)
-
-    @property
-    def obeyed_quotas(self) -> "Quotas | None":
-        """These quotas; None in a stack whose namespaces have no settings."""
-        return self.quotas if self._options.limits_namespaces else None
+        return Quotas(
+            namespaces=ports.namespaces, limits=self.obeyed_settings, clock=ports.clock, ids=ports.ids
+        )
 
     @property
     def trigger_limit(self) -> "Callable[[str], int] | None":

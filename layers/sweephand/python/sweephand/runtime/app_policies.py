@@ -28,9 +28,9 @@ class PolicyUseCases:
     @cached_property
     def policy_check(self) -> "PolicyCheck":
         """Refuses jobs whose policy does not exist."""
-        from sweephand.jobs.policy_check import PolicyCheck
+        from sweephand.jobs.policy_check import PoliciesOff, PolicyCheck
 
-        return PolicyCheck(self._ports.policies.get if self._functions_max else None)
+        return PolicyCheck(self._ports.policies.get) if self._functions_max else PoliciesOff()
 
     @cached_property
     def left_policy(self) -> "LeftPolicy":
@@ -38,21 +38,18 @@ class PolicyUseCases:
         from sweephand.jobs.left_policy import LeftPolicy
 
         ports = self._ports
-        return LeftPolicy((lambda: ports.work) if self._functions_max else None, ports.clock)
+        return LeftPolicy(lambda: ports.work, ports.clock)
 
     @cached_property
     def policy_writer(self) -> "PolicyWriter":
         """Creates, changes and deletes policies."""
-        from sweephand.jobs.policies import PolicyWriter
+        from sweephand.jobs.policies import PolicyRemover, PolicyWriter
 
         ports = self._ports
-        return PolicyWriter(
-            policies=ports.policies,
-            changes=ports.changes,
-            work=ports.work if self._functions_max else None,
-            clock=ports.clock,
-            ids=ports.ids,
-        )
+        policies, changes, clock, ids = ports.policies, ports.changes, ports.clock, ports.ids
+        if not self._functions_max:
+            return PolicyRemover(policies=policies, changes=changes, clock=clock, ids=ids)
+        return PolicyWriter(policies=policies, changes=changes, work=ports.work, clock=clock, ids=ids)
 
     @cached_property
     def policy_reader(self) -> "PolicyReader":

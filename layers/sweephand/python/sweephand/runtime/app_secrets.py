@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sweephand.access.named_secrets import SecretAdmin, SecretReader
     from sweephand.access.request_rate import RequestRates
     from sweephand.access.signing_keys import SigningKeys
-    from sweephand.jobs.secret_check import SecretCheck
+    from sweephand.jobs.write_check import SecretCheck
     from sweephand.model.secret import Secret
     from sweephand.runs.attempt import DefaultTarget, Signing
     from sweephand.runs.run_secrets import RunSecrets
@@ -48,7 +48,7 @@ class SecretUseCases:
     @cached_property
     def check(self) -> "SecretCheck":
         """Refuses jobs whose secrets do not exist."""
-        from sweephand.jobs.secret_check import SecretCheck
+        from sweephand.jobs.write_check import SecretCheck
 
         return SecretCheck(self._read)
 

@@ -15,9 +15,9 @@ _Name: TypeAlias = tuple[JobKey, str, str, Instant, int, str | None]
 class Seen:
     """The occurrence timers of one bucket that one sweeper has met.
 
-    A crash or a timer that was put off can leave two timers of one revision with the same first
-    trigger in one bucket. The second one would yield the same triggers and the same successor again, for
-    ever if both are in packs. So a sweeper skips it.
+    A crash or a timer that was put off can leave two timers of one revision with the same first trigger in
+    one bucket. The second one would yield the same triggers and the same successor again, for ever if both
+    are in packs. So a sweeper skips it.
     """
 
     _places: dict[_Name, Place] = field(default_factory=dict)

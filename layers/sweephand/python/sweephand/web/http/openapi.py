@@ -14,7 +14,7 @@ from sweephand.access.auth_mode import Auth
 from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
 from sweephand.web.http.problems import CONTENT_TYPE, KINDS
-from sweephand.web.schemas import formats, target_schemas
+from sweephand.web.schemas import field_models, formats
 from sweephand.web.schemas.job_requests import NamedJobRequest
 from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 
@@ -140,9 +140,7 @@ class _Schemas:
         found, whole = TypeAdapter.json_schemas(adapters, ref_template=_REFS, schema_generator=_Generator)
         self._schemas = {model: schema for (model, _), schema in found.items()}
         # pydantic sorts its definitions by name. Sort them again with those of the target types.
-        self.definitions: dict[str, Any] = dict(
-            sorted((whole["$defs"] | target_schemas.components()).items())
-        )
+        self.definitions: dict[str, Any] = dict(sorted((whole["$defs"] | field_models.components()).items()))
 
     def of(self, model: Any) -> dict[str, Any]:
         """The schema of a model. For most models it is a reference to a component."""

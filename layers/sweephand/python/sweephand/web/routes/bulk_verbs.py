@@ -6,7 +6,6 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.bulk import BulkResult
 from sweephand.jobs.examine import Filter
-from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     Accepts,
@@ -16,8 +15,13 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.filter_requests import BulkPauseRequest, BulkResumeRequest, FilterRequest
-from sweephand.web.schemas.filters import SELECTION_RULE, filter_reader
+from sweephand.web.schemas.filters import (
+    SELECTION_RULE,
+    BulkPauseRequest,
+    BulkResumeRequest,
+    FilterRequest,
+    filter_reader,
+)
 from sweephand.web.schemas.query import DeleteQuery, labels_of
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.services import Services
@@ -79,7 +83,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_jobs,
         accepts=Accepts(
             BulkPauseRequest,
-            filter_reader(BulkPauseRequest, "pause", {"reason": DESCRIPTION}),
+            filter_reader(BulkPauseRequest, "pause"),
             {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
         ),
         returns={200: Returns("The number of jobs that were paused", CountResponse)},

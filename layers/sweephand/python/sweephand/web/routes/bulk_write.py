@@ -26,7 +26,8 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.routes.jobs import EXAMPLES, read_job
+from sweephand.web.routes.jobs import EXAMPLES
+from sweephand.web.schemas.definition import read_definition
 from sweephand.web.schemas.job_requests import BulkWriteRequest
 from sweephand.web.schemas.responses import BulkWriteResponse, BulkWriteResult
 from sweephand.web.schemas.shapes import check
@@ -72,7 +73,7 @@ def _parse_entry(
     if not isinstance(document, Mapping):
         raise InvalidError([Violation("", "Give an object: a job with its name.")])
     name = document.get("name")
-    parsed = read_job(
+    parsed = read_definition(
         {field: value for field, value in document.items() if field != "name"}, services, requested_at
     )
     detail = None

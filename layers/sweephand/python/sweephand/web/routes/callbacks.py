@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.base.errors import ConflictError, NotFoundError
+from sweephand.base.errors import ConflictError, NotFoundError, Violation
 from sweephand.base.instants import Instant
+from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
-from sweephand.runs.callback_rules import FAILURE_REASON, result_violations
 from sweephand.runs.callbacks import Callbacks, not_cancelled
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import (
@@ -26,8 +26,7 @@ from sweephand.web.schemas.run_responses import (
     callback_response,
     run_response,
 )
-from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_bodies import body_reader
+from sweephand.web.schemas.shapes import body_reader, check
 from sweephand.web.schemas.verb_requests import CompletionRequest, FailureRequest
 from sweephand.web.services import Services
 
@@ -100,7 +99,16 @@ def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> P
     if violations or "result" not in document:
         return ParsedBody(None, tuple(violations))
     text = json_text.write(document["result"])
-    return ParsedBody(text, tuple(result_violations(text)))
+    return ParsedBody(text, tuple(_result_violations(text)))
+
+
+def _result_violations(text: str) -> list[Violation]:
+    """The violation of a result that is too large, as compact JSON; empty if it can be kept."""
+    size = len(text.encode())
+    if size <= RESULT_BYTES_MAX:
+        return []
+    most = f"Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
+    return [Violation("/result", f"Has {size} bytes as compact JSON. {most}")]
 
 
 _TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token
@@ -154,7 +162,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=fail,
         accepts=Accepts(
             FailureRequest,
-            body_reader(FailureRequest, {"reason": FAILURE_REASON}),
+            body_reader(FailureRequest),
             {"for good": {"reason": "The file to convert is not there.", "retry": False}},
             required=False,
             limit="callbackBodyBytesMax",

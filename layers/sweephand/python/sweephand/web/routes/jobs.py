@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError
-from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.read import Selection, view
 from sweephand.model.definition import Definition
@@ -13,7 +12,6 @@ from sweephand.web.http.operation import (
     Accepts,
     NoQuery,
     Operation,
-    ParsedBody,
     Reply,
     Request,
     Returns,
@@ -84,13 +82,6 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     return Reply(200, response)
 
 
-def read_job(
-    document: Mapping[str, Any], services: Services, requested_at: Instant
-) -> ParsedBody[Definition]:
-    """The definition in the body of a PUT, or all its violations."""
-    return read_definition(document, reach=services.reach, requested_at=requested_at)
-
-
 def expected_revision(services: Services, request: Request[Any, Any]) -> str | None:
     """The revision that the job must have, by the If-Match header. None without that header.
 
@@ -155,7 +146,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         description="The last write wins, unless you send If-Match or If-None-Match. If the definition "
         "equals the stored one, nothing changes. So you can safely send a PUT again.",
         run=put_job,
-        accepts=Accepts(JobRequest, read_job, EXAMPLES, limit="bodyBytesMax"),
+        accepts=Accepts(JobRequest, read_definition, EXAMPLES, limit="bodyBytesMax"),
         headers=IF_MATCH | _ABSENT,
         returns={
             200: Returns("The job was replaced, or did not change", JobResponse, ETAG),

@@ -14,9 +14,8 @@ from sweephand.base.errors import (
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
 from sweephand.base.names import NAME_RULE, is_name
-from sweephand.jobs.field_bounds import DESCRIPTION
-from sweephand.jobs.time_limit import within_time_limit
-from sweephand.jobs.validation import duration_violations
+from sweephand.jobs.fields.field import Duration
+from sweephand.jobs.preconditions import within_time_limit
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.schedules import parse_duration_ms
 from sweephand.web.http import cursor, json_text
@@ -29,7 +28,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
-from sweephand.web.schemas.key_requests import REQUESTS_PER_MINUTE, KeyRequest, KeyRotation
+from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
 from sweephand.web.schemas.query import KeysQuery
 from sweephand.web.schemas.responses import (
     KeyPage,
@@ -161,13 +160,11 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    asked, violations = check(KeyRequest, given, bounds={"description": DESCRIPTION})
-    namespace, expires_in, principal = (given.get(each) for each in ("namespace", "expiresIn", "principal"))
+    asked, violations = check(KeyRequest, given)
+    namespace, principal = given.get("namespace"), given.get("principal")
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
-    if isinstance(expires_in, str):
-        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
-    violations += REQUESTS_PER_MINUTE.violations("/requestsPerMinute", given.get("requestsPerMinute"))
+    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
     if isinstance(principal, str) and principals.named_principal(principal) is None:
         violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))
@@ -178,13 +175,13 @@ def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> Par
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
     asked, violations = check(KeyRotation, given)
-    overlap, expires_in = given.get("overlap"), given.get("expiresIn")
-    if isinstance(overlap, str):
-        violations += duration_violations("/overlap", overlap, may_be_zero=True, limit="keyOverlapDaysMax")
-    if isinstance(expires_in, str):
-        violations += duration_violations("/expiresIn", expires_in, may_be_zero=False, limit="keyDaysMax")
+    violations += _OVERLAP.violations("/overlap", given.get("overlap"))
+    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
     return ParsedBody(None if violations else asked, tuple(violations))
 
+
+_LIFETIME: Final = Duration("keyDaysMax")
+_OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.namespace_settings import WantedSettings, defaults_violations, limits_violations
-from sweephand.jobs.namespace_targets import place_violations, read_allowed_targets
+from sweephand.jobs.namespace_defaults import place_violations, read_allowed_targets
+from sweephand.jobs.namespace_settings import WantedSettings, defaults_violations
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits
 from sweephand.web.http import cursor, json_text
@@ -67,18 +67,18 @@ def list_namespaces(services: Services, request: Request[NamespacesQuery, None])
 
 def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> ParsedBody[WantedSettings]:
     given = json_text.with_plain_numbers(document)
-    model, violations = check(NamespaceRequest, given)
-    if model is None:
+    violations = check(NamespaceRequest, given)[1]
+    if violations:
         return ParsedBody(None, tuple(violations))
     defaults = {name: _without_nulls(given[name]) for name in _DEFAULTS if given.get(name) is not None}
-    violations = limits_violations(given["limits"]) + defaults_violations(defaults, services.reach)
+    violations = defaults_violations(defaults, services.reach)
     allowed, wrong = read_allowed_targets(given.get("allowedTargets") or {})
     if not violations and not wrong:
         wrong = place_violations(allowed, defaults.get("defaultTarget"), "/defaultTarget")
-    limits = model.limits
+    limits = given["limits"]
     return ParsedBody(
         WantedSettings(
-            NamespaceLimits(limits.jobs, limits.payload, limits.triggers_per_minute),
+            NamespaceLimits(limits.get("jobs"), limits.get("payload"), limits.get("triggersPerMinute")),
             NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
             allowed,
         ),

@@ -17,13 +17,12 @@ from sweephand.base.instants import (
     rfc3339,
 )
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
-from sweephand.jobs.field_bounds import bounds_violations
-from sweephand.jobs.validation import timing_violations
+from sweephand.jobs.fields.field import top_field
+from sweephand.jobs.fields.timing import series_of_fields, timing_violations
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError
-from sweephand.schedules.request import series_of
 from sweephand.schedules.text_patterns import RFC3339_PATTERN
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http import json_text
@@ -36,6 +35,7 @@ from sweephand.web.http.operation import (
     Request,
     Returns,
 )
+from sweephand.web.schemas.job_requests import PreviewRequest
 from sweephand.web.schemas.query import OccurrencesQuery
 from sweephand.web.schemas.responses import (
     OccurrenceResponse,
@@ -44,8 +44,7 @@ from sweephand.web.schemas.responses import (
     SkippedResponse,
 )
 from sweephand.web.schemas.schedule_description import describe
-from sweephand.web.schemas.schedule_requests import PreviewRequest
-from sweephand.web.schemas.shapes import check, in_order
+from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 _REASONS: Final[Mapping[str, Reason]] = {
@@ -157,9 +156,8 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    asked, shapes = check(PreviewRequest, given)
-    violations = in_order(PreviewRequest, [*shapes, *bounds_violations(given, shapes)])
-    invalid = {each.pointer.split("/")[1] for each in violations if each.pointer}
+    asked, violations = check(PreviewRequest, given)
+    invalid = {top_field(each) for each in violations}
     valid = {name: value for name, value in given.items() if name not in invalid}
     after = None
     if "after" in valid:
@@ -173,16 +171,7 @@ def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> Pa
     violations += timing_violations(given, valid, reference_at)
     if violations or asked is None:
         return ParsedBody(None, tuple(violations))
-    series = series_of(
-        schedule=asked.schedule,
-        timezone=asked.timezone,
-        due_time=asked.due_time,
-        ttl=asked.ttl,
-        repeats=asked.repeats,
-        dst=given.get("dst"),
-        jitter=asked.jitter,
-        requested_at=reference_at,
-    )
+    series = series_of_fields(given, reference_at)
     since = requested_at - 1 if after is None else after
     return ParsedBody(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
 

@@ -74,8 +74,8 @@ def _read(document: Mapping[str, Any], services: Services, requested_at: Instant
         parsed = validate_definition(
             _patched_fields(before.written, fields),
             payload if "data" in document else before.payload,
-            reach=services.reach,
-            requested_at=requested_at,
+            services,
+            requested_at,
             asked=fields.keys(),
         )
         if parsed.value is None:

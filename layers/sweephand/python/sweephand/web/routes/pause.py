@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from sweephand.jobs.field_bounds import DESCRIPTION
 from sweephand.jobs.read import view
 from sweephand.model.job import Job
 from sweephand.web.http.operation import (
@@ -21,7 +20,7 @@ from sweephand.web.routes.jobs import (
     expected_revision,
 )
 from sweephand.web.schemas.job_responses import JobResponse, job_response
-from sweephand.web.schemas.verb_bodies import body_reader
+from sweephand.web.schemas.shapes import body_reader
 from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
 from sweephand.web.services import Services
 
@@ -69,7 +68,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         run=pause_job,
         accepts=Accepts(
             PauseRequest,
-            body_reader(PauseRequest, {"reason": DESCRIPTION}),
+            body_reader(PauseRequest),
             {"for maintenance": {"reason": "The database moves tonight."}},
             required=False,
         ),

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.policies import PolicyLimits
-from sweephand.jobs.policy_rules import limits_of, policy_violations
+from sweephand.jobs.policies import PolicyLimits, limits_of, policy_violations
 from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor, json_text
 from sweephand.web.http.operation import (
@@ -18,9 +17,9 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.policy_requests import PolicyRequest
-from sweephand.web.schemas.policy_responses import (
+from sweephand.web.schemas.policy_bodies import (
     PolicyPage,
+    PolicyRequest,
     PolicyResponse,
     WholePolicyResponse,
     policy_response,
@@ -90,9 +89,7 @@ def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> Parse
     given = {
         name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
     }
-    model, violations = check(PolicyRequest, given)
-    if model is not None:
-        violations = policy_violations(given)
+    violations = [*check(PolicyRequest, given)[1], *policy_violations(given)]
     return ParsedBody(None if violations else limits_of(given), tuple(violations))
 
 

@@ -14,8 +14,7 @@ from sweephand.web.http.operation import (
     Returns,
 )
 from sweephand.web.routes.runs import RUN_PATH
-from sweephand.web.schemas.filter_requests import FilterRequest
-from sweephand.web.schemas.filters import filter_reader
+from sweephand.web.schemas.filters import FilterRequest, filter_reader
 from sweephand.web.schemas.responses import CountResponse
 from sweephand.web.schemas.run_responses import RedriveResponse
 from sweephand.web.services import Services

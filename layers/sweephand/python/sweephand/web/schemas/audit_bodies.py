@@ -7,7 +7,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.runs.audit_findings import Audited
-from sweephand.web.schemas.job_walk_bodies import JobWalkRequest
+from sweephand.web.schemas.filters import JobWalkRequest
 from sweephand.web.schemas.run_responses import NextCursor, Time
 
 

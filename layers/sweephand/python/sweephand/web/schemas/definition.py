@@ -4,30 +4,31 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.field_bounds import bounds_violations
-from sweephand.jobs.validation import TARGETS, job_violations, payload_of, payload_violations, top_field
-from sweephand.model.definition import Definition, Payload
+from sweephand.jobs.fields.field import Object, TargetOf, top_field
+from sweephand.jobs.fields.registry import FIELDS
+from sweephand.jobs.validation import job_violations, payload_of, payload_violations
+from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
 from sweephand.targets.default import DEFAULT_TARGET
-from sweephand.targets.queues import Reach
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import ParsedBody
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.job_responses import WholeJobResponse
-from sweephand.web.schemas.shapes import check, in_order
+from sweephand.web.schemas.shapes import check
+from sweephand.web.services import Services
 
 #: The fields of a job that a caller cannot write, because Sweephand sets them.
 _NOT_WRITABLE: Final = dict.fromkeys(
-    WholeJobResponse.__annotations__.keys() - {field.alias for field in JobRequest.model_fields.values()},
+    WholeJobResponse.__annotations__.keys() - {each.name for each in FIELDS},
     "Sweephand sets this field. Leave it out.",
 )
 
 #: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
-_KNOWN_OBJECTS: Final = (*TARGETS, "retry", "dst", "catchup", "batch")
+_KNOWN_OBJECTS: Final = tuple(each.name for each in FIELDS if isinstance(each.shape, Object | TargetOf))
 
 
 def read_definition(
-    document: Mapping[str, Any], *, reach: Reach, requested_at: Instant
+    document: Mapping[str, Any], services: Services, requested_at: Instant
 ) -> ParsedBody[Definition]:
     """The definition in the body of a PUT, or all its violations.
 
@@ -36,33 +37,33 @@ def read_definition(
     """
     payload = read_payload(document)
     fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
-    return validate_definition(_without_nulls(fields), payload, reach=reach, requested_at=requested_at)
+    return validate_definition(_without_nulls(fields), payload, services, requested_at)
 
 
 def validate_definition(
     written: Mapping[str, Any],
     payload: Payload | None,
-    *,
-    reach: Reach,
+    services: Services,
     requested_at: Instant,
+    *,
     asked: Collection[str] | None = None,
 ) -> ParsedBody[Definition]:
     """The definition of the fields in `written`, or all their violations.
 
     A job without a target gets that of the type `default`. This function checks the shapes and bounds of the
-    fields, and names what is wrong in the order of the model. `job_violations` checks their rules, and
-    explains `asked`.
+    fields. `job_violations` checks their rules, and explains `asked`.
     """
     written = {"target": DEFAULT_TARGET, **written}
-    shapes = check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
     # The model does not know the fields of targets. The rules of the target types check their shapes.
-    targets = TARGETS & written.keys()
-    shapes = [each for each in shapes if top_field(each) not in targets]
-    refused = in_order(JobRequest, [*shapes, *bounds_violations(written, shapes)])
+    refused = [
+        each
+        for each in check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
+        if top_field(each) not in TARGET_FIELDS
+    ]
     rules = job_violations(
         written,
         payload,
-        reach=reach,
+        reach=services.reach,
         requested_at=requested_at,
         refused=refused,
         asked=asked,

@@ -7,19 +7,20 @@ from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
+from sweephand.jobs.fields.registry import FIELDS
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.jobs.read import JobState, View
-from sweephand.jobs.validation import TARGETS
 from sweephand.model.api_key import Caller
+from sweephand.model.definition import TARGET_FIELDS, OverlapMode
+from sweephand.model.policy_names import Priority
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.job_requests import JobRequest
 from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
 
 #: Replaces a secret value of a target in the response to a caller that may only read.
 HIDDEN = "(hidden)"
 
-_MEANINGS = {field.alias or name: field.description or "" for name, field in JobRequest.model_fields.items()}
+_MEANINGS = {each.name: each.meaning for each in FIELDS}
 
 
 def _as_written(name: str) -> FieldInfo:
@@ -77,23 +78,23 @@ class JobResponse(TypedDict):
     target: Annotated[dict[str, Any], _as_written("target")]
     retry: NotRequired[Annotated[dict[str, Any], _as_written("retry")]]
     batch: NotRequired[Annotated[dict[str, Any], _as_written("batch")]]
-    overlap: NotRequired[Annotated[str, _as_written("overlap")]]
+    overlap: NotRequired[Annotated[OverlapMode, _as_written("overlap")]]
     waitLimit: NotRequired[Annotated[int, _as_written("waitLimit")]]
     catchup: NotRequired[Annotated[dict[str, str], _as_written("catchup")]]
     deadLetterQueue: NotRequired[Annotated[str, _as_written("deadLetterQueue")]]
-    history: NotRequired[Annotated[str, _as_written("history")]]
-    completion: NotRequired[Annotated[str, _as_written("completion")]]
+    history: NotRequired[Annotated[Literal["outcome", "full", "failures"], _as_written("history")]]
+    completion: NotRequired[Annotated[Literal["sync", "async"], _as_written("completion")]]
     onComplete: NotRequired[Annotated[dict[str, Any], _as_written("onComplete")]]
     heartbeatTimeout: NotRequired[Annotated[str, _as_written("heartbeatTimeout")]]
     maxRunTime: NotRequired[Annotated[str, _as_written("maxRunTime")]]
     alertAfter: NotRequired[Annotated[str, _as_written("alertAfter")]]
     onAlert: NotRequired[Annotated[dict[str, Any], _as_written("onAlert")]]
-    onError: NotRequired[Annotated[str, _as_written("onError")]]
+    onError: NotRequired[Annotated[Literal["continue", "pause"], _as_written("onError")]]
     historyRetention: NotRequired[Annotated[str, _as_written("historyRetention")]]
     retention: NotRequired[Annotated[str, _as_written("retention")]]
     deleteAfterCompletion: NotRequired[Annotated[bool, _as_written("deleteAfterCompletion")]]
     policy: NotRequired[Annotated[str, _as_written("policy")]]
-    priority: NotRequired[Annotated[str, _as_written("priority")]]
+    priority: NotRequired[Annotated[Priority, _as_written("priority")]]
     labels: NotRequired[Annotated[dict[str, str], _as_written("labels")]]
     description: NotRequired[Annotated[str, _as_written("description")]]
 
@@ -133,7 +134,9 @@ def job_response(view: View, caller: Caller) -> JobResponse:
     job = view.job
     written = dict(job.definition.written)
     if not caller.may("write"):
-        written |= {name: with_hidden_values(written[name], HIDDEN) for name in TARGETS & written.keys()}
+        written |= {
+            name: with_hidden_values(written[name], HIDDEN) for name in TARGET_FIELDS if name in written
+        }
     shown: Any = {
         "namespace": job.key.namespace,
         "name": job.key.name,

@@ -1,23 +1,13 @@
 """The bodies of the calls that make and rotate API keys."""
 
-from typing import Annotated, Final
-
 from pydantic import Field
 
 from sweephand.base import limits
-from sweephand.base.field_bounds import NumberBounds
-from sweephand.jobs.field_bounds import DESCRIPTION
+from sweephand.jobs.fields.field import DURATION_RULE
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.api_key import Role
-from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText, bounded
-from sweephand.web.schemas.request_body import DURATION_RULE, RequestBody
-
-REQUESTS_PER_MINUTE: Final = NumberBounds(
-    1,
-    limits.KEY_REQUESTS_PER_MINUTE_MAX,
-    "How many requests the key may send in a minute; more are refused with 429. By default as many as the "
-    "key that makes it, which may also have no rate. A whole number from 1 to "
-    f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
-)
+from sweephand.web.schemas.formats import DescriptionText, DurationText, NameOrAll, PrincipalText
+from sweephand.web.schemas.shapes import RequestBody
 
 
 class KeyRequest(RequestBody):
@@ -33,9 +23,14 @@ class KeyRequest(RequestBody):
         description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
         f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
     )
-    description: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
-    requests_per_minute: Annotated[int, bounded("integer", REQUESTS_PER_MINUTE)] | None = Field(
-        None, description=REQUESTS_PER_MINUTE.meaning
+    description: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+    requests_per_minute: int | None = Field(
+        None,
+        ge=1,
+        le=limits.KEY_REQUESTS_PER_MINUTE_MAX,
+        description="How many requests the key may send in a minute; more are refused with 429. By default "
+        "as many as the key that makes it, which may also have no rate. A whole number from 1 to "
+        f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
     )
     principal: PrincipalText | None = Field(
         None,

@@ -7,17 +7,17 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
-from sweephand.jobs.namespace_settings import JOBS, PAYLOAD, TRIGGERS_PER_MINUTE, NamespaceView
-from sweephand.jobs.namespace_targets import HOSTS, NETWORKS
+from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS
+from sweephand.jobs.namespace_settings import LIMITS, NamespaceView
 from sweephand.model.api_key import Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.registry import with_hidden_values
-from sweephand.web.schemas.formats import HostText, NetworkText, bounded
+from sweephand.web.schemas.field_models import NamespaceTarget, model_of
+from sweephand.web.schemas.formats import HostText, NetworkText
 from sweephand.web.schemas.job_requests import RetryRequest
 from sweephand.web.schemas.job_responses import HIDDEN
-from sweephand.web.schemas.request_body import RequestBody
 from sweephand.web.schemas.run_responses import NextCursor, Time
-from sweephand.web.schemas.target_schemas import NamespaceTarget
+from sweephand.web.schemas.shapes import RequestBody
 
 _TARGET_MEANING: Final = (
     "The target of jobs that have none, and the base of targets of the type `default`: an object with its "
@@ -34,14 +34,12 @@ _ALLOWED_MEANING: Final = (
 )
 
 
+_LIMIT_MEANINGS: Final = {each.name: each.meaning for each in LIMITS.fields}
+
+
+@model_of(LIMITS)
 class NamespaceLimitsRequest(RequestBody):
     """The limits of a namespace. Without one of them, the stack's own apply (`GET /v1/limits`)."""
-
-    triggers_per_minute: Annotated[int, bounded("integer", TRIGGERS_PER_MINUTE)] | None = Field(
-        None, description=TRIGGERS_PER_MINUTE.meaning
-    )
-    jobs: Annotated[int, bounded("integer", JOBS)] | None = Field(None, description=JOBS.meaning)
-    payload: Annotated[int, bounded("integer", PAYLOAD)] | None = Field(None, description=PAYLOAD.meaning)
 
 
 class AllowedTargetsRequest(RequestBody):
@@ -69,9 +67,9 @@ class NamespaceRequest(RequestBody):
 class NamespaceLimitsResponse(TypedDict):
     """The limits of a namespace that are set."""
 
-    triggersPerMinute: NotRequired[Annotated[int, Field(description=TRIGGERS_PER_MINUTE.meaning)]]
-    jobs: NotRequired[Annotated[int, Field(description=JOBS.meaning)]]
-    payload: NotRequired[Annotated[int, Field(description=PAYLOAD.meaning)]]
+    triggersPerMinute: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["triggersPerMinute"])]]
+    jobs: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["jobs"])]]
+    payload: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["payload"])]]
 
 
 class AllowedTargetsResponse(TypedDict):

@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.runs.rebuild import Rebuilt
+from sweephand.web.schemas.filters import JobWalkRequest
 from sweephand.web.schemas.formats import InstantText
-from sweephand.web.schemas.job_walk_bodies import JobWalkRequest
 from sweephand.web.schemas.run_responses import NextCursor
 
 SINCE_MEANING = (

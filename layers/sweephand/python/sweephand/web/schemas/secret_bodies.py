@@ -12,8 +12,8 @@ from sweephand.base.instants import rfc3339
 from sweephand.model.secret import SecretBrief
 from sweephand.model.signing_secret import Scheme
 from sweephand.web.schemas.formats import SecretText
-from sweephand.web.schemas.request_body import RequestBody
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
+from sweephand.web.schemas.shapes import RequestBody
 
 
 class SecretRequest(RequestBody):

@@ -1,20 +1,33 @@
-"""Checks the shape of a body against its model.
+"""The base of all models of request bodies, and the check of a body's shape against its model.
 
 pydantic finds the errors. This module turns them into violations with sentences of its own.
-jobs/validation.py checks the rules of a job: the bounds of its fields, and the rules between them.
+jobs/validation.py checks the rules of a job.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import Violation, first_violations, pointer
-from sweephand.base.field_bounds import TextBounds
+from sweephand.base.instants import Instant
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
+from sweephand.web.http import json_text
+from sweephand.web.http.operation import ParsedBody
+from sweephand.web.services import Services
+
+
+class RequestBody(BaseModel):
+    """A JSON object that refuses unknown fields. A field of null counts as left out."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, alias_generator=to_camel, validate_by_name=False, validate_by_alias=True
+    )
+
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -43,9 +56,8 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "value_error": "{error}",
 }
 
-#: The defaults of `check`: no name has a sentence of its own, and no text has bounds.
+#: The default of `check`: no name has a sentence of its own.
 NO_SENTENCES: Final[Mapping[str, str]] = {}
-NO_BOUNDS: Final[Mapping[str, TextBounds]] = {}
 
 
 def check(
@@ -53,17 +65,13 @@ def check(
     document: Mapping[str, Any],
     *,
     sentences: Mapping[str, str] = NO_SENTENCES,
-    bounds: Mapping[str, TextBounds] = NO_BOUNDS,
 ) -> tuple[Model | None, list[Violation]]:
     """The model made from a body, or the violations of the body.
 
     `sentences` maps names that are not fields of the model to a sentence of their own. Any other unknown name
-    counts as a slip, and its violation suggests the most similar field. `bounds` are the bounds of texts, by
-    the name of the field.
+    counts as a slip, and its violation suggests the most similar field. The violations stand in the order in
+    which the model has their fields. Unknown fields come last.
     """
-    too_long: list[Violation] = []
-    for name, each in bounds.items():
-        too_long += each.violations(pointer(name), document.get(name))
     # pydantic would make an error for each unknown name, however many there are.
     wrong = first_violations(_unknown_fields(model, document, sentences))
     found = None
@@ -72,12 +80,10 @@ def check(
     except ValidationError as error:
         errors = error.errors(include_url=False)
         wrong += [_violation(model, each) for each in errors[: PROBLEM_ERRORS_MAX + 1]]
-    wrong += too_long
-    return (None, in_order(model, wrong)) if wrong else (found, [])
+    return (None, _in_order(model, wrong)) if wrong else (found, [])
 
 
-def in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
-    """The violations in the order in which the model has their fields. Unknown fields come last."""
+def _in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
 
     def places(violation: Violation) -> list[int]:
         found: list[int] = []
@@ -199,3 +205,15 @@ def _inner_models(model: type[BaseModel]) -> Mapping[str, type[BaseModel]]:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 found[name] = kind
     return found
+
+
+def body_reader(
+    model: type[Model],
+) -> Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Model]]:
+    """Reads a body as the model, or its violations."""
+
+    def read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Model]:
+        found, violations = check(model, json_text.with_plain_numbers(document))
+        return ParsedBody(found, tuple(violations))
+
+    return read

@@ -5,17 +5,16 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from sweephand.base import limits
-from sweephand.jobs.field_bounds import DESCRIPTION
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
-from sweephand.runs.callback_rules import FAILURE_REASON
-from sweephand.web.schemas.formats import DescriptionText, InstantText, bounded
-from sweephand.web.schemas.request_body import RequestBody
+from sweephand.web.schemas.formats import DescriptionText, InstantText
+from sweephand.web.schemas.shapes import RequestBody
 
 
 class PauseRequest(RequestBody):
     """The reason of a pause."""
 
-    reason: DescriptionText | None = Field(None, description=DESCRIPTION.meaning)
+    reason: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
 
 
 class ResumeRequest(RequestBody):
@@ -62,8 +61,8 @@ class CompletionRequest(RequestBody):
 class FailureRequest(RequestBody):
     """The callback that fails an attempt."""
 
-    reason: Annotated[str, bounded("string", FAILURE_REASON)] | None = Field(
-        None, description=FAILURE_REASON.meaning
+    reason: Annotated[str, Field(max_length=limits.REASON_LENGTH_MAX)] | None = Field(
+        None, description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters."
     )
     retry: bool | None = Field(
         None,

@@ -1,0 +1,62 @@
+"""What the methods of the client share: lists as iterators, labels, and preconditions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from sweephand_client.http.operation import Item, Operation, Page
+from sweephand_client.http.transport import Query, Transport
+
+#: The most entries that one call looks at.
+_PAGE: Final = 200
+
+
+class Calls:
+    """The base of all groups of methods. They call one stack."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def _pages(
+        self,
+        operation: Operation[None, Page[Item]],
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+        limit: int | None = None,
+    ) -> Iterator[list[Item]]:
+        """The pages of a list, each read when it is asked for. A filtered page may be empty."""
+        cursor: str | None = None
+        while True:
+            asked = {**(query or {}), "limit": limit or _PAGE, "cursor": cursor}
+            page = self._transport.call(operation, path, query=asked)
+            yield page["items"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def _items(
+        self,
+        operation: Operation[None, Page[Item]],
+        path: Mapping[str, str] | None = None,
+        query: Query | None = None,
+    ) -> Iterator[Item]:
+        """The entries of a list, in the API's order. The next page is read when the last one is used up."""
+        for page in self._pages(operation, path, query):
+            yield from page
+
+
+def label_query(labels: Mapping[str, str] | None) -> list[str]:
+    """Labels as the query parameters that select by them."""
+    return [f"{name}:{value}" for name, value in (labels or {}).items()]
+
+
+def preconditions(if_match: str | None, *, if_absent: bool = False) -> dict[str, str]:
+    """The headers by which a write needs this revision, any revision (`*`), or that nothing is stored.
+
+    The API answers 412 if the precondition does not hold. Without arguments there is no precondition.
+    """
+    found = {}
+    if if_match is not None:
+        found["if-match"] = "*" if if_match == "*" else f'"{if_match}"'
+    if if_absent:
+        found["if-none-match"] = "*"
+    return found

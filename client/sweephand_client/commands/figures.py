@@ -1,0 +1,105 @@
+"""The commands about all jobs at once: `sweephand forecast`, `stats` and `zones`."""
+
+import datetime as dt
+from typing import Annotated, Final
+
+import typer
+
+from sweephand_client.commands.inputs import read_labels
+from sweephand_client.commands.session import Session
+from sweephand_client.openapi.run_answers import StatsStepResponse
+from sweephand_client.tasks.zones import COMPARED_MAX, installed_version, moves
+
+#: The width of the longest bar, in characters.
+_BAR_WIDTH: Final = 40
+
+_STATS: Final = ("FROM", "DELIVERED", "RETRYING", "FAILED", "SKIPPED", "FAULTS", "P50 MS", "P99 MS", "")
+
+
+def forecast(
+    session: Session,
+    *,
+    since: Annotated[
+        str | None, typer.Option("--from", help="Where the first bucket begins (RFC 3339). By default now.")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Where the last bucket ends. By default a day later.")
+    ] = None,
+    bucket: Annotated[str, typer.Option(help="The length of a bucket, as 10m, 1h or 7d.")] = "1h",
+    prefix: Annotated[str | None, typer.Option(help="Only jobs whose names begin so.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Only jobs with this label, as name=value.")] = None,
+) -> None:
+    """Count the triggers of the namespace that fall due in each hour to come."""
+    labels = read_labels(label or ())
+    found = session.client.namespaces.forecast(
+        session.namespace, since=since, to=to, bucket=bucket, prefix=prefix, labels=labels
+    )
+    most = max((each["triggers"] for each in found["buckets"]), default=1)
+    rows = [
+        (each["at"], each["triggers"], "█" * max(1, each["triggers"] * _BAR_WIDTH // most))
+        for each in found["buckets"]
+    ]
+    session.output.table(("FROM", "TRIGGERS", ""), rows, found)
+    if found["paused"]:
+        session.output.note(f"Not in it: {found['paused']} paused.")
+
+
+def stats(
+    session: Session,
+    *,
+    since: Annotated[
+        str | None,
+        typer.Option("--from", help="Where the first step begins (RFC 3339). By default an hour ago."),
+    ] = None,
+    to: Annotated[str | None, typer.Option(help="Where the last step ends. By default now.")] = None,
+    step: Annotated[
+        str, typer.Option(help="The length of a step in whole minutes, as 1m, 15m or 24h.")
+    ] = "5m",
+) -> None:
+    """Show what deliveries of the namespace counted: outcomes, and how late they were.
+
+    The stack counts if its parameter Stats is on. A bar shows how many attempts were made in a step.
+    """
+    found = session.client.namespaces.stats(session.namespace, since=since, to=to, step=step)
+    most = max(map(_attempts, found["steps"]), default=0)
+    rows = [
+        (
+            each["at"],
+            each["succeeded"] + each["running"],
+            each["retrying"],
+            each["failed"],
+            each["skipped"],
+            each["faults"],
+            each["p50Ms"],
+            each["p99Ms"],
+            "█" * -(-_attempts(each) * _BAR_WIDTH // max(most, 1)),
+        )
+        for each in found["steps"]
+    ]
+    session.output.table(_STATS, rows, found)
+    if not rows:
+        session.output.note("Nothing was delivered in this time.")
+
+
+def _attempts(step: StatsStepResponse) -> int:
+    return step["succeeded"] + step["running"] + step["retrying"] + step["failed"]
+
+
+def zones(
+    session: Session,
+    *,
+    days: Annotated[int, typer.Option(min=1, max=3650, help="Compare the due times of so many days.")] = 400,
+) -> None:
+    """Show which due times move if the stack gets the zone data that are installed here."""
+    until = session.now() + dt.timedelta(days=days)
+    with session.output.progress("comparing") as bar:
+        found = list(moves(session.client, session.namespace, until=until, seen=bar.step))
+    rows = [(each.job, each.timezone, each.local, each.was, each.becomes, each.is_next) for each in found]
+    value = {"tzdata": installed_version(), "moves": [each._asdict() for each in found]}
+    session.output.table(("JOB", "ZONE", "ON THE WALL", "IS NOW", "BECOMES", "NEXT"), rows, value)
+    what = f"The zone data here: {installed_version()}. Of each job, {COMPARED_MAX} due times are compared."
+    if not found:
+        what += " None moves."
+    elif any(each.is_next for each in found):
+        what += " After the upgrade, pause and resume the jobs whose next due time moves."
+    session.output.note(what)

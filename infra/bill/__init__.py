@@ -1,1 +1,0 @@
-"""The bill: what Sweephand costs at AWS's list prices, and what it would cost with EventBridge Scheduler."""

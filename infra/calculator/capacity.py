@@ -1,0 +1,214 @@
+"""The figures of docs/capacity.md, by their names in capacity.md beside this module."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from infra.calculator import needs, pollers, prices, quotas
+from infra.calculator.measured import LocalPoint, Measured
+from infra.calculator.pollers import CALL_TRIGGERS, LOCAL, Pollers, Work, deliver, provisioned, standard
+from infra.calculator.template import Template
+
+from sweephand.base.instants import SECOND_MS
+from sweephand.storage.jobs import LISTING_SHARDS
+
+#: Kinds of work of infra/bench/sweeper.py.
+_RECURRING: Final = "recurring, in packs"
+_ONE_OFF: Final = "one-off, a timer each"
+
+_MINUTELY: Final = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+_PLOTTED: Final = range(100_000, 1_000_001, 100_000)
+
+#: Rates whose lateness the page shows, and the seconds that the model plays.
+_LATE_MINUTELY: Final = (1_000, 10_000, 100_000)
+_PLAYED_S: Final = 60
+
+_HERDS: Final = (100, 1_000, 10_000, 100_000, 1_000_000)
+_PLOTTED_HERDS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+_CONCURRENCIES: Final = (5, 50, 500)
+_POLLERS: Final = (2, 20, 200)
+_WINDOWS_S: Final = (15, 60, 300, 900)
+
+#: The design's aim for a herd, and its sweepers and shards.
+_HERD: Final = 100_000
+_SWEEPERS: Final = 4
+
+#: The cores of the machine that the local stack was measured on. Functions that run at once share them.
+_CORES: Final = 2
+
+#: The local AWS starts all functions at once, up to the limit of its event source.
+_AT_ONCE_A_MINUTE: Final = 1_000_000
+
+#: From this many seconds on a figure is in minutes, and below this many a tenth of a second is shown.
+_MINUTES_FROM_S: Final = 120
+_TENTHS_BELOW_S: Final = 10
+
+
+def figures(measured: Measured, template: Template) -> dict[str, Any]:
+    """What stands in the braces of capacity.md."""
+    work = needs.delivery(measured, "outcome", template.memory_mb("Deliver"))
+    sweeper = needs.sweeper_per_s(measured, _RECURRING, template.memory_mb("Sweep"))
+    plotted = [needs.needs(each, sweeper, work).functions for each in _PLOTTED]
+    standard_s = [deliver(each, work, standard(50)).last_s for each in _PLOTTED_HERDS]
+    provisioned_s = [deliver(each, work, provisioned(20, 200)).last_s for each in _PLOTTED_HERDS]
+    checked = [each for each in measured.local if each.name != "fill"]
+    loads = [each.load for each in checked if each.load is not None]
+    return {
+        "sweep_mb": template.memory_mb("Sweep"),
+        "deliver_mb": template.memory_mb("Deliver"),
+        "work": work,
+        "sweeper_per_s": _rounded_down(sweeper),
+        "function_per_s": _rounded_down(needs.function_per_s(work)),
+        "namespace_per_s": _rounded_down(quotas.PARTITION_READS.value * LISTING_SHARDS / needs.JOB_READS),
+        "load": needs.LOAD,
+        "steady": "\n".join(_steady(sweeper, work)),
+        "plotted": ", ".join(map(_short, _PLOTTED)),
+        "functions_max": needs.rounded(max(plotted)),
+        "functions": _series(plotted),
+        "lateness": "\n".join(_lateness(sweeper, work, template)),
+        "herds": "\n".join(_herds(work)),
+        "cold": _duration(deliver(_PLOTTED_HERDS[0], work, standard(50), warm=0).last_s),
+        "herds_plotted": ", ".join(map(_short, _PLOTTED_HERDS)),
+        "herds_max_s": needs.rounded(max(standard_s)),
+        "standard_s": _series(standard_s),
+        "provisioned_s": _series(provisioned_s),
+        "instant": "\n".join(_instant(measured, template)),
+        "late": "\n".join(_late(work)),
+        "at_first": quotas.POLLERS_AT_FIRST.value,
+        "at_first_triggers": quotas.POLLERS_AT_FIRST.value * CALL_TRIGGERS,
+        "pollers": "\n".join(_pollers(work)),
+        "read_on": quotas.READ_ON,
+        "quotas": "\n".join(
+            f"| {each.name} | {each.value:,} | {each.raises} | <https://{each.source}> |"
+            for each in quotas.ALL
+        ),
+        "poller_hour": prices.POLLER_HOUR,
+        "load_min": min(loads),
+        "load_max": max(loads),
+        "checked": "\n".join(_checked(checked)),
+    }
+
+
+def _series(values: Iterable[float]) -> str:
+    return ", ".join(f"{each:.1f}" for each in values)
+
+
+def _short(number: float) -> str:
+    """A number for the axis of a plot: `1m` for a million."""
+    return f"{number / 1_000_000:g}m" if number >= 1_000_000 else f"{number / 1_000:g}k"  # noqa: PLR2004 - a million
+
+
+def _duration(seconds: float) -> str:
+    """Seconds or minutes, as precise as a model can be."""
+    if seconds < _TENTHS_BELOW_S:
+        return f"{seconds:.1f} s"
+    return f"{seconds:.0f} s" if seconds < _MINUTES_FROM_S else f"{seconds / 60:.0f} min"
+
+
+def _rounded_down(value: float) -> int:
+    """The number rounded down to two digits."""
+    step: int = 10 ** max(0, len(str(int(value))) - 2)
+    return int(value // step * step)
+
+
+def _last(herd: int, work: Work, polled: Pollers) -> str:
+    """How long a herd waits for functions."""
+    return _duration(deliver(herd, work, polled).last_s)
+
+
+def _steady(sweeper: float, work: Work) -> Iterator[str]:
+    """What a steady number of triggers a minute needs."""
+    for per_minute in _MINUTELY:
+        each = needs.needs(per_minute, sweeper, work)
+        yield (
+            f"| {per_minute:,} | {each.per_s:,.0f} | {each.sweepers:,} | {each.functions:,} "
+            f"| {each.namespaces:,} | {each.stacks:,} | {each.raised} |"
+        )
+
+
+def _lateness(sweeper: float, work: Work, template: Template) -> Iterator[str]:
+    """How late triggers are that are spread over their minutes."""
+    call, span_s = replace(work, call_cpu_s=work.trigger_cpu_s), template.default("BundleSeconds")
+    for per_minute in _LATE_MINUTELY:
+        functions = needs.needs(per_minute, sweeper, work).functions
+        dues = pollers.spread(per_minute / 60, _PLAYED_S, random.Random(7))  # noqa: S311 - the same each time
+        found = pollers.poll(dues, span_s, call, Pollers(functions, most=functions))
+        late_ms = f"{found.late_p50_s * 1_000:,.0f} ms | {found.late_p99_s * 1_000:,.0f} ms"
+        yield f"| {per_minute:,} | {functions} | {late_ms} |"
+
+
+def _herds(work: Work) -> Iterator[str]:
+    """How long a herd waits for functions, by `DeliveryConcurrency`."""
+    for herd in _HERDS:
+        lasts = " | ".join(_last(herd, work, standard(each)) for each in _CONCURRENCIES)
+        woken = ", ".join(str(pollers.woken(herd, each)) for each in _CONCURRENCIES)
+        yield f"| {herd:,} | {lasts} | {woken} |"
+
+
+def _instant(measured: Measured, template: Template) -> Iterator[str]:
+    """The herd of the design's aim: how long until the last is sent. One shard has one sweeper at a time."""
+    memory_mb = template.memory_mb("Sweep")
+    tick = needs.sweeper_per_s(measured, _RECURRING, template.memory_mb("Tick"))
+    for name, kind in (("recurring jobs", _RECURRING), ("one-offs", _ONE_OFF)):
+        per_s = _SWEEPERS * needs.sweeper_per_s(measured, kind, memory_mb)
+        after = f"{_duration(_HERD / per_s)} | {_duration(needs.sent_after_idle_s(_HERD, per_s, tick))}"
+        yield f"| {name}, sweepers of {memory_mb:,} MB | {_rounded_down(per_s):,} | {after} |"
+
+
+def _late(work: Work) -> Iterator[str]:
+    """How late the last trigger of a herd is that `jitter` spreads."""
+    yield "| none |" + "".join(f" {_last(_HERD, work, standard(each))} late |" for each in _CONCURRENCIES)
+    for window_s in _WINDOWS_S:
+        late_s = [pollers.spread_late_s(_HERD, window_s, work, standard(each)) for each in _CONCURRENCIES]
+        cells = (f"up to {_duration(each)} late" if each else "in time" for each in late_s)
+        yield f"| {_duration(window_s)} | {' | '.join(cells)} |"
+
+
+def _pollers(work: Work) -> Iterator[str]:
+    """Where provisioned pollers pay."""
+    for each in _POLLERS:
+        functions = each * quotas.PROVISIONED_FUNCTIONS.value
+        month = each * prices.POLLER_HOUR * prices.MONTH_HOURS
+        lasts = " | ".join(_last(herd, work, provisioned(each, 500)) for herd in _HERDS[1:])
+        yield f"| {each} | {functions:,} | {month:,.2f} | {lasts} |"
+
+
+def modelled(point: LocalPoint) -> list[float]:
+    """The seconds by which the model has half of a point's triggers late, 99 in a hundred, and the last.
+
+    The model of triggers that are spread does not say the last. Functions and the local AWS share two cores,
+    and nothing else. The CPU time of a trigger is that of the measured point, since the local AWS has most of
+    it.
+    """
+    assert point.cpu_ms is not None, "it is measured for these points"
+    work = Work(point.cpu_ms / SECOND_MS, answer_s=point.answer_s)
+    if point.seconds:
+        chance = random.Random(7)  # noqa: S311 - it has to be the same each time
+        dues = pollers.spread(point.triggers / point.seconds, point.seconds, chance)
+        local = replace(LOCAL, at_first=point.functions, most=point.functions)
+        spread = pollers.poll(dues, 1, replace(work, call_cpu_s=work.trigger_cpu_s), local)
+        return [spread.late_p50_s, spread.late_p99_s]
+    busy = min(point.functions, -(-point.triggers // CALL_TRIGGERS))
+    at_once = Pollers(point.functions, _AT_ONCE_A_MINUTE, point.functions)
+    work = replace(work, core=min(1.0, _CORES / busy))
+    found = deliver(point.triggers, work, at_once, warm=point.functions)
+    return [found.p50_s, found.p99_s, found.last_s]
+
+
+def _checked(points: Iterable[LocalPoint]) -> Iterator[str]:
+    """Two rows for each measured point: measured, and modelled."""
+    for point in points:
+        due = f"over {point.seconds:.0f} s" if point.seconds else "at one instant"
+        measured = [
+            each / SECOND_MS for each in (point.p50_ms, point.p99_ms, point.last_ms) if each is not None
+        ]
+        yield (
+            f"| {point.triggers:,} | {due} | {point.answer_s:g} s | `{point.history}` | {point.functions} "
+            f"| measured | {_cells(measured)} |"
+        )
+        yield f"|  |  |  |  |  | model | {_cells(modelled(point))} |"
+
+
+def _cells(late_s: Sequence[float]) -> str:
+    return " | ".join([f"{each:.2f} s" for each in late_s] + [""] * (3 - len(late_s)))

@@ -1,0 +1,383 @@
+"""The figures of docs/cost.md, by their names in cost.md beside this module."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from infra.bench import flow_units
+from infra.calculator import bill as bills
+from infra.calculator import chores, pollers, prices
+from infra.calculator.bill import METRICS, OF_AIM, PARTS, Bill, Case, eventbridge, scheduler
+from infra.calculator.prices import MILLION, MONTH_DAYS, MONTH_MINUTES, MONTH_S, by_part, total
+
+#: Every case that has a column: triggers a second, and herds that are due at the beginning of each minute.
+CASES: Final = (
+    *(Case(rate=rate) for rate in (1.0, 5.0, 10.0, 20.0, 100.0, 1_000.0)),
+    *(Case(herd=herd) for herd in (10, 60, 1_000)),
+)
+
+#: The aims of the design in dollars a million: a recurring webhook without history, whose consumer takes
+#: 0.2 s. Its herd is one that is large enough to fill the calls.
+_HERD: Final = Case(herd=1_000)
+_AIMS: Final = {
+    Case(rate=1.0): 3.0,
+    Case(rate=5.0): 1.6,
+    Case(rate=20.0): 0.80,
+    Case(rate=100.0): 0.55,
+    _HERD: 0.33,
+}
+_AIM_IN_BULK: Final = 1.10
+_AIM_OF_HISTORY: Final = 0.65
+_AIM_IDLE: Final = 0.45
+
+_ANSWERS_S: Final = (0.05, 0.2, 2.0)
+
+#: The rates of the table of months, and those of the plot. Triggers a second.
+_MONTHLY: Final = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0)
+_PLOTTED: Final = (0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 100.0)
+_HERDS_COUNTED: Final = (1, 3, 10, 60, 1_000)
+_HERDS_PLOTTED: Final = _HERDS_COUNTED[1:]
+
+#: The sizes of functions that are compared, and the cases by which the delivery function's is chosen. None is
+#: below 256 MB: a function holds up to 76 MB on this project's own bench, and Lambda's runtime and 32 threads
+#: need more.
+_SIZES_MB: Final = (256, 512, 1_024, pollers.CORE_MB)
+_SIZED: Final = (Case(rate=1.0), Case(rate=20.0), Case(rate=100.0), _HERD)
+
+#: The conditions of alarms that need another parameter than the topic.
+_OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
+
+#: Whose dates the page shows.
+_PARTS_MEASURED: Final = ("counts", "idle", "handling", "local", "batches")
+
+_KINDS: Final = {
+    "recurring": "recurring",
+    "recurringWithHistory": "recurring, with history",
+    "oneOffInBulk": "one-off, in bulk",
+    "oneOffSingly": "one-off, singly",
+}
+
+
+def figures(bill: Bill) -> dict[str, Any]:
+    """What stands in the braces of cost.md, and in those of the sentences on other pages."""
+    measured, template = bill.measured, bill.template
+    kept, plain = Case(rate=100.0, keeps_history=True), Case(rate=100.0)
+    idle, webhook, checks = total(bill.idle()), total(eventbridge()), chores.checks(bill)
+    alarms, queues = _added(bill, has_alarms=True), bills.defaults(template).queues
+    without_metrics = [each for each in PARTS if each != METRICS]
+    return {
+        "handling": measured.handling,
+        "idle_ms": measured.idle.cpu_ms,
+        "memory": {each: template.memory_mb(each) for each in ("Deliver", "Tick", "Sweep", "Api", "Flow")},
+        "log_days": template.default("LogRetentionDays"),
+        "connection_bytes": bills.CONNECTION_BYTES,
+        "measured_on": ", ".join(sorted({measured.when[each] for each in _PARTS_MEASURED})),
+        "batches_on": measured.when["batches"],
+        "checked": prices.CHECKED,
+        "cases": " | ".join(map(str, CASES)),
+        "by_rate": _table(_by_rate(bill)),
+        "parts": _table(_parts(bill)),
+        "answers": _table(_answers(bill)),
+        "months": _table(_months(bill)),
+        "aims": _table(_aims(bill)),
+        "batches": _table(_batches(bill)),
+        "idle_parts": _table(_row(part, [dollars]) for part, dollars in by_part(bill.idle()).items()),
+        "idle_parameters": _table(_idle_parameters(bill)),
+        "counts": _table(_counts(bill)),
+        "fills": _table(_fills(bill)),
+        "pollers": _table(_pollers(bill)),
+        "bundle_seconds": _table(_bundle_seconds(bill)),
+        "memories": _table(_memories(bill)),
+        "other_memories": _table(_other_memories(bill)),
+        "prices": _table(_prices()),
+        "stats": _row("`Stats=on`", (chores.stats(bill, each) for each in CASES)),
+        "plotted": ", ".join(f'"{rate:g}"' for rate in _PLOTTED),
+        "plot_kept": _series(bill.dollars(Case(rate=rate, keeps_history=True)) for rate in _PLOTTED),
+        "plot_plain": _series(bill.dollars(Case(rate=rate)) for rate in _PLOTTED),
+        "plot_eventbridge": _series([webhook] * len(_PLOTTED)),
+        "plot_scheduler": _series([total(scheduler())] * len(_PLOTTED)),
+        "herds_plotted": ", ".join(f'"{herd:,}"'.replace(",", " ") for herd in _HERDS_PLOTTED),
+        "plot_herds": _series(bill.dollars(Case(herd=each, keeps_history=True)) for each in _HERDS_PLOTTED),
+        "plot_herds_eventbridge": _series([webhook] * len(_HERDS_PLOTTED)),
+        "eventbridge": webhook,
+        "scheduler": total(scheduler()),
+        "idle": idle,
+        "alarms": alarms,
+        "idle_with_alarms": idle + alarms,
+        "alarms_of": {each: prices.ALARMS.of(template.alarm_metrics(each)) for each in _OTHER_ALARMS},
+        "queues": [_added(bill, queues=queues + more) for more in (1, 2, 3)],
+        "snapshots": _added(bill, has_snapshots=True),
+        "snapshots_a_day": _added(bill, has_snapshots=True) / MONTH_DAYS,
+        "month": month(bill, 100.0),
+        "history": bill.dollars(kept) - bill.dollars(plain),
+        "cheaper_from": cheaper_from(bill),
+        "cheaper_from_with_idle": cheaper_from(bill, with_idle=True),
+        "cheaper_from_without_history": cheaper_from(bill, keeps_history=False),
+        "cheaper_than_scheduler": _rate(cheaper_from(bill, to_webhook=False)),
+        "cheaper_than_scheduler_plain": _rate(cheaper_from(bill, keeps_history=False, to_webhook=False)),
+        "cheaper_together": _cheaper_together(bill, PARTS),
+        "cheaper_together_without_history": _cheaper_together(bill, PARTS, keeps_history=False),
+        "cheaper_together_without_metrics": _cheaper_together(bill, without_metrics),
+        "flow_units": flow_units,
+        "flow_time": chores.flow_time(bill),
+        "checks": checks,
+        "watch_month": checks * MONTH_MINUTES / MILLION,
+        "watch_month_of_hours": checks * MONTH_MINUTES / 6 / MILLION,
+        "audit": chores.audit(bill),
+        "rebuild": chores.rebuild(bill),
+        "stats_hour": chores.console_hour(),
+        "kept": chores.kept(),
+    }
+
+
+def _table(rows: Iterable[str]) -> str:
+    return "\n".join(rows)
+
+
+def _row(name: str, values: Iterable[float]) -> str:
+    """A row of a table: a name, and dollars."""
+    return f"| {name} | {' | '.join(f'{each:.2f}' for each in values)} |"
+
+
+def _series(values: Iterable[float]) -> str:
+    return ", ".join(f"{each:.2f}" for each in values)
+
+
+def _by_rate(bill: Bill) -> Iterator[str]:
+    """Dollars a million of each kind of job and of EventBridge, by rate."""
+    for name, kind in (
+        ("recurring", "recurring"),
+        ("one-off, created in bulk", "oneOffInBulk"),
+        ("one-off, created singly", "oneOffSingly"),
+    ):
+        for keeps_history in (True, False):
+            cases = (replace(each, kind=kind, keeps_history=keeps_history) for each in CASES)
+            cells = (f"{bill.dollars(each):.2f}" if bill.is_counted(each) else "" for each in cases)
+            yield f"| {name}{'' if keeps_history else ', no history'} | {' | '.join(cells)} |"
+    for name, lines in (("to a webhook", eventbridge()), ("to Lambda or SQS", scheduler())):
+        yield f"| **EventBridge, {name}** |" + f" **{total(lines):.2f}** |" * len(CASES)
+
+
+def _parts(bill: Bill) -> Iterator[str]:
+    """Dollars a million of each part, for a recurring job."""
+    kept = [replace(each, keeps_history=True) for each in CASES]
+    sums = [by_part(bill.lines(each)) for each in kept]
+    for part in PARTS:
+        if part in sums[0]:
+            yield _row(part, (each[part] for each in sums))
+    yield "| **in all** |" + "".join(f" **{bill.dollars(each):.2f}** |" for each in kept)
+
+
+def _answers(bill: Bill) -> Iterator[str]:
+    """Dollars a million by how long the consumer takes, for a recurring job."""
+    for answer_s in _ANSWERS_S:
+        cases = (replace(each, keeps_history=True, answer_s=answer_s) for each in CASES)
+        yield _row(f"{answer_s:g} s", map(bill.dollars, cases))
+
+
+def month(bill: Bill, rate: float) -> list[float]:
+    """Dollars of a month in which recurring triggers fire that often a second: the columns of the page."""
+    triggers = rate * MONTH_S / MILLION
+
+    def times(lines: Iterable[prices.Line]) -> list[prices.Line]:
+        return [each.times(triggers) for each in lines]
+
+    ours = [*bill.idle(), *times(bill.lines(Case(rate=rate, keeps_history=True)))]
+    plain = [*bill.idle(), *times(bill.lines(Case(rate=rate)))]
+    webhook, direct = times(eventbridge()), times(scheduler())
+    free = prices.total_with_free_tier(ours), prices.total_with_free_tier(webhook)
+    return [total(ours), total(plain), total(webhook), total(direct), *free]
+
+
+def _months(bill: Bill) -> Iterator[str]:
+    for rate in _MONTHLY:
+        yield _row(f"{rate:g} | {rate * MONTH_S / MILLION:.2f}", month(bill, rate))
+
+
+def _aims(bill: Bill) -> Iterator[str]:
+    """The dollars of the parts that the design's aims count, and the aims."""
+    bulk = bill.dollars(replace(_HERD, kind="oneOffInBulk"), OF_AIM)
+    idle = total(bill.idle())
+    for name, dollars, aim in (
+        *((f"recurring, no history, {case}", bill.dollars(case, OF_AIM), aim) for case, aim in _AIMS.items()),
+        ("one-off created in bulk, 1,000 together", bulk, _AIM_IN_BULK),
+        ("history, in addition", history_of_aim(bill, Case(rate=100.0)), _AIM_OF_HISTORY),
+        ("a stack that does nothing, a month", idle, _AIM_IDLE),
+    ):
+        yield f"{_row(name, [dollars, aim])} {'within' if round(dollars, 2) <= aim else '**short**'} |"
+
+
+def history_of_aim(bill: Bill, case: Case) -> float:
+    """Dollars a million that a history adds, of the parts that the design's aims count."""
+    return bill.dollars(replace(case, keeps_history=True), OF_AIM) - bill.dollars(case, OF_AIM)
+
+
+def _batches(bill: Bill) -> Iterator[str]:
+    """Dollars a million events of each part, and the units of an event."""
+    for each in bill.measured.batches:
+        lines = chores.batch(each)
+        policy = "no policy" if each.limit is None else f"`maxConcurrent` {each.limit}"
+        spread = "at once" if each.rate is None else f"over {each.events / each.rate:.0f} s"
+        units = (each.writes, each.reads, each.sqs, each.invocations)
+        dollars = _row(f"{policy}, {spread} | **{total(lines):.2f}**", by_part(lines).values())
+        yield dollars + "".join(f" {unit:.3f} |" for unit in units)
+
+
+def _added(bill: Bill, **changes: Any) -> float:
+    """What some parameters add to a month of a stack that does nothing."""
+    changed = replace(bills.defaults(bill.template), **changes)
+    return total(bill.idle(changed)) - total(bill.idle())
+
+
+def _idle_parameters(bill: Bill) -> Iterator[str]:
+    """What each parameter adds to a stack that does nothing, compared with the defaults."""
+    snapshots = " and ".join(f"`{name.lower()}`" for name in bill.template.snapshots)
+    metrics, queues = bill.template.alarm_metrics(), bills.defaults(bill.template).queues
+    changes: tuple[tuple[str, dict[str, Any]], ...] = (
+        (f"`AlarmTopicArn` is set: alarms that read {metrics} metrics", {"has_alarms": True}),
+        (f"`SnapStart=PublishedVersions`: {snapshots}", {"has_snapshots": True}),
+        ("`ShardCount=4`", {"shards": 4}),
+        ("`PriorityLanes=on`: two more queues that Lambda polls", {"queues": queues + 2}),
+        ("`Enabled=false`: the stack is switched off", {"is_enabled": False}),
+        ("`LogRetentionDays=365`", {"log_days": 365}),
+        ("another queue that Lambda polls, if a later version has one", {"queues": queues + 1}),
+        (
+            "an event source without `MaximumConcurrency`, for which Lambda may poll with two",
+            {"pollers": bills.POLLERS_MIN},
+        ),
+    )
+    for name, changed in changes:
+        yield f"| {name} | {_added(bill, **changed):+.2f} |"
+
+
+def _counts(bill: Bill) -> Iterator[str]:
+    """The units that were counted on DynamoDB Local."""
+    kinds = list(_KINDS)
+    for each in sorted(
+        bill.measured.counts,
+        key=lambda each: (kinds.index(each.kind), each.rate or math.inf, each.per_minute),
+    ):
+        yield (
+            f"| {_KINDS[each.kind]} | {Case(rate=each.rate, herd=each.per_minute)} | {each.triggers:,} "
+            f"| {each.writes:.2f} | {each.reads:.2f} | {1 / each.messages:.1f} | {each.sends:.3f} "
+            f"| {each.timers_bytes:.0f} | {each.sweep_cpu_ms:.2f} |"
+        )
+
+
+def _fills(bill: Bill) -> Iterator[str]:
+    """Calls and billed seconds of a trigger: on the local stack, and by the model of its poller."""
+    for each in bill.measured.local:
+        if each.name == "fill" and each.calls is not None and each.billed_s is not None:
+            case = Case(rate=each.rate, herd=0 if each.rate else each.triggers)
+            # Here each function has a core, as long as others leave it one.
+            modelled = bill.polled(case, pollers.LOCAL, pollers.CORE_MB)
+            yield (
+                f"| {case} | {each.triggers:,} | {each.calls / each.triggers:.4f} | {modelled.calls:.4f} "
+                f"| {each.billed_s / each.triggers:.3f} | {modelled.billed_s:.3f} |"
+            )
+
+
+def _pollers(bill: Bill) -> Iterator[str]:
+    """The results of the model for AWS's pollers, and how much the unknown sharing of messages matters."""
+    for case in CASES:
+        even, full = bill.polled(case), bill.polled(case, pollers.AWS_FULL)
+        yield (
+            f"| {case} | {1 / even.messages:.1f} | {even.calls:.4f} | {even.billed_s:.3f} "
+            f"| {full.calls:.4f} | {full.billed_s:.3f} | {even.at_once} |"
+        )
+
+
+def _bundle_seconds(bill: Bill) -> Iterator[str]:
+    """Dollars a million for SQS, calls and the delivery function's time, by `BundleSeconds`."""
+
+    def asked(case: Case, seconds: int) -> float:
+        work = bill.work(case, bill.template.memory_mb("Deliver"))
+        polled = pollers.poll(bills.dues(case), seconds, work)
+        return MILLION * (
+            prices.SQS_REQUESTS.of(polled.messages / 10 + 2 * polled.calls)
+            + prices.INVOCATIONS.of(polled.calls)
+            + prices.GB_SECOND.of(polled.billed_s * bill.gb("Deliver"))
+        )
+
+    for seconds in (0, 1, 2):
+        yield _row(f"`{seconds}`", (asked(case, seconds) for case in CASES))
+
+
+def _memories(bill: Bill) -> Iterator[str]:
+    """The delivery function's memory: dollars a million for its time, and lateness."""
+    for case in _SIZED:
+        for memory_mb in _SIZES_MB:
+            polled = bill.polled(case, memory_mb=memory_mb)
+            dollars = prices.GB_SECOND.of(polled.billed_s * memory_mb / 1024) * MILLION
+            late_ms = f"{polled.late_p50_s * 1_000:,.0f} | {polled.late_p99_s * 1_000:,.0f}"
+            yield f"| {case} | {memory_mb:,} | {dollars:.2f} | {late_ms} |"
+
+
+def _other_memories(bill: Bill) -> Iterator[str]:
+    """The memory of tick, sweep and API."""
+    busy, time = Case(rate=100.0), prices.GB_SECOND
+    sweep_cpu_ms = bill.measured.count("recurring", busy.rate).sweep_cpu_ms
+    for memory_mb in _SIZES_MB:
+        idle = time.of(bill.tick_gb_s(memory_mb) * MONTH_MINUTES)
+        swept = time.of(bill.sweep_gb_s(busy, memory_mb)) * MILLION
+        minute_s = 20_000 * sweep_cpu_ms / 1_000 / pollers.core_of(memory_mb)
+        put_s = bill.api_s("oneOffSingly", memory_mb)
+        put = time.of(put_s * memory_mb / 1024) * MILLION
+        yield (
+            f"| {memory_mb:,} | {idle:.2f} | {swept:.3f} | {minute_s:.1f} | {put:.2f} | {put_s * 1_000:.0f} |"
+        )
+
+
+def _prices() -> Iterator[str]:
+    """Each price with its source, and with all its digits, two at least."""
+    for each in prices.ALL:
+        digits = max(f"{each.dollars:.10f}".rstrip("0"), f"{each.dollars:.2f}", key=len)
+        unit = ("a million " if each.each == MILLION else "each of ") + each.unit
+        free = f"{each.free:,.0f}" if each.free else ""
+        compared = each.quoted or "not compared"
+        yield f"| {each.what} | {digits} | {unit} | {free} | {each.source} | {compared} |"
+
+
+def _rate(rate: float) -> str:
+    """A rate from which on something holds."""
+    return "at no rate" if rate == math.inf else f"from {rate:.0f} triggers a second on"
+
+
+def cheaper_from(
+    bill: Bill, *, keeps_history: bool = True, with_idle: bool = False, to_webhook: bool = True
+) -> float:
+    """The rate from which a million recurring triggers cost less than EventBridge asks; infinite if at none.
+
+    EventBridge calls a webhook, or starts a Lambda function. Between two counted rates, the price is taken to
+    follow the logarithm of the rate.
+    """
+
+    def price(rate: float) -> float:
+        fixed = total(bill.idle()) / (rate * MONTH_S / MILLION) if with_idle else 0
+        return bill.dollars(Case(rate=rate, keeps_history=keeps_history)) + fixed
+
+    return _crossing(bill.measured.rates(), price, total(eventbridge() if to_webhook else scheduler()))
+
+
+def _cheaper_together(bill: Bill, parts: Sequence[str], *, keeps_history: bool = True) -> int:
+    """How many triggers must fall due together for those parts to cost less than EventBridge asks."""
+
+    def price(herd: float) -> float:
+        return bill.dollars(Case(herd=int(herd), keeps_history=keeps_history), parts)
+
+    return math.ceil(_crossing(_HERDS_COUNTED, price, total(eventbridge())))
+
+
+def _crossing(points: Sequence[float], price: Callable[[float], float], limit: float) -> float:
+    before: tuple[float, float] | None = None
+    for point in points:
+        asked = price(point)
+        if asked <= limit:
+            if before is None:
+                return point
+            low, high = math.log(before[0]), math.log(point)
+            share = (before[1] - limit) / (before[1] - asked)
+            return math.exp(low + share * (high - low))
+        before = point, asked
+    return math.inf

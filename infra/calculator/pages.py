@@ -1,0 +1,108 @@
+"""The pages with figures: cost.md and capacity.md, and sentences on other pages that name prices.
+
+Their texts are beside this module, with figures in braces. A test fails if a figure is not up to date, or
+if a page has a price that quotes.toml does not name.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+from infra.calculator import capacity, chores, cost, prices
+from infra.calculator.bill import Bill, Case
+from infra.calculator.prices import MILLION, total
+
+_ROOT: Final = Path(__file__).parents[2]
+
+_FIGURE: Final = r"\{[^}]+\}"
+_VALUE: Final = r"(?:[0-9]+(?:[.,][0-9]+)*|at no rate|from [0-9]+ triggers a second on)"
+
+#: Units of DynamoDB for an item of so many KB: a write for each KB, a read for each four, with its keys.
+_ITEMS_KB: Final = {"3": (4, 1), "20": (21, 6), "256": (257, 65)}
+
+_TEXTS: Final = tomllib.loads(Path(__file__).with_name("quotes.toml").read_text(encoding="utf-8"))
+
+#: For each page the parts of sentences that name prices of Sweephand or of AWS, with figures in braces.
+QUOTES: Final[Mapping[str, Sequence[str]]] = _TEXTS["sentences"]
+
+#: Patterns of prices that no part of the bill has.
+_PRICES_OF_OTHERS: Final[Sequence[str]] = _TEXTS["prices"]["of_others"]
+
+
+def wanted(bill: Bill) -> dict[Path, str]:
+    """The text of each page with its figures, the same for the same template, prices and measured points.
+
+    Raises ValueError for a sentence that its page does not have.
+    """
+    of_cost = cost.figures(bill)
+    texts = {"cost.md": of_cost, "capacity.md": capacity.figures(bill.measured, bill.template)}
+    made = {
+        _ROOT / "docs" / name: Path(__file__).with_name(name).read_text(encoding="utf-8").format_map(figures)
+        for name, figures in texts.items()
+    }
+    known = of_cost | _more(bill)
+    for name, sentences in QUOTES.items():
+        made[_ROOT / name] = _quoting(name, sentences, known)
+    return made
+
+
+def _more(bill: Bill) -> dict[str, Any]:
+    """What stands in the braces of QUOTES, and not in those of cost.md."""
+    events = [total(chores.batch(each)) for each in bill.measured.batches if each.limit is not None]
+    metric = prices.METRICS.dollars
+    return {
+        "metric": metric,
+        "two_metrics": 2 * metric,
+        "eight_metrics": 8 * metric,
+        "metric_hour": metric / prices.MONTH_HOURS,
+        "poller": prices.POLLER_HOUR * prices.MONTH_HOURS,
+        "message_groups": prices.MESSAGE_GROUPS.of(MILLION),
+        "object_writes": prices.OBJECT_WRITES.of(MILLION),
+        "object_reads": prices.OBJECT_READS.of(MILLION),
+        "read_thousand_jobs": prices.READS.of(250),
+        "stats_at_20": chores.stats(bill, Case(rate=20.0)),
+        "batch_least": min(events),
+        "batch_most": max(events),
+        "writes": _cents(prices.WRITES.of(MILLION)),
+        **{f"writes_{kb}": _cents(prices.WRITES.of(MILLION * each)) for kb, (each, _) in _ITEMS_KB.items()},
+        **{f"reads_{kb}": _cents(prices.READS.of(MILLION * each)) for kb, (_, each) in _ITEMS_KB.items()},
+    }
+
+
+def _cents(value: float) -> float:
+    """Dollars, with half a cent rounded up."""
+    return int(value * 100 + 0.5) / 100
+
+
+def _quoting(name: str, sentences: Sequence[str], known: Mapping[str, Any]) -> str:
+    """The text of a page with the figures in its sentences."""
+    text = (_ROOT / name).read_text(encoding="utf-8")
+    for sentence in sentences:
+        figures = [each.format_map(known) for each in re.findall(_FIGURE, sentence)]
+        text, count = re.subn(_pattern(sentence), partial(_filled, figures), text)
+        if not count:
+            raise ValueError(f"{name} has no sentence like: {sentence}")
+    return text
+
+
+def _filled(figures: Sequence[str], match: re.Match[str]) -> str:
+    """The words of a sentence as they stand on the page, with these figures between them."""
+    return "".join(chain.from_iterable(zip_longest(match.groups(), figures, fillvalue="")))
+
+
+def unknown_prices(name: str, text: str) -> list[str]:
+    """The prices of a page that neither a sentence of QUOTES nor one of _PRICES_OF_OTHERS names."""
+    for pattern in (*map(_pattern, QUOTES.get(name, ())), *_PRICES_OF_OTHERS):
+        text = re.sub(pattern, "", text)
+    return re.findall(r".{0,40}\$[0-9][0-9.,]*", text)
+
+
+def _pattern(sentence: str) -> str:
+    """What a sentence may look like before it is up to date: with other figures, and with line breaks."""
+    literals = re.split(_FIGURE, sentence)
+    words = (re.escape(each).replace(r"\ ", r"\s+") for each in literals)
+    return _VALUE.join(f"({each})" for each in words)

@@ -1,1 +1,0 @@
-"""The capacity model: what a stack needs for so many triggers, and how late a herd is."""

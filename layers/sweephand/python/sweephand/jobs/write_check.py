@@ -1,0 +1,127 @@
+"""The one check of a job that is written, by PUT, PATCH or in bulk: what only its namespace can tell."""
+
+from collections.abc import Callable, Collection, Mapping
+from threading import Lock
+from typing import Any, TypeAlias
+
+from sweephand.base.errors import InvalidError, Violation
+from sweephand.jobs.namespace_defaults import NamespaceDefaults
+from sweephand.jobs.policy_check import PolicyCheck
+from sweephand.jobs.quotas import Quotas
+from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.secret import Secret
+from sweephand.targets.registry import secret_refs
+from sweephand.targets.secret_refs import SecretRef
+
+#: Those secrets of a namespace that exist, by name.
+ReadSecrets: TypeAlias = Callable[[str, Collection[str]], Mapping[str, Secret]]
+
+
+class SecretCheck:
+    """Refuses the write of a job that names a secret which does not exist.
+
+    A secret can be deleted while jobs name it, and then their runs fail. So only the write of a job is
+    refused: it would most likely have a misspelled name.
+    """
+
+    def __init__(self, read: ReadSecrets) -> None:
+        self._read = read
+
+    def once(self) -> "SecretCheck":
+        """A check for one call: it reads each secret once, from whichever threads it is asked."""
+        lock, known = Lock(), dict[tuple[str, str], Secret | None]()
+
+        def read(namespace: str, names: Collection[str]) -> Mapping[str, Secret]:
+            with lock:
+                unknown = [name for name in names if (namespace, name) not in known]
+                found = self._read(namespace, unknown) if unknown else {}
+                known.update({(namespace, name): found.get(name) for name in unknown})
+                return {name: secret for name in names if (secret := known[namespace, name]) is not None}
+
+        return SecretCheck(read)
+
+    def check(self, namespace: str, definition: Definition) -> None:
+        """Raise InvalidError if a target of the definition names a secret that cannot be used there."""
+        self._check(namespace, secret_refs_of(definition))
+
+    def check_target(self, namespace: str, spec: Mapping[str, Any], at: str) -> None:
+        """The same for one target; `at` is its JSON pointer."""
+        self._check(namespace, _refs_at(at, spec))
+
+    def _check(self, namespace: str, refs: Collection[SecretRef]) -> None:
+        if not refs:
+            return
+        found = self._read(namespace, {each.name for each in refs})
+        violations = [
+            Violation(each.pointer, problem)
+            for each in refs
+            if (problem := _problem(namespace, each, found.get(each.name))) is not None
+        ]
+        if violations:
+            raise InvalidError(violations)
+
+
+def secret_refs_of(definition: Definition) -> list[SecretRef]:
+    """The secrets that the targets of a job name, with JSON pointers in the job."""
+    targets = ((f"/{name}", definition.written.get(name)) for name in TARGET_FIELDS)
+    return [each for at, spec in targets if spec is not None for each in _refs_at(at, spec)]
+
+
+def _refs_at(at: str, spec: Mapping[str, Any]) -> list[SecretRef]:
+    return [each._replace(pointer=at + each.pointer) for each in secret_refs(spec)]
+
+
+def _problem(namespace: str, ref: SecretRef, secret: Secret | None) -> str | None:
+    if secret is None:
+        return f"There is no secret {ref.name} in namespace {namespace}. Create the secret first."
+    if ref.must_sign and secret.brief.scheme is None:
+        return (
+            f"The secret {ref.name} cannot sign: its value must be an HMAC secret (whsec_ and the base64 of "
+            "24 to 64 bytes) or an ed25519 private key (whsk_ and the base64 of 64 bytes)."
+        )
+    return None
+
+
+class WriteCheck:
+    """Judges the definition of a job by the policies, settings, secrets and limits of its namespace."""
+
+    def __init__(
+        self, *, policies: PolicyCheck, defaults: NamespaceDefaults, secrets: SecretCheck, quotas: Quotas
+    ) -> None:
+        self.policies = policies
+        self._defaults = defaults
+        self._secrets = secrets
+        self._quotas = quotas
+
+    def once(self) -> "WriteCheck":
+        """A check for one call that writes several jobs: it reads each policy and each secret once."""
+        return WriteCheck(
+            policies=self.policies.once(),
+            defaults=self._defaults,
+            secrets=self._secrets.once(),
+            quotas=self._quotas,
+        )
+
+    def with_retry(self, namespace: str, definition: Definition) -> Definition:
+        """The definition with the namespace's retry if it has none of its own."""
+        return self._defaults.with_retry(namespace, definition)
+
+    def check(self, namespace: str, definition: Definition, stored: Definition | None = None) -> None:
+        """Raise InvalidError with the first of these that is wrong: policy, targets, secrets, size of data.
+
+        `stored` is the definition that a patch changes. What the patch leaves as it is, is not judged again:
+        a policy, a secret and a default target may have been deleted since then.
+        """
+        if stored is None or definition.policy != stored.policy:
+            self.policies.check(namespace, definition)
+        has_other_data = stored is None or definition.payload != stored.payload
+        if has_other_data or _targets(definition) != _targets(stored):
+            self._defaults.check(namespace, definition)
+        if stored is None or secret_refs_of(definition) != secret_refs_of(stored):
+            self._secrets.check(namespace, definition)
+        if has_other_data:
+            self._quotas.check_payload(namespace, definition.payload)
+
+
+def _targets(definition: Definition | None) -> list[object]:
+    return [] if definition is None else [definition.written.get(name) for name in TARGET_FIELDS]
