@@ -1,11 +1,10 @@
-"""How leases are stored, and what an earlier version leaves in them."""
+"""How leases are stored."""
 
 from typing import Any
 
 from tests.contract.builders import NOON
 from tests.fakes.engines import Dynamo
 
-from sweephand.base.instants import MINUTE_MS
 from sweephand.model.timer import Lease
 from sweephand.storage.leases import DynamoLeases
 
@@ -22,14 +21,6 @@ def released(leases: DynamoLeases, peak: int) -> Lease:
 def item(dynamo: Dynamo) -> dict[str, Any]:
     key = {"pk": {"S": "leases"}, "sk": {"S": "0000"}}
     return dict(dynamo.client.get_item(TableName=dynamo.timers_table, Key=key)["Item"])
-
-
-def test_a_peak_is_ignored_after_an_earlier_version_has_swept_the_shard(on_moto: Dynamo) -> None:
-    leases = DynamoLeases(on_moto.table(on_moto.timers_table))
-    assert released(leases, 700).peak == 700
-    swept = {**item(on_moto), "swept": {"N": str(NOON + MINUTE_MS)}}
-    on_moto.client.put_item(TableName=on_moto.timers_table, Item=swept)
-    assert leases.state().leases[0].peak == 0
 
 
 def test_a_lease_of_a_sweep_without_a_peak_has_no_attribute_for_it(on_moto: Dynamo) -> None:

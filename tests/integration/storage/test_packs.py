@@ -1,4 +1,4 @@
-"""How packs are stored: their columns, their size, and how an older version treats them."""
+"""How packs are stored: their columns and their size."""
 
 from hashlib import sha256
 from typing import Any
@@ -16,16 +16,13 @@ from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.timer import (
-    Chunk,
     Cursor,
     OccurrenceTimer,
-    Place,
     TimerPack,
     UnreadTimer,
     pack_key,
 )
 from sweephand.schedules import Batch, Occurrence, Series
-from sweephand.storage import timers as storage
 
 PUT_OFF_MS = 5 * MINUTE_MS
 KEY = ("shard#0003", pack().sort_key)
@@ -104,31 +101,11 @@ def test_a_timer_in_a_pack_takes_a_fraction_of_the_bytes_of_a_single_timer(
     assert size_of(item) / count <= bytes_max
 
 
-def test_a_pack_has_a_version_of_its_own_and_lives_as_long_as_its_last_timer(on_moto: Dynamo) -> None:
+def test_a_pack_lives_as_long_as_its_last_timer(on_moto: Dynamo) -> None:
     on_moto.stores().timers.put([pack()])
     [item] = on_moto.client.scan(TableName=on_moto.timers_table)["Items"]
-    assert item["v"] == {"N": "3"}
     expires_s = -(-(NOON + MINUTE_MS - 1 + TIMER_RETENTION_MS) // 1_000)
     assert item["expires_at"] == {"N": str(expires_s)}
-
-
-def test_an_earlier_version_puts_off_a_pack_and_this_version_reads_the_copy(
-    on_moto: Dynamo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = on_moto.stores().timers
-    store.put([pack()])
-    with monkeypatch.context() as older:
-        older.setattr(storage, "VERSION", 2)
-        [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
-        assert isinstance(unread, UnreadTimer)
-        copy = unread.put_off(PUT_OFF_MS)
-        store.put([copy])
-    [found] = store.page(3, Cursor(pack().sort_key), NOON + HOUR_MS, 10)
-    assert isinstance(found, TimerPack)
-    assert found.sort_key == copy.sort_key
-    put_off = [each._replace(put_off_to=NOON + PUT_OFF_MS) for each in pack().timers]
-    assert sorted(found.timers) == sorted(put_off)
-    assert list(found.timers) == sorted(found.timers, key=lambda each: each.sort_key)
 
 
 @pytest.mark.parametrize("damage", [{"z": {"B": b"no deflated bytes"}}, {"z": {"S": "x"}}, {"v": {"S": "x"}}])
@@ -140,40 +117,3 @@ def test_a_damaged_pack_is_put_off_whole(on_moto: Dynamo, damage: dict[str, Any]
     [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
     assert isinstance(unread, UnreadTimer)
     assert unread.why is not None
-
-
-CHUNK = Chunk(Place(pack().sort_key + "~"), NOON)
-
-
-@pytest.mark.parametrize("within", [None, Occurrence(NOON + 5, 1)])
-def test_a_cursor_within_a_pack_is_before_the_pack_for_an_earlier_version(
-    on_moto: Dynamo, within: Occurrence | None
-) -> None:
-    """Such a version knows `cursor` and `within`, and passes an item only if `within` is absent."""
-    leases = on_moto.stores().leases
-    leases.raise_shards(1)
-    held = leases.claim(leases.state().leases[0], "owner", NOON, NOON + 1)
-    assert held is not None
-    leases.commit(held, Cursor(pack().sort_key, within, pack().timers[0].sort_key, CHUNK), NOON + 1)
-    stored = lease_item(on_moto)
-    assert stored["cursor"] == {"S": pack().sort_key}
-    assert "S" in stored["within"]
-
-
-@pytest.mark.parametrize("key", [pack().sort_key, pack().sort_key + "#later"])
-def test_the_place_of_a_cursor_in_a_pack_is_ignored_after_an_earlier_version_has_moved_the_cursor(
-    on_moto: Dynamo, key: str
-) -> None:
-    leases = on_moto.stores().leases
-    leases.raise_shards(1)
-    held = leases.claim(leases.state().leases[0], "owner", NOON, NOON + 1)
-    assert held is not None
-    leases.commit(held, Cursor(pack().sort_key, None, pack().timers[0].sort_key, CHUNK), NOON + 1)
-    moved = {**lease_item(on_moto), "cursor": {"S": key}, "within": {"NULL": True}}
-    on_moto.client.put_item(TableName=on_moto.timers_table, Item=moved)
-    assert leases.state().leases[0].cursor == Cursor(key)
-
-
-def lease_item(dynamo: Dynamo) -> dict[str, Any]:
-    key = {"pk": {"S": "leases"}, "sk": {"S": "0000"}}
-    return dict(dynamo.client.get_item(TableName=dynamo.timers_table, Key=key)["Item"])

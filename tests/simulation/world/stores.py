@@ -49,7 +49,6 @@ from sweephand.ports import (
     TimerStore,
     always,
 )
-from sweephand.storage import jobs as stored_jobs
 from sweephand.storage.item import expiry
 
 Entry = TypeVar("Entry")
@@ -202,7 +201,7 @@ class _StaleJobs(MemoryJobs):
 
 
 def _removal_of(job: Job) -> int | None:
-    return stored_jobs._removal(job)
+    return expiry(job.removed_at)
 
 
 def _expiry_of(item: Run | StoredLine) -> int | None:

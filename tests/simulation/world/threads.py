@@ -106,18 +106,22 @@ class _Lock:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._waiting: list[Strand] = []
-        self._is_taken = False
+        self._holder: Strand | None = None
 
     def __enter__(self) -> None:
         """Take the lock, once no other strand has it."""
-        while self._is_taken:
-            self._waiting.append(self._scheduler.strand)
+        strand = self._scheduler.strand
+        while self._holder is not None:
+            # Processes of this world share a machine, and the holder may be paused. In Lambda, the calls of a
+            # machine follow each other.
+            strand.process.is_held_up |= self._holder.process is not strand.process
+            self._waiting.append(strand)
             self._scheduler.park()
-        self._is_taken = True
+        self._holder = strand
 
     def __exit__(self, *_: object) -> None:
         """Free the lock, and wake those that wait for it."""
-        self._is_taken = False
+        self._holder = None
         for strand in self._waiting:
             self._scheduler.wake(strand)
         self._waiting.clear()

@@ -48,25 +48,29 @@ def test_the_wire_form_of_a_bundle_never_changes_since_old_messages_wait_in_queu
         (attempt(first), attempt(second, is_owed=True), attempt(trigger(700, index=3, armed_at=NOON - 5)))
     )
     assert encode(bundle) == (
-        '{"v":2,"kind":"bundle","ns":"team","at":1795262400001,'
-        '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000],'
-        '["nightly-report-700","0000000000000700","12-0000000000000700",1795262399995]],'
-        '"due":[[0,0,1],[0,250,2,0,true],[1,699,700,3]]}'
+        '{"v":1,"kind":"bundle","ns":"team","at":1795262400001,'
+        '"revs":{"z":2,"job":["nightly-report-001","nightly-report-700"],'
+        '"uid":["0000000000000001","0000000000000700"],'
+        '"rev":["12-0000000000000001","12-0000000000000700"],"armed":[1795262400000,1795262399995]},'
+        '"due":{"z":3,"n":[0,0,1],"after":[0,250,699],"seq":[1,2,700],"index":[0,0,3],'
+        '"owed":[false,true,false]}}'
     )
 
 
-def test_a_bundle_of_a_batch_is_small_and_waits_for_a_version_that_knows_batches() -> None:
+def test_a_bundle_of_a_batch_names_the_batch_once() -> None:
     first = replace(trigger(1), batch=BatchPlace(9_000, HOUR_MS, 0))
     after = [replace(first, index=each, batch=BatchPlace(9_000, HOUR_MS, 400 * each)) for each in range(1, 3)]
     bundle = BundleMessage(
         tuple(TriggerMessage(each, not_before=each.at) for each in (first, *after, trigger(1500)))
     )
     assert encode(bundle) == (
-        '{"v":3,"kind":"bundle","ns":"team","at":1795262400001,'
-        '"revs":[["nightly-report-001","0000000000000001","12-0000000000000001",1795262400000,'
-        "1795262400001,9000,3600000],"
-        '["nightly-report-1500","0000000000001500","12-0000000000001500",1795262400000]],'
-        '"due":[[0,0,1],[0,400,1,1],[0,800,1,2],[1,1499,1500]]}'
+        '{"v":1,"kind":"bundle","ns":"team","at":1795262400001,'
+        '"revs":{"z":2,"job":["nightly-report-001","nightly-report-1500"],'
+        '"uid":["0000000000000001","0000000000001500"],'
+        '"rev":["12-0000000000000001","12-0000000000001500"],"armed":[1795262400000],'
+        '"due":[1795262400001,null],"batch":[{"n":9000,"w":3600000},null]},'
+        '"due":{"z":4,"n":[0,0,0,1],"after":[0,400,800,1499],"seq":[1,1,1,1500],'
+        '"index":[0,1,2,0]}}'
     )
     assert decode(encode(bundle)) == bundle
 
@@ -107,15 +111,17 @@ def test_only_a_first_attempt_that_nothing_happened_to_fits_a_bundle(other: dict
     [
         {"due": []},
         {"due": None},
-        {"due": [[0, 0]]},
-        {"due": [[1, 0, 1]]},
-        {"due": [[-1, 0, 1]]},
-        {"due": [[0, -1, 1]]},
-        {"due": [[0, 0, 1, 0, True, 5]]},
-        {"due": [[0, 0, 1, 0, 1]]},
-        {"due": [{"revision": 0}]},
-        {"revs": []},
-        {"revs": [["job"]]},
+        {"due": {"z": 1}},
+        {"due": {"z": -1, "seq": [1]}},
+        {"due": {"z": 2, "seq": [1, 2, 3]}},
+        {"due": {"z": 10**9, "seq": [1]}},
+        {"due": {"z": 1, "seq": [1], "n": [1]}},
+        {"due": {"z": 1, "seq": [1], "n": [-1]}},
+        {"due": {"z": 1, "seq": [1], "after": [-1]}},
+        {"due": {"z": 1, "seq": [1], "owed": [1]}},
+        {"due": {"z": 1, "seq": 1}},
+        {"revs": {"z": 0}},
+        {"revs": {"z": 1, "job": ["job"]}},
         {"revs": ["job"]},
         {"ns": 5},
         {"at": None},

@@ -28,7 +28,7 @@ def test_a_work_message_reads_back_as_it_was_written(message: WorkMessage) -> No
     assert decode_work(encode_work(message)) == message
 
 
-def test_a_message_about_no_job_that_has_left_is_written_as_by_versions_before_that_field() -> None:
+def test_a_message_with_defaults_alone_says_nothing_of_them() -> None:
     assert json.loads(encode_work(MESSAGE)).keys() == {"v", "kind", "ns", "policy", "at"}
 
 

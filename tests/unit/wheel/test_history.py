@@ -6,9 +6,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import HEARTBEAT_GAP_MS
-from sweephand.model.timer import Heartbeat
 from sweephand.model.wheel_event import WheelEvent
-from sweephand.wheel.tick import events_between
 
 
 def ticking(world: World, *after_ms: int) -> list[WheelEvent]:
@@ -57,7 +55,3 @@ def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep() -> None:
         ticking(world, 10 * MINUTE_MS)
     assert world.leases.state().heartbeat_at == world.clock.time
     assert world.queue.waiting
-
-
-def test_a_heartbeat_of_a_version_without_limits_says_nothing_about_them() -> None:
-    assert events_between(Heartbeat(NOON), Heartbeat(NOON + MINUTE_MS, limit=60)) == []

@@ -15,6 +15,7 @@ SweephandError
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
 ├── NotKeptError              the stack is switched off, and tick does not keep what waits in time
 ├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
+├── FormError                 what is stored does not have the form of its layout (base/layouts.py)
 └── StoreError                a store or queue failed, after the retries of the SDK
     ├── ParameterError        a parameter of the stack names something that is not as it must be: 503
     └── NewerError            a newer version wrote the item or message; it waits for that version
@@ -126,6 +127,10 @@ class NotKeptError(SweephandError):
 
 class PoisonError(SweephandError):
     """A message that Sweephand cannot read, or can never handle; the message of the error says why."""
+
+
+class FormError(SweephandError):
+    """What is stored does not have the form of its layout. The message names the field and its form."""
 
 
 class StoreError(SweephandError):

@@ -89,8 +89,8 @@ class ProgressPage:
 class BatchHead(NamedTuple):
     """What is known of a batch as a whole: its size, and once all runs are over, when that was.
 
-    A head is written when the first run is over. `began_at` is when the first attempt of that run began. It
-    is None if an earlier release wrote the head. `counts` are those of the batch's end. A redrive does not
+    A head is written when the first run is over. `began_at` is when the first attempt of that run began,
+    or None if it had none. `counts` are those of the batch's end. A redrive does not
     change them any more, so the notification says the same however often it is sent. `was_told` says that
     `onComplete` needs no notification of the end any more.
     """

@@ -5,7 +5,7 @@ was committed, wherever a writer crashes. The cost of filing a change thus falls
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
@@ -88,9 +88,8 @@ class Change(NamedTuple):
     """One write of a job. `who` is the id of the API key that asked for it, or SWEEPHAND.
 
     `version` is the token of the write. It gives two changes at one instant different positions. `fields` are
-    the fields that the write changed. It is None if `what` says all (a pause), or if an earlier release wrote
-    the change. `former` is the revision that the write replaced, if the new one is armed in another way. It
-    is None if an earlier release wrote the change.
+    the fields that the write changed. It is None if `what` says all (a pause). `former` is the revision that
+    the write replaced, if the new one is armed in another way.
     """
 
     at: Instant
@@ -105,33 +104,3 @@ class Change(NamedTuple):
     def position(self) -> str:
         """The position of the change among the changes of its job, sortable as text."""
         return f"{self.at:014d}#{self.version}"
-
-
-def fields_to_item(change: Change | None) -> list[Any] | None:
-    """The fields of a change as JSON: `[name]`, or `[name, before, after]`."""
-    if change is None or change.fields is None:
-        return None
-    return [[each.name, *(each.values or ())] for each in change.fields]
-
-
-def fields_from_item(item: Sequence[Sequence[Any]] | None) -> tuple[FieldChange, ...] | None:
-    """The fields that fields_to_item() wrote; None if it wrote none."""
-    if item is None:
-        return None
-    return tuple(FieldChange(name, (values[0], values[1]) if values else None) for name, *values in item)
-
-
-def former_to_item(change: Change | None) -> list[Any] | None:
-    """The former revision of a change as JSON; None if it has none."""
-    former = None if change is None else change.former
-    if former is None:
-        return None
-    return [former.rev, former.series.to_item(), list(former.catchup), former.alert_after_ms]
-
-
-def former_from_item(item: Sequence[Any] | None) -> Former | None:
-    """The former revision that former_to_item() wrote; None if it wrote none."""
-    if item is None:
-        return None
-    rev, series, catchup, alert_after_ms = item
-    return Former(rev, Series.from_item(series), CatchUpPolicy(*catchup), alert_after_ms)

@@ -58,7 +58,7 @@ class Job:
     `cut` is the instant at which `rev` was written, never less than the cut before it. `series` is the
     definition's schedule with its relative times resolved. `expires_at` is set once the end of the series is
     known, unless the job is paused. After it, readers treat the job as deleted. `change` is the write that
-    made this version. It is None if an earlier release wrote the job. `resumed_at` is the instant of the last
+    made this version. `resumed_at` is the instant of the last
     resume, or the first cut if the job was never resumed. It is None before the first update. `counted_in` is
     the generation of its namespace's count in which the job took its place (model/namespace.py). It is None
     if the job took none, because its creator knew no limit. A job `has_batches` if any of its definitions
@@ -132,8 +132,7 @@ class JobBrief(NamedTuple):
     """What a sweep needs of a job whose present revision rules: that revision, and whether the job is paused.
 
     It is read instead of the whole job, and the read may be stale. `paused_at` is the instant of the pause.
-    `policy` and `priority` are those of the definition. If an earlier version of Sweephand wrote the job
-    last, the brief has no policy and the default priority, and only the definition is right.
+    `policy` and `priority` are those of the definition.
     """
 
     key: JobKey

@@ -13,7 +13,7 @@ from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.wire import encode
 
 #: Triggers on demand usually carry their own data. Together they may take this many bytes of a line. An item
-#: may have 400 KB. A thousand triggers of a schedule take a quarter of that, in the store's short form.
+#: may have 400 KB. A thousand triggers of a schedule take a twentieth of that, in the short form.
 ON_DEMAND_BYTES_MAX: Final = 200_000
 
 

@@ -79,7 +79,7 @@ class LineClaim(NamedTuple):
     """The claim of a partition: its owner, or None if it was released; `fence` goes up by one each time.
 
     Before `crashed_until`, workers took up entries here that have ended without releasing the claim. It is 0
-    if there were none. An older version that claims the partition forgets it.
+    if there were none.
     """
 
     owner: str | None

@@ -38,12 +38,12 @@ class Run:
 
     An attempt of an asynchronous job has a `token`, with which its consumer reports. While the run is
     `running`, the consumer must report every `heartbeat_ms`: the next time by `heartbeat_by`, and the last
-    time by `run_until`. `next_check_at` is the instant of the latest deadline check that was sent. It is None
-    in a record of an older version. `result` is the JSON text with which the consumer completed the run.
+    time by `run_until`. `next_check_at` is the instant of the latest deadline check that was sent, or None
+    before the first. `result` is the JSON text with which the consumer completed the run.
     `last_failure` is the latest failed attempt; a later success keeps it. `batch` is the place of its trigger
     in a batch. `permit` is the permit that its latest attempt holds under a policy until it is over; None for
     a run that is not asynchronous. A run that was skipped because another run of the job was not over names
-    that run in `skipped_for`; None in a record of an older version.
+    that run in `skipped_for`.
     """
 
     key: JobKey

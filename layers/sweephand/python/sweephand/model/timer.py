@@ -368,23 +368,23 @@ class Lease(NamedTuple):
 class Heartbeat(NamedTuple):
     """A heartbeat of tick: when, since when the stack is switched off, and its limit of triggers a minute.
 
-    A `limit` of 0 stands for none. It is None if a version that did not know it wrote the heartbeat.
+    A `limit` of 0 stands for none.
     """
 
     at: Instant
     off_since: Instant | None = None
-    limit: int | None = None
+    limit: int = 0
 
 
 class WheelState(NamedTuple):
     """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat.
 
     `off_since` is when tick first found the stack switched off. It is None while the stack is on. `limit` is
-    that of the heartbeat.
+    that of the heartbeat, and 0 without a heartbeat.
     """
 
     leases: tuple[Lease, ...]
     shards: int
     heartbeat_at: Instant | None
     off_since: Instant | None = None
-    limit: int | None = None
+    limit: int = 0

@@ -75,8 +75,8 @@ class Redrive(NamedTuple):
     """A round of attempts at a trigger that was given up; `attempt` is the number of its first attempt.
 
     `started_at` is when the trigger's very first attempt began; None if it never had one. `ends` are the
-    numbers of the attempts with which the earlier rounds ended. It is None if they are not known: an older
-    version does not write them, and they are not kept of more than REDRIVES_KEPT rounds.
+    numbers of the attempts with which the earlier rounds ended. It is None if they are not known,
+    because they are not kept of more than REDRIVES_KEPT rounds.
     """
 
     attempt: int

@@ -4,18 +4,74 @@ A revision with a batch stands there once for each occurrence, because the trigg
 than their occurrence.
 """
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from sweephand.base.instants import Instant
+from sweephand.base.layouts import NAME, TRUTH, WHOLE, Field, Layout
 from sweephand.model.job import JobKey
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.trigger import BatchPlace, BundleMessage, Trigger, TriggerMessage
-from sweephand.model.wire_fields import Fields
-from sweephand.model.wire_parts import lane_to_json
+from sweephand.model.wire_parts import BATCH_PLACE, PRIORITY
 
-_DEFAULTS: Final = TriggerMessage._field_defaults  # its fields after `trigger` and `not_before`
 
-#: What a bundle can say of a message besides its trigger, its due time and its priority: that it is owed, and
-#: nothing else. The priority is the last field.
-_CARRIED: Final = tuple(tuple({**_DEFAULTS, "is_owed": is_owed}.values())[:-1] for is_owed in (False, True))
+class _Revision(NamedTuple):
+    """A revision of a bundle. With a `batch`, it is one of its occurrences, which is due at `due_at`."""
+
+    name: str
+    uid: str
+    rev: str
+    armed_at: Instant
+    due_at: Instant | None = None
+    batch: BatchPlace | None = None
+
+
+class _Place(NamedTuple):
+    """A trigger of a bundle: the number of its revision, and how long after the first one it is due."""
+
+    revision: int
+    after_ms: int
+    sequence: int
+    batch_index: int
+    is_owed: bool
+
+
+class _Bundle(NamedTuple):
+    """A bundle as it is stored."""
+
+    namespace: str
+    first_at: Instant
+    revisions: tuple[_Revision, ...]
+    places: tuple[_Place, ...]
+    priority: Priority
+
+
+_REVISION: Final = Layout(
+    _Revision,
+    Field("name", "job", NAME),
+    Field("uid", "uid", NAME),
+    Field("rev", "rev", NAME),
+    Field("armed_at", "armed", WHOLE),
+    Field("due_at", "due", WHOLE, None),
+    Field("batch", "batch", BATCH_PLACE.form, None),
+)
+
+_PLACE: Final = Layout(
+    _Place,
+    Field("revision", "n", WHOLE, 0),
+    Field("after_ms", "after", WHOLE, 0),
+    Field("sequence", "seq", WHOLE),
+    Field("batch_index", "index", WHOLE, 0),
+    Field("is_owed", "owed", TRUTH, default=False),
+)
+
+_BUNDLE: Final = Layout(
+    _Bundle,
+    Field("namespace", "ns", NAME),
+    Field("first_at", "at", WHOLE),
+    Field("revisions", "revs", _REVISION.columns),
+    Field("places", "due", _PLACE.columns),
+    Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
+)
 
 
 def fits_bundle(message: TriggerMessage) -> bool:
@@ -24,70 +80,53 @@ def fits_bundle(message: TriggerMessage) -> bool:
     That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
-    return trigger.demand is None and message.not_before == trigger.at and message[2:-1] in _CARRIED
+    plain = TriggerMessage(trigger, trigger.at, is_owed=message.is_owed, priority=message.priority)
+    return trigger.demand is None and message == plain
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
     """The fields of a bundle. A trigger takes about 15 bytes, and a revision about 80."""
-    first_at, namespace = bundle.not_before, bundle.triggers[0].trigger.key.namespace
-    revisions: dict[tuple[str | int, ...], int] = {}
-    triggers = []
+    first = bundle.triggers[0]
+    namespace, priority = first.trigger.key.namespace, first.priority
+    revisions: dict[_Revision, int] = {}
+    places = []
     for message in bundle.triggers:
         trigger = message.trigger
         assert fits_bundle(message), "the sender looks at each message"
         assert trigger.key.namespace == namespace, "a bundle has one namespace"
-        assert message.priority == bundle.triggers[0].priority, "a bundle has one lane"
-        revision = (trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
-        batch = () if trigger.batch is None else (trigger.due_at, *_size_of(trigger.batch))
-        place = revisions.setdefault((*revision, *batch), len(revisions))
-        row: list[int | bool] = [place, trigger.at - first_at, trigger.sequence]
-        if trigger.index or message.is_owed:
-            row.append(trigger.index)
-        if message.is_owed:
-            row.append(True)
-        triggers.append(row)
-    fields = {"ns": namespace, "at": first_at, "revs": [list(each) for each in revisions], "due": triggers}
-    return fields | lane_to_json(bundle.triggers[0].priority)
+        assert message.priority == priority, "a bundle has one lane"
+        revision = _Revision(trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
+        if trigger.batch is not None:
+            revision = revision._replace(due_at=trigger.due_at, batch=trigger.batch._replace(after_ms=0))
+        number = revisions.setdefault(revision, len(revisions))
+        after_ms = trigger.at - bundle.not_before
+        places.append(_Place(number, after_ms, trigger.sequence, trigger.index, message.is_owed))
+    return _BUNDLE.write(_Bundle(namespace, bundle.not_before, tuple(revisions), tuple(places), priority))
 
 
-def _size_of(batch: BatchPlace) -> tuple[int, ...]:
-    """What all triggers of a batch have in common."""
-    size = batch.size, batch.window_ms
-    return size if batch.is_counted else (*size, 0)
-
-
-def read_bundle(fields: Fields) -> BundleMessage:
+def read_bundle(stored: Any) -> BundleMessage:
     """The bundle that bundle_to_json() wrote; an error if it cannot be read.
 
     It may have any number of triggers. A later version may put more into a bundle, and this version must not
     make them dead letters.
     """
-    namespace, first_at, priority = fields.text("ns"), fields.number("at"), fields.priority()
-    revisions = fields.rows("revs", "job", "uid", "rev", "armed", "due", "size", "window", "uncounted")
+    bundle = _BUNDLE.read(stored)
 
-    def message(row: Fields) -> TriggerMessage:
-        revision, at = revisions[row.number("revision")], first_at + row.number("after")
+    def message(place: _Place) -> TriggerMessage:
+        revision, at = bundle.revisions[place.revision], bundle.first_at + place.after_ms
         due_at, batch = at, None
-        if (size := revision.number_or_none("size")) is not None:
-            due_at = revision.number("due")
-            batch = BatchPlace(
-                size,
-                revision.number("window"),
-                at - due_at,
-                is_counted=revision.number_or_none("uncounted") is None,
-            )
+        if revision.batch is not None and revision.due_at is not None:
+            due_at, batch = revision.due_at, revision.batch._replace(after_ms=at - revision.due_at)
         trigger = Trigger(
-            key=JobKey(namespace, revision.text("job")),
-            uid=revision.text("uid"),
-            rev=revision.text("rev"),
+            key=JobKey(bundle.namespace, revision.name),
+            uid=revision.uid,
+            rev=revision.rev,
             due_at=due_at,
-            sequence=row.number("seq"),
-            armed_at=revision.number("armed"),
-            index=row.number_or_none("index") or 0,
+            sequence=place.sequence,
+            armed_at=revision.armed_at,
+            index=place.batch_index,
             batch=batch,
         )
-        is_owed = row.is_set("owed")
-        return TriggerMessage(trigger, not_before=trigger.at, is_owed=is_owed, priority=priority)
+        return TriggerMessage(trigger, trigger.at, is_owed=place.is_owed, priority=bundle.priority)
 
-    rows = fields.rows("due", "revision", "after", "seq", "index", "owed")
-    return BundleMessage(tuple(message(row) for row in rows))
+    return BundleMessage(tuple(map(message, bundle.places)))

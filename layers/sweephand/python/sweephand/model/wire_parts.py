@@ -1,101 +1,175 @@
-"""The parts of messages and runs that have the same JSON form wherever they are stored.
+"""The layouts of the values that messages, timers, runs and lines have in common.
 
-A message has the same parts in a queue and in a timer. A run's item stores the demand, payload and failure of
-its trigger, and a line stores whole triggers. One function here writes each part, and another reads it. So a
-field that is added to a part is carried everywhere.
+A message has the same parts in a queue, in a timer and in a line. A run's item stores the demand, payload and
+failure of its trigger. So a field that is added to one of these layouts is carried everywhere. Stored names
+are short where an item holds the part, because DynamoDB bills by the KB.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+import json
+from typing import Any, Final, get_args
 
-from sweephand.model.definition import Payload
-from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
-from sweephand.model.run_id import Demand
-from sweephand.model.trigger import BatchPlace, Failure, Redrive
+from sweephand.base.instants import Instant
+from sweephand.base.layouts import (
+    NAME,
+    OBJECT,
+    SENTENCE,
+    TRUTH,
+    WHOLE,
+    Field,
+    Form,
+    Layout,
+    Part,
+    choice_of,
+    list_of,
+    text_of,
+)
+from sweephand.base.limits import DATA_INLINE_BYTES_MAX, REDRIVES_KEPT, RESULT_BYTES_MAX
+from sweephand.model.batch_end import BatchEnd, Counts
+from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
+from sweephand.model.job import JobKey
+from sweephand.model.policy_names import PRIORITIES, PermitName
+from sweephand.model.run_id import Demand, DemandKind
+from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
+from sweephand.model.watch import Alert
+from sweephand.schedules import Occurrence, Series
 
-#: The length of the form of a place in a batch whose progress is kept.
-_COUNTED: Final = 3
+KEY: Final = Layout(JobKey, Field("namespace", "ns", NAME), Field("name", "job", NAME))
+
+DEMAND: Final = Layout(
+    Demand,
+    Field("kind", "k", choice_of(*get_args(DemandKind))),
+    Field("token", "t", NAME),
+    Field("link", "l", WHOLE, 0),
+)
+
+FAILURE: Final = Layout(
+    Failure,
+    Field("attempt", "a", WHOLE),
+    Field("reason", "r", SENTENCE),
+    Field("response_code", "c", WHOLE, None),
+    Field("is_final", "f", TRUTH, default=False),
+)
+
+#: The numbers of the attempts that ended earlier rounds.
+ROUND_ENDS: Final = list_of(WHOLE, 1, REDRIVES_KEPT)
+
+REDRIVE: Final = Layout(
+    Redrive,
+    Field("attempt", "a", WHOLE),
+    Field("started_at", "s", WHOLE, None),
+    Field("ends", "e", ROUND_ENDS, None),
+)
+
+BATCH_PLACE: Final = Layout(
+    BatchPlace,
+    Field("size", "n", WHOLE),
+    Field("window_ms", "w", WHOLE, 0),
+    Field("after_ms", "a", WHOLE, 0),
+    Field("is_counted", "c", TRUTH, default=True),
+)
+
+PERMIT: Final = Layout(
+    PermitName, Field("policy", "p", NAME), Field("slot", "s", WHOLE), Field("id", "i", NAME)
+)
+
+PASSAGE: Final = Layout(
+    Passage,
+    Field("level", "l", choice_of(*get_args(PassageLevel))),
+    Field("slot_at", "s", WHOLE, 0),
+    Field("per_minute", "m", WHOLE, 0),
+    Field("epoch", "e", WHOLE, 0),
+)
+
+OCCURRENCE: Final = Layout(
+    Occurrence,
+    Field("due_at", "d", WHOLE),
+    Field("sequence", "q", WHOLE),
+    Field("batch_index", "i", WHOLE, 0),
+    Field("after_ms", "o", WHOLE, 0),
+)
+
+COUNTS: Final = Layout(
+    Counts,
+    Field("succeeded", "s", WHOLE, 0),
+    Field("failed", "f", WHOLE, 0),
+    Field("cancelled", "c", WHOLE, 0),
+)
+
+BATCH_END: Final = Layout(
+    BatchEnd, Field("total", "n", WHOLE), Part("counts", COUNTS), Field("overran", "o", TRUTH, default=False)
+)
+
+ALERT: Final = Layout(
+    Alert,
+    Field("window_at", "w", WHOLE),
+    Field("missed", "n", WHOLE),
+    Field("first_due_at", "f", WHOLE),
+    Field("last_due_at", "l", WHOLE),
+)
+
+CATCH_UP: Final = Layout(
+    CatchUpPolicy, Field("mode", "m", choice_of(*get_args(CatchUpMode))), Field("window_ms", "w", WHOLE)
+)
+
+#: A series is read by its own room. That raises errors of several kinds if the object is no series.
+SERIES: Final = OBJECT._replace(read=Series.from_item, write=Series.to_item)
+
+PRIORITY: Final = choice_of(*PRIORITIES)
 
 
-def demand_to_json(demand: Demand | None) -> list[Any] | None:
-    """`[kind, token]`, and the link as a third element for a trigger in a chain; None for no demand."""
-    return None if demand is None else list(demand if demand.link else demand[:2])
+def _kept(digest: str, size: int, ref: str, kept_until: Instant | None) -> Payload:
+    return Payload(digest, size, None, ref, kept_until)
 
 
-def demand_from_json(value: Sequence[Any] | None) -> Demand | None:
-    """The demand that demand_to_json() wrote."""
-    return Demand(*value) if value else None
+#: Data that lies in the payload store.
+_KEPT_PAYLOAD: Final = Layout(
+    _kept,
+    Field("digest", "d", NAME),
+    Field("size", "s", WHOLE),
+    Field("ref", "r", SENTENCE),
+    Field("kept_until", "u", WHOLE, None),
+)
 
 
-def failure_to_json(failure: Failure | None) -> list[Any] | None:
-    """`[attempt, reason, response code, is final]`; None for no failure."""
-    return None if failure is None else list(failure)
+def _is_payload(stored: Any) -> bool:
+    is_short = isinstance(stored, str) and len(stored.encode(errors="replace")) <= DATA_INLINE_BYTES_MAX
+    return is_short or isinstance(stored, dict)
 
 
-def failure_from_json(value: Sequence[Any] | None) -> Failure | None:
-    """The failure that failure_to_json() wrote."""
-    return Failure(*value) if value else None
+def _read_payload(stored: Any) -> Payload:
+    return Payload.of(stored) if isinstance(stored, str) else _KEPT_PAYLOAD.read(stored)
 
 
-def redrive_to_json(redrive: Redrive | None) -> list[Any] | None:
-    """`[first attempt of the round, start of the very first attempt]`; None for no redrive.
-
-    The ends of earlier rounds are a field of their own (ends_to_json()), since older versions read a pair.
-    """
-    return None if redrive is None else list(redrive[:2])
+def _write_payload(payload: Payload) -> Any:
+    return payload.text if payload.ref is None else _KEPT_PAYLOAD.write(payload)
 
 
-def redrive_from_json(value: Sequence[Any] | None) -> Redrive | None:
-    """The redrive that redrive_to_json() wrote."""
-    return Redrive(*value) if value else None
+#: The data of a job or a trigger: its text, or where it is stored.
+PAYLOAD: Final = Form(
+    f"a text of at most {DATA_INLINE_BYTES_MAX} bytes, or an object that says where the data is stored",
+    _is_payload,
+    read=_read_payload,
+    write=_write_payload,
+)
 
 
-def ends_to_json(redrive: Redrive | None) -> dict[str, list[int]]:
-    """The field with the attempts that ended earlier rounds; none if they are not known."""
-    return {} if redrive is None or redrive.ends is None else {"ends": list(redrive.ends)}
+def _read_result(stored: str) -> str:
+    json.loads(stored)
+    return stored
 
 
-def batch_to_json(batch: BatchPlace | None) -> list[int] | None:
-    """`[size, window_ms, after_ms]`, and a fourth element if the batch is not counted; None for no batch."""
-    if batch is None:
-        return None
-    return [*batch[:3], 0] if not batch.is_counted else list(batch[:3])
+#: The JSON text with which a consumer completed its run.
+RESULT: Final = text_of(RESULT_BYTES_MAX)._replace(read=_read_result)
 
-
-def batch_from_json(value: Sequence[int] | None) -> BatchPlace | None:
-    """The place in a batch that batch_to_json() wrote."""
-    if not value:
-        return None
-    size, window_ms, after_ms = value[:3]
-    return BatchPlace(size, window_ms, after_ms, is_counted=len(value) == _COUNTED)
-
-
-def lane_to_json(priority: Priority) -> dict[str, Priority]:
-    """The field that says in which lane a message travels; none for the usual one."""
-    return {} if priority == PRIORITY_DEFAULT else {"lane": priority}
-
-
-def permit_to_json(permit: PermitName | None) -> list[Any] | None:
-    """`[policy, holder, id]`; None for no permit."""
-    return None if permit is None else list(permit)
-
-
-def permit_from_json(value: Sequence[Any] | None) -> PermitName | None:
-    """The name of a permit that permit_to_json() wrote."""
-    return PermitName(*value) if value else None
-
-
-def payload_to_json(payload: Payload | None) -> list[Any] | None:
-    """`[digest, size, text, ref]` as an item stores it; without the text if that is kept elsewhere.
-
-    A fifth element says until when it is kept there, if it expires.
-    """
-    if payload is None:
-        return None
-    stored = [payload.digest, payload.size, payload.text if payload.is_inline else None, payload.ref]
-    return stored if payload.kept_until is None else [*stored, payload.kept_until]
-
-
-def payload_from_json(value: Sequence[Any] | None) -> Payload | None:
-    """The payload that payload_to_json() wrote."""
-    return None if value is None else Payload(*value)
+TRIGGER: Final = Layout(
+    Trigger,
+    Part("key", KEY),
+    Field("uid", "uid", NAME),
+    Field("rev", "rev", NAME),
+    Field("armed_at", "armed", WHOLE),
+    Field("due_at", "due", WHOLE),
+    Field("sequence", "seq", WHOLE),
+    Field("index", "index", WHOLE, 0),
+    Field("demand", "demand", DEMAND.form, None),
+    Field("batch", "batch", BATCH_PLACE.form, None),
+)

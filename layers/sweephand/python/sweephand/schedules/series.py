@@ -257,19 +257,13 @@ class Series:
             yield replace(self, schedule=schedule, counted_at=counted_at, counted=counted), head
 
     def to_item(self) -> dict[str, Any]:
-        """The series as a map of texts, whole numbers and the item of its schedule, without absent fields.
-
-        A series on demand is written as a one-off that begins and fires at INSTANT_MAX. Earlier versions of
-        Sweephand can read that. No request can make another such series, because it would have to arrive
-        then.
-        """
+        """The series as a map of texts, whole numbers and the item of its schedule, without absent fields."""
         schedule = self.schedule
-        start_at, due_at = (INSTANT_MAX, INSTANT_MAX) if self.is_on_demand else (self.start_at, self.due_at)
         fields: dict[str, Any] = {
             "schedule": schedule if schedule is None or isinstance(schedule, str) else schedule.to_item(),
             "timezone": self.timezone,
-            "startAt": start_at,
-            "dueAt": due_at,
+            "startAt": self.start_at,
+            "dueAt": self.due_at,
             "ttlAt": self.ttl_at,
             "repeats": self.repeats,
             "countedAt": self.counted_at,
@@ -289,14 +283,11 @@ class Series:
             value = item.get(name)
             return None if value is None else int(value)
 
-        start_at, due_at = int(item["startAt"]), number("dueAt")
-        if item.get("schedule") is None and start_at == INSTANT_MAX == due_at:
-            start_at, due_at = 0, None
         return cls(
             schedule=None if item.get("schedule") is None else schedule_of_item(item["schedule"]),
             timezone=item["timezone"],
-            start_at=start_at,
-            due_at=due_at,
+            start_at=int(item["startAt"]),
+            due_at=number("dueAt"),
             ttl_at=number("ttlAt"),
             repeats=number("repeats"),
             counted_at=number("countedAt"),

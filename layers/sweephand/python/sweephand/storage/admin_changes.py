@@ -4,32 +4,32 @@ A change is two items: one for its namespace, and one for the whole stack. They 
 they record, so no change lacks its record.
 """
 
-from typing import Final, cast
-
-from pynamodb.attributes import UnicodeAttribute
+from typing import Final, get_args
 
 from sweephand.base.instants import Instant
+from sweephand.base.layouts import NAME, SENTENCE, Field, Layout, choice_of
 from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb
 from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.model.change import fields_from_item
 from sweephand.model.page import Page
-from sweephand.storage.item import Item, JsonAttribute, expiry
+from sweephand.storage.changes import FIELD_CHANGES
+from sweephand.storage.item import Item, StoredItem, expiry, fields_of
 from sweephand.storage.table import Expression, RawItem, Table
 
 _WHOLE_STACK: Final = "adminchanges"
 
 
-class AdminChangeItem(Item):
-    """A change as stored. The sort key is its position."""
-
-    who = UnicodeAttribute()
-    what = UnicodeAttribute()
-    subject = UnicodeAttribute()
-    namespace = UnicodeAttribute()
-    name = UnicodeAttribute()
-    fields = JsonAttribute()
-    reason = UnicodeAttribute(null=True)
+#: A change as stored. The sort key is its position.
+_CHANGE: Final = Layout(
+    AdminChange,
+    Field("who", "who", SENTENCE),
+    Field("what", "what", choice_of(*get_args(AdminVerb))),
+    Field("subject", "subject", choice_of(*get_args(AdminSubject))),
+    Field("namespace", "namespace", NAME),
+    Field("name", "name", SENTENCE),
+    Field("fields", "fields", FIELD_CHANGES, ()),
+    Field("reason", "reason", SENTENCE, None),
+)
 
 
 class DynamoAdminChanges:
@@ -40,8 +40,8 @@ class DynamoAdminChanges:
 
     def page(self, namespace: str | None, before: str, limit: int, since: Instant = 0) -> Page[AdminChange]:
         """Up to `limit` changes, newest first, by a query that runs backwards."""
-        in_trail = AdminChangeItem.pk == (_WHOLE_STACK if namespace is None else _partition(namespace))
-        condition = in_trail & (AdminChangeItem.sk < before) if before else in_trail
+        in_trail = Item.pk == (_WHOLE_STACK if namespace is None else _partition(namespace))
+        condition = in_trail & (Item.sk < before) if before else in_trail
         result = self._table.query(condition, limit, backwards=True)
         changes = tuple(map(_change, result.items))
         asked = tuple(each for each in changes if each.at >= since)
@@ -71,32 +71,11 @@ def _partition(namespace: str) -> str:
     return f"adminchanges#{namespace}"
 
 
-def _item(partition: str, change: AdminChange) -> AdminChangeItem:
-    return AdminChangeItem(
-        partition,
-        change.position,
-        who=change.who,
-        what=change.what,
-        subject=change.subject,
-        namespace=change.namespace,
-        name=change.name,
-        fields=[[each.name, *(each.values or ())] for each in change.fields],
-        reason=change.reason,
-        expires_at=expiry(change.at + CHANGE_RETENTION_MS),
-    )
+def _item(partition: str, change: AdminChange) -> StoredItem:
+    expires_at = expiry(change.at + CHANGE_RETENTION_MS)
+    return StoredItem(partition, change.position, _CHANGE, change, expires_at=expires_at)
 
 
 def _change(raw: RawItem) -> AdminChange:
-    item = AdminChangeItem.read(raw)
-    time, _, version = item.sk.partition("#")
-    return AdminChange(
-        int(time),
-        item.who,
-        cast("AdminVerb", item.what),
-        cast("AdminSubject", item.subject),
-        item.namespace,
-        item.name,
-        version,
-        fields_from_item(item.fields) or (),
-        item.reason,
-    )
+    at, _, version = raw["sk"]["S"].partition("#")
+    return AdminChange(int(at), version=version, **fields_of(_CHANGE, raw))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.layouts import SENTENCE
 from sweephand.base.limits import KEYS_EXAMINED_MAX
 from sweephand.model.api_key import OPERATOR, Key, MadeKey, Role
 from sweephand.model.page import Page
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, expiry
 from sweephand.storage.table import Expression, QueryResult, RawItem, Table
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class KeyItem(Item):
     namespace = UnicodeAttribute()
     role = UnicodeAttribute()
     created_at = IntegerAttribute(attr_name="created")
-    description = JsonAttribute(null=True)
+    description = FormAttribute(SENTENCE, null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
     replaced_by = UnicodeAttribute(null=True)
     principal = UnicodeAttribute(null=True)

@@ -2,26 +2,43 @@
 
 from typing import Any, Final
 
-from pynamodb.attributes import UnicodeAttribute
-
+from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, choice_of
 from sweephand.model.audit_round import AuditRound, JobProgress
-from sweephand.model.keep_round import KeepPlace, KeepRound
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.model.keep_round import KEEP_PARTS, KeepPlace, KeepRound
+from sweephand.storage.item import StoredItem, fields_of
 from sweephand.storage.table import ItemKey, Table
+from sweephand.storage.versions import put_version
 
 #: Beside the position of the audit of payloads.
 _JOBS: Final[ItemKey] = ("audits", "jobs")
 _WAITING: Final[ItemKey] = ("audits", "waiting")
 
+_PROGRESS: Final = Layout(
+    JobProgress,
+    Field("namespace", "namespace", SENTENCE, ""),
+    Field("name", "name", SENTENCE, ""),
+    Field("before", "before", SENTENCE, ""),
+)
 
-class RoundItem(Item):
-    """A round. `reached` has the fields of its progress or place, and is absent when the round is over."""
+_PLACE: Final = Layout(
+    KeepPlace,
+    Field("part", "part", choice_of(*KEEP_PARTS)),
+    Field("name", "name", SENTENCE, ""),
+    Field("after", "after", SENTENCE, ""),
+    Field("before", "before", SENTENCE, ""),
+)
 
-    began_at = IntegerAttribute(attr_name="began")
-    reached = JsonAttribute(null=True)
-    held_until = IntegerAttribute(attr_name="until")
-    done_at = IntegerAttribute(attr_name="done", null=True)
-    version = UnicodeAttribute()
+_ROUND: Final = (
+    Field("began_at", "began", WHOLE),
+    Field("held_until", "until", WHOLE),
+    Field("version", "version", NAME),
+)
+
+_AUDIT_ROUND: Final = Layout(AuditRound, *_ROUND, Field("progress", "reached", _PROGRESS.form, None))
+
+_KEEP_ROUND: Final = Layout(
+    KeepRound, *_ROUND, Field("place", "reached", _PLACE.form, None), Field("done_at", "done", WHOLE, None)
+)
 
 
 class DynamoAuditRounds:
@@ -32,22 +49,13 @@ class DynamoAuditRounds:
 
     def get(self) -> AuditRound | None:
         """The round. One strong read."""
-        item = _read(self._table, _JOBS)
-        if item is None:
-            return None
-        progress = None if item.reached is None else JobProgress(*item.reached)
-        return AuditRound(item.began_at, progress, item.held_until, item.version)
+        fields = _read(self._table, _JOBS, _AUDIT_ROUND)
+        return None if fields is None else AuditRound(**fields)
 
     def put(self, written: AuditRound, replacing: str | None) -> bool:
         """Write the round on the condition of its version. One write."""
-        item = RoundItem(
-            *_JOBS,
-            began_at=written.began_at,
-            reached=None if written.progress is None else list(written.progress),
-            held_until=written.held_until,
-            version=written.version,
-        )
-        return _is_put(self._table, item, replacing, written.version)
+        item = StoredItem(*_JOBS, _AUDIT_ROUND, written)
+        return put_version(self._table, item, written.version, replacing)
 
 
 class DynamoKeepRounds:
@@ -58,35 +66,16 @@ class DynamoKeepRounds:
 
     def get(self) -> KeepRound | None:
         """The round. One strong read."""
-        item = _read(self._table, _WAITING)
-        if item is None:
-            return None
-        place = None if item.reached is None else KeepPlace(*item.reached)
-        return KeepRound(item.began_at, place, item.held_until, item.version, item.done_at)
+        fields = _read(self._table, _WAITING, _KEEP_ROUND)
+        return None if fields is None else KeepRound(**fields)
 
     def put(self, written: KeepRound, replacing: str | None) -> bool:
         """Write the round on the condition of its version. One write."""
-        item = RoundItem(
-            *_WAITING,
-            began_at=written.began_at,
-            reached=None if written.place is None else list(written.place),
-            held_until=written.held_until,
-            done_at=written.done_at,
-            version=written.version,
-        )
-        return _is_put(self._table, item, replacing, written.version)
+        item = StoredItem(*_WAITING, _KEEP_ROUND, written)
+        return put_version(self._table, item, written.version, replacing)
 
 
-def _read(table: Table, place: ItemKey) -> Any:
-    """The attributes of a round; None if there is none."""
+def _read(table: Table, place: ItemKey, layout: Layout[Any]) -> dict[str, Any] | None:
+    """The fields of a round; None if there is none."""
     raw = table.get(place)
-    return None if raw is None else RoundItem.read(raw)
-
-
-def _is_put(table: Table, item: RoundItem, replacing: str | None, version: str) -> bool:
-    unchanged = RoundItem.pk.does_not_exist() if replacing is None else RoundItem.version == replacing
-    refusal = table.put(item, unchanged)
-    if refusal is None or refusal.stored is None:
-        return refusal is None
-    # The SDK has repeated a write that had succeeded.
-    return bool(RoundItem.read(refusal.stored).version == version)
+    return None if raw is None else fields_of(layout, raw)

@@ -9,40 +9,51 @@ from functools import reduce
 from operator import and_
 from typing import Final
 
-from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.operand import Path
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_end import Counts
+from sweephand.base.layouts import NAME, NUMBER, TRUTH, WHOLE, Field, Layout, Part
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import WORDS, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
 from sweephand.model.run_id import AFTER_UIDS, Demand, batch_position
-from sweephand.model.wire_parts import demand_from_json, demand_to_json
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.model.wire_parts import COUNTS, DEMAND
+from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
-
-#: The last stage of a head.
-_TOLD: Final = 2
 
 #: The attribute of a word: this and its number. A word without any mark is not stored.
 _WORD: Final = "w"
 
 
-class HeadItem(Item):
-    """The head of a batch as stored."""
+#: The head of a batch as stored. Its key holds the namespace and the name of its job.
+_HEAD: Final = Layout(
+    BatchHead,
+    Part(
+        "name",
+        Layout(
+            dict,
+            Field("uid", "uid", NAME),
+            Field("due_at", "due", WHOLE),
+            Field("demand", "demand", DEMAND.form, None),
+        ),
+    ),
+    Part(
+        "size",
+        Layout(BatchSize, Field("total", "total", WHOLE), Field("window_ms", "window", WHOLE)),
+    ),
+    Field("ended_at", "ended", WHOLE, None),
+    Field("counts", "counts", COUNTS.form, None),
+    Field("was_told", "told", TRUTH, default=False),
+    Field("expires_at", "gone", NUMBER),
+    Field("began_at", "began", WHOLE, None),
+)
 
-    uid = UnicodeAttribute()
-    due_at = IntegerAttribute(attr_name="due")
-    demand = JsonAttribute(null=True)
-    total = IntegerAttribute()
-    window_ms = IntegerAttribute(attr_name="window")
+
+class HeadItem(StoredItem):
+    """The head of a batch as stored. `stage` is for the condition of its write."""
+
     stage = IntegerAttribute()
-    ended_at = IntegerAttribute(null=True, attr_name="ended")
-    counts = JsonAttribute(null=True)
-    gone_at = IntegerAttribute(attr_name="gone")
-    began_at = IntegerAttribute(null=True, attr_name="began")
 
 
 class PageItem(Item):
@@ -116,36 +127,14 @@ def _page_key(name: PageName) -> ItemKey:
 
 
 def _head_item(head: BatchHead) -> HeadItem:
-    name = head.name
-    return HeadItem(
-        _heads(name.key),
-        name.position,
-        uid=name.uid,
-        due_at=name.due_at,
-        demand=demand_to_json(name.demand),
-        total=head.size.total,
-        window_ms=head.size.window_ms,
-        stage=head.stage,
-        ended_at=head.ended_at,
-        counts=head.counts,
-        gone_at=head.expires_at,
-        began_at=head.began_at,
-        expires_at=expiry(head.expires_at),
-    )
+    place = (_heads(head.name.key), head.name.position)
+    return HeadItem(*place, _HEAD, head, stage=head.stage, expires_at=expiry(head.expires_at))
 
 
 def _head(raw: RawItem) -> BatchHead:
-    item = HeadItem.read(raw)
-    _, namespace, name = item.pk.split("#")
-    return BatchHead(
-        BatchName(JobKey(namespace, name), item.uid, item.due_at, demand_from_json(item.demand)),
-        BatchSize(item.total, item.window_ms),
-        item.ended_at,
-        None if item.counts is None else Counts(*item.counts),
-        item.stage == _TOLD,
-        item.gone_at,
-        item.began_at,
-    )
+    _, namespace, name = raw["pk"]["S"].split("#")
+    fields = fields_of(_HEAD, raw)
+    return BatchHead(**fields | {"name": BatchName(JobKey(namespace, name), **fields["name"])})
 
 
 def _page(name: PageName, raw: RawItem) -> ProgressPage:

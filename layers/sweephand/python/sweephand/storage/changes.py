@@ -1,33 +1,49 @@
 """How changes are stored in the Jobs table: one item each, by time, under the key of their job or policy."""
 
-from typing import cast
+from typing import Final, get_args
 
-from pynamodb.attributes import UnicodeAttribute
-
+from sweephand.base.layouts import ANY, NAME, SENTENCE, WHOLE, Field, Layout, choice_of, list_of
 from sweephand.base.timing import CHANGE_RETENTION_MS
-from sweephand.model.change import (
-    Change,
-    ChangeKind,
-    fields_from_item,
-    fields_to_item,
-    former_from_item,
-    former_to_item,
-)
+from sweephand.model.change import Change, ChangeKind, FieldChange, Former
+from sweephand.model.definition import CATCH_UP_DEFAULT
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey
+from sweephand.model.wire_parts import CATCH_UP, SERIES
 from sweephand.ports import Page
-from sweephand.storage.item import Item, JsonAttribute, expiry
-from sweephand.storage.table import Table
+from sweephand.storage.item import Item, StoredItem, expiry, fields_of
+from sweephand.storage.table import RawItem, Table
 
+#: More fields than any object has whose changes are kept.
+_FIELDS_MAX: Final = 1_000
 
-class ChangeItem(Item):
-    """A change as stored. The sort key holds when the change was made, and by which write."""
+_FIELD_CHANGE: Final = Layout(
+    FieldChange, Field("name", "n", SENTENCE), Field("values", "v", list_of(ANY, 2, 2), None)
+)
 
-    who = UnicodeAttribute()
-    what = UnicodeAttribute()
-    reason = JsonAttribute(null=True)
-    fields = JsonAttribute(null=True)
-    former = JsonAttribute(null=True)
+#: The fields of a change.
+FIELD_CHANGES: Final = list_of(_FIELD_CHANGE.form, 0, _FIELDS_MAX)
+
+_FORMER: Final = Layout(
+    Former,
+    Field("rev", "r", NAME),
+    Field("series", "s", SERIES),
+    Field("catchup", "c", CATCH_UP.form, CATCH_UP_DEFAULT),
+    Field("alert_after_ms", "a", WHOLE, None),
+)
+
+_FIELDS: Final = (
+    Field("who", "who", SENTENCE),
+    Field("what", "what", choice_of(*get_args(ChangeKind))),
+    Field("reason", "reason", SENTENCE, None),
+    Field("fields", "fields", FIELD_CHANGES, None),
+    Field("former", "former", _FORMER.form, None),
+)
+
+#: A change as its job or policy carries it.
+CHANGE: Final = Layout(Change, Field("at", "at", WHOLE), Field("version", "version", NAME), *_FIELDS)
+
+#: A change as stored. The sort key holds when the change was made, and by which write.
+_FILED: Final = Layout(Change, *_FIELDS)
 
 
 class DynamoChanges:
@@ -38,40 +54,24 @@ class DynamoChanges:
 
     def put(self, key: JobKey | PolicyKey, change: Change) -> None:
         """Write a change: 1 WRU."""
-        item = ChangeItem(
-            _partition(key),
-            change.position,
-            who=change.who,
-            what=change.what,
-            reason=change.reason,
-            fields=fields_to_item(change),
-            former=former_to_item(change),
-            expires_at=expiry(change.at + CHANGE_RETENTION_MS),
-        )
+        expires_at = expiry(change.at + CHANGE_RETENTION_MS)
+        item = StoredItem(_partition(key), change.position, _FILED, change, expires_at=expires_at)
         self._table.put(item)
 
     def page(self, key: JobKey | PolicyKey, before: str, limit: int) -> Page[Change]:
         """Up to `limit` changes, newest first, by a query that runs backwards."""
-        of_key = ChangeItem.pk == _partition(key)
-        condition = of_key & (ChangeItem.sk < before) if before else of_key
+        of_key = Item.pk == _partition(key)
+        condition = of_key & (Item.sk < before) if before else of_key
         result = self._table.query(condition, limit, backwards=True)
-        items = [ChangeItem.read(raw) for raw in result.items]
-        changes = tuple(
-            Change(
-                int(time),
-                item.who,
-                cast("ChangeKind", item.what),
-                version,
-                item.reason,
-                fields_from_item(item.fields),
-                former_from_item(item.former),
-            )
-            for item in items
-            for time, _, version in (item.sk.partition("#"),)
-        )
+        changes = tuple(map(_change, result.items))
         return Page(changes, changes[-1].position if result.has_more else None)
 
 
 def _partition(key: JobKey | PolicyKey) -> str:
     kind = "policychanges" if isinstance(key, PolicyKey) else "changes"
     return f"{kind}#{key.namespace}#{key.name}"
+
+
+def _change(raw: RawItem) -> Change:
+    at, _, version = raw["sk"]["S"].partition("#")
+    return Change(int(at), version=version, **fields_of(_FILED, raw))

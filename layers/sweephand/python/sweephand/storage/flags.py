@@ -5,15 +5,14 @@ from functools import partial
 from typing import Final
 from zlib import crc32
 
-from pynamodb.attributes import UnicodeAttribute
-
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout, Part
 from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import RunName, run_position
-from sweephand.model.wire_parts import demand_from_json, demand_to_json
+from sweephand.model.wire_parts import DEMAND
 from sweephand.ports import Page
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.item import Item, StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import RawItem, Table
 
@@ -29,14 +28,21 @@ _HIGHEST: Final = 999_999_999_999_999
 _AFTER_ALL: Final = "\x7f"
 
 
-class FlagItem(Item):
-    """A flag as stored."""
-
-    name = UnicodeAttribute()
-    uid = UnicodeAttribute()
-    due_at = IntegerAttribute(attr_name="due")
-    index = IntegerAttribute()
-    demand = JsonAttribute(null=True)
+#: A flag as stored. Its key holds the namespace, and `expires_at` its end in seconds.
+_FLAG: Final = Layout(
+    Flag,
+    Part("key", Layout(dict, Field("name", "name", NAME))),
+    Field("uid", "uid", NAME),
+    Part(
+        "run",
+        Layout(
+            RunName,
+            Field("due_at", "due", WHOLE),
+            Field("index", "index", WHOLE),
+            Field("demand", "demand", DEMAND.form, None),
+        ),
+    ),
+)
 
 
 class DynamoFlags:
@@ -47,19 +53,9 @@ class DynamoFlags:
 
     def put(self, flag: Flag) -> None:
         """Write a flag: 1 WRU."""
-        namespace, name = flag.key
         position = _position(flag)
-        partition = crc32(position.encode()) % FLAG_PARTITIONS
-        item = FlagItem(
-            _partition(namespace, partition),
-            position,
-            name=name,
-            uid=flag.uid,
-            due_at=flag.run.due_at,
-            index=flag.run.index,
-            demand=demand_to_json(flag.run.demand),
-            expires_at=expiry(flag.expires_at),
-        )
+        partition = _partition(flag.key.namespace, crc32(position.encode()) % FLAG_PARTITIONS)
+        item = StoredItem(partition, position, _FLAG, flag, expires_at=expiry(flag.expires_at))
         self._table.put(item)
 
     def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
@@ -79,7 +75,7 @@ class DynamoFlags:
         low = after + "\0"
         if low > high:
             return (), False
-        result = self._table.query((FlagItem.pk == partition) & FlagItem.sk.between(low, high), limit)
+        result = self._table.query((Item.pk == partition) & Item.sk.between(low, high), limit)
         return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
 
 
@@ -94,11 +90,7 @@ def _position(flag: Flag) -> str:
 
 
 def _flag(raw: RawItem) -> Flag:
-    item = FlagItem.read(raw)
-    _, namespace, _ = item.pk.split("#")
-    run = RunName(item.due_at, item.index, demand_from_json(item.demand))
-    return Flag(JobKey(namespace, item.name), item.uid, run, _instant(item.expires_at))
-
-
-def _instant(expires_at: int | None) -> Instant | None:
-    return None if expires_at is None else expires_at * 1_000
+    fields = fields_of(_FLAG, raw)
+    key = JobKey(raw["pk"]["S"].split("#")[1], **fields["key"])
+    expires_at = int(raw["expires_at"]["N"]) * SECOND_MS if "expires_at" in raw else None
+    return Flag(**fields | {"key": key}, expires_at=expires_at)

@@ -9,7 +9,9 @@ from typing import Any, Final, NamedTuple, Self, cast
 from pynamodb.attributes import Attribute, AttributeContainer, UnicodeAttribute
 from pynamodb.constants import NULL, NUMBER, STRING
 
+from sweephand.base.errors import FormError
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import Field, Form, Layout
 
 
 class IntegerAttribute(Attribute[int]):
@@ -26,21 +28,26 @@ class IntegerAttribute(Attribute[int]):
         return int(value)
 
 
-class JsonAttribute(Attribute[Any]):
-    """A JSON value as compact text.
-
-    Reading it gives an equal value, for numbers, nulls and odd strings too.
-    """
+class FormAttribute(Attribute[Any]):
+    """A value of a form (base/layouts.py) as compact text, for an item that expressions change."""
 
     attr_type = STRING
 
-    def serialize(self, value: Any) -> str | None:
-        """The text. None gives None, which leaves the attribute out."""
-        return None if value is None else _compact(value)
+    def __init__(self, form: Form, **declared: Any) -> None:
+        """An attribute of that form; pynamodb has the other arguments."""
+        super().__init__(**declared)
+        self._form = form
+
+    def serialize(self, value: Any) -> str:
+        """The text."""
+        return _compact(self._form.write(value))
 
     def deserialize(self, value: Any) -> Any:
-        """The value."""
-        return json.loads(value)
+        """The value; FormError if the text does not have the form."""
+        stored = json.loads(value)
+        if not self._form.accepts(stored):
+            raise FormError(f"`{self.attr_name}` must be {self._form.says}.")
+        return self._form.read(stored)
 
 
 class AttributeForm(NamedTuple):
@@ -131,6 +138,57 @@ def _forms_by_stored_name(model: type[Item]) -> tuple[Mapping[str, AttributeForm
 def _required(model: type[Item]) -> frozenset[str]:
     """The names in the table of the attributes that an item must have."""
     return frozenset(form.stored_name for form in attribute_forms(model).values() if not form.may_lack)
+
+
+class StoredItem(Item):
+    """An item that holds a value as its layout says (base/layouts.py)."""
+
+    def __init__(self, pk: str, sk: str, layout: Layout[Any], value: Any, **declared: Any) -> None:
+        """An item to be written. `declared` are attributes that the item has besides those of the layout."""
+        super().__init__(pk, sk, **declared)
+        stored = layout.write(value)
+        self._attributes = {
+            field.stored: attribute_value(field, stored[field.stored])
+            for field in layout.fields
+            if field.stored in stored
+        }
+
+    def serialize(self, null_check: bool = True) -> dict[str, dict[str, Any]]:  # noqa: FBT001, FBT002 - pynamodb's signature
+        """The item as the client takes it."""
+        return super().serialize(null_check) | self._attributes
+
+
+def attribute_value(field: Field, stored: Any) -> dict[str, Any]:
+    """What a field stores as JSON, as the client takes it."""
+    match field.form.kind:
+        case "number":
+            return {NUMBER: str(stored)}
+        case "text":
+            return {STRING: stored}
+        case "json":
+            return {STRING: _compact(stored)}
+
+
+def fields_of(layout: Layout[Any], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the value that an item holds, by their names in code; FormError as by the layout."""
+    stored: dict[str, Any] = {}
+    for field in layout.fields:
+        typed = raw.get(field.stored)
+        if typed is not None and NULL not in typed:
+            stored[field.stored] = _parsed(field, typed)
+    return layout.values(stored)
+
+
+def _parsed(field: Field, typed: Mapping[str, Any]) -> Any:
+    """What an attribute holds as JSON; None, which no field may be, if it does not have the field's kind."""
+    kind = field.form.kind
+    content = typed.get(NUMBER if kind == "number" else STRING)
+    if kind == "text" or content is None:
+        return content
+    try:
+        return int(content) if kind == "number" else json.loads(content)
+    except ValueError:
+        return None
 
 
 def expiry(instant: Instant | None) -> int | None:

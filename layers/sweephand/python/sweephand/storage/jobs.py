@@ -8,19 +8,14 @@ from zlib import crc32
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
-from sweephand.model.change import (
-    Change,
-    fields_from_item,
-    fields_to_item,
-    former_from_item,
-    former_to_item,
-)
-from sweephand.model.definition import Definition, Payload
+from sweephand.base.layouts import NAME, NUMBER, OBJECT, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
+from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.wire_parts import PAYLOAD, SERIES
 from sweephand.ports import Page, always
-from sweephand.schedules import Series
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.storage.changes import CHANGE
+from sweephand.storage.item import StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.revisions import keep_revisions, put_revision, read_revisions
 from sweephand.storage.table import ItemKey, RawItem, Table
@@ -29,64 +24,59 @@ from sweephand.storage.time_limit import only_while
 #: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
 
-#: How many parts of a change are in one attribute. Earlier releases rely on that number.
-_CHANGE_LENGTH: Final = 5
-
 #: Sorts after every character that a name can have; the last of these is `~`.
 _AFTER_NAMES: Final = "\x7f"
 
 
-class JobItem(Item):
-    """A job as stored. The definition is stored as JSON, because it is compared and read as a whole only.
+#: A job as stored. Its key holds the namespace and the name.
+_JOB: Final = Layout(
+    Job,
+    Field("uid", "uid", NAME),
+    Field("version", "version", NAME),
+    Part("current", Layout(Revision, Field("rev", "rev", NAME), Field("since", "since", NUMBER))),
+    Field("cut", "cut", WHOLE),
+    Field(
+        "earlier",
+        "earlier",
+        Layout(
+            Revision, Field("rev", "r", NAME), Field("since", "s", NUMBER), Field("until", "u", NUMBER, None)
+        ).columns,
+        (),
+    ),
+    Field("shard", "shard", WHOLE),
+    Part(
+        "definition",
+        Layout(Definition, Field("written", "written", OBJECT), Field("payload", "data", PAYLOAD, None)),
+    ),
+    Field("series", "series", SERIES),
+    Field("owner", "owner", SENTENCE),
+    Field("created_at", "created", WHOLE),
+    Field("updated_at", "updated", WHOLE),
+    Field("paused_at", "paused", WHOLE, None),
+    Field("pause_reason", "why", SENTENCE, None),
+    Field("expires_at", "gone", NUMBER, None),
+    Field("change", "change", CHANGE.form, None),
+    Field("resumed_at", "resumed", WHOLE, None),
+    Field("counted_in", "counted", WHOLE, None),
+    Field("has_batches", "batches", TRUTH, default=False),
+    Field("late_until", "late", NUMBER, None),
+)
 
-    `policy` and `priority` repeat two of its fields for briefs, which do not read the definition. They are
-    left out if the user left them out.
+
+class JobItem(StoredItem):
+    """A job as stored. `version` is for conditions.
+
+    `policy` and `priority` repeat two fields of the definition for briefs, which do not read the definition.
+    They are left out if the user left them out.
     """
 
-    uid = UnicodeAttribute()
-    version = UnicodeAttribute()
-    rev = UnicodeAttribute()
-    since = IntegerAttribute()
-    cut = IntegerAttribute()
-    earlier = JsonAttribute(null=True)
-    shard = IntegerAttribute()
-    written = JsonAttribute()
-    series = JsonAttribute()
-    digest = UnicodeAttribute(null=True)
-    size = IntegerAttribute(null=True)
-    data = UnicodeAttribute(null=True)
-    ref = UnicodeAttribute(null=True)
-    owner = UnicodeAttribute()
-    created_at = IntegerAttribute(attr_name="created")
-    updated_at = IntegerAttribute(attr_name="updated")
-    paused_at = IntegerAttribute(null=True, attr_name="paused")
-    pause_reason = JsonAttribute(null=True, attr_name="why")
-    gone_at = IntegerAttribute(null=True, attr_name="gone")
-    change = JsonAttribute(null=True)
-    fields = JsonAttribute(null=True)
-    former = JsonAttribute(null=True)
-    resumed_at = IntegerAttribute(null=True, attr_name="resumed")
-    counted_in = IntegerAttribute(null=True, attr_name="counted")
-    has_batches = IntegerAttribute(null=True, attr_name="batches")
-    late_until = IntegerAttribute(null=True, attr_name="late")
+    version = UnicodeAttribute(null=True)
     policy = UnicodeAttribute(null=True)
     priority = UnicodeAttribute(null=True)
 
 
 #: The attributes of a brief.
-_BRIEF: Final = tuple(
-    str(each.attr_name)
-    for each in (
-        JobItem.pk,
-        JobItem.sk,
-        JobItem.uid,
-        JobItem.rev,
-        JobItem.since,
-        JobItem.paused_at,
-        JobItem.policy,
-        JobItem.priority,
-    )
-)
+_BRIEF: Final = ("pk", "sk", "uid", "rev", "since", "paused", "policy", "priority")
 
 #: The condition that there is no job of that key.
 _ABSENT: Final = JobItem.pk.does_not_exist()
@@ -199,79 +189,21 @@ def _item_key(key: JobKey) -> ItemKey:
 
 
 def _item(job: Job) -> JobItem:
-    partition, name = _item_key(job.key)
-    payload = job.definition.payload
     return JobItem(
-        pk=partition,
-        sk=name,
-        uid=job.uid,
-        version=job.version,
-        rev=job.current.rev,
-        since=job.current.since,
-        cut=job.cut,
-        earlier=[[each.rev, each.since, each.until] for each in job.earlier] or None,
-        shard=job.shard,
-        written=dict(job.definition.written),
-        series=job.series.to_item(),
-        digest=payload and payload.digest,
-        size=payload and payload.size,
-        data=payload.text if payload and payload.is_inline else None,
-        ref=payload and payload.ref,
-        owner=job.owner,
-        created_at=job.created_at,
-        updated_at=job.updated_at,
-        paused_at=job.paused_at,
-        pause_reason=job.pause_reason,
-        gone_at=job.expires_at,
-        change=job.change and tuple(job.change)[:_CHANGE_LENGTH],
-        fields=fields_to_item(job.change),
-        former=former_to_item(job.change),
-        resumed_at=job.resumed_at,
-        counted_in=job.counted_in,
-        has_batches=1 if job.has_batches else None,
-        late_until=job.late_until,
+        *_item_key(job.key),
+        _JOB,
+        job,
         policy=job.definition.policy,
         priority=job.definition.written.get("priority"),
-        expires_at=_removal(job),
+        expires_at=expiry(job.removed_at),
     )
-
-
-def _removal(job: Job) -> int | None:
-    """When DynamoDB may remove the job, in seconds since 1970."""
-    return expiry(job.removed_at)
 
 
 def _job(raw: RawItem) -> Job:
-    item = JobItem.read(raw)
-    namespace = item.pk.split("#")[1]
-    payload = Payload(item.digest, item.size, item.data, item.ref) if item.digest else None
-    return Job(
-        key=JobKey(namespace, item.sk),
-        uid=item.uid,
-        version=item.version,
-        current=Revision(item.rev, item.since),
-        cut=item.cut,
-        earlier=tuple(Revision(*each) for each in item.earlier or ()),
-        shard=item.shard,
-        definition=Definition(item.written, payload),
-        series=Series.from_item(item.series),
-        created_at=item.created_at,
-        updated_at=item.updated_at,
-        owner=item.owner,
-        paused_at=item.paused_at,
-        pause_reason=item.pause_reason,
-        expires_at=item.gone_at,
-        change=_change(item) if item.change else None,
-        resumed_at=item.resumed_at,
-        counted_in=item.counted_in,
-        has_batches=item.has_batches is not None,
-        late_until=item.late_until,
-    )
+    return Job(key=JobKey(raw["pk"]["S"].split("#")[1], raw["sk"]["S"]), **fields_of(_JOB, raw))
 
 
 def _brief(raw: RawItem) -> JobBrief:
-    # JobItem.read() takes longer than all else that a sweep does for a job, since it looks for each attribute
-    # that a job may have.
     paused_at, policy = raw.get("paused"), raw.get("policy")
     priority: Priority = raw["priority"]["S"] if "priority" in raw else PRIORITY_DEFAULT
     return JobBrief(
@@ -282,9 +214,3 @@ def _brief(raw: RawItem) -> JobBrief:
         None if policy is None else policy["S"],
         priority,
     )
-
-
-def _change(item: JobItem) -> Change:
-    at, who, what, version, reason = item.change
-    former = former_from_item(item.former)
-    return Change(at, who, what, version, reason, fields_from_item(item.fields), former)

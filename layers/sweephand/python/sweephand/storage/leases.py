@@ -1,16 +1,16 @@
 """How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
+from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part
 from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
-from sweephand.schedules import Occurrence
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.model.wire_parts import OCCURRENCE
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
 _PARTITION: Final = "leases"
@@ -18,30 +18,23 @@ _TICK: Final[ItemKey] = (_PARTITION, "tick")
 _SHARDS: Final[ItemKey] = (_PARTITION, "shards")
 
 
-#: Stored as `within` if the cursor stands in a pack, and no occurrence is done of the timer that comes next.
-#: A version that cannot read packs then copies the pack ahead instead of passing it. No occurrence has the
-#: number 0.
-_NO_OCCURRENCE: Final = Occurrence(0, 0)
+_CHUNK: Final = Layout(
+    Chunk,
+    Part("last", Layout(Place, Field("key", "k", SENTENCE), Field("entry", "e", SENTENCE, ""))),
+    Field("judged_at", "j", WHOLE),
+)
 
 
 class LeaseItem(Item):
-    """A shard's lease. Without `owner` the shard is free. `within` is an occurrence, stored as a list.
+    """A shard's lease. Without `owner` the shard is free.
 
-    `in_batch` is `[cursor, index, after_ms]`: which trigger of the occurrence `within` is the last one done,
-    if that is not the first. A version that does not know batches moves the cursor and leaves it as it is.
-
-    `part` is `[cursor, entry, chunk]`, where a chunk is `[key, entry, judged_at]` or null. A version that
-    does not know packs moves the cursor and leaves `part` as it is. So `part` names the cursor to which it
-    belongs.
-
-    `peak` is `[swept_at, peak]`. A version that does not know peaks leaves it as it is with a release. So it
-    names the sweep to which it belongs.
+    `within`, `entry` and `chunk` are those of the cursor.
     """
 
     cursor = UnicodeAttribute()
-    within = JsonAttribute(null=True)
-    in_batch = JsonAttribute(null=True, attr_name="batch")
-    part = JsonAttribute(null=True)
+    within = FormAttribute(OCCURRENCE.form, null=True)
+    entry = UnicodeAttribute(null=True)
+    chunk = FormAttribute(_CHUNK.form, null=True)
     fence = IntegerAttribute()
     owner = UnicodeAttribute(null=True)
     lease_until = IntegerAttribute(attr_name="until")
@@ -50,18 +43,15 @@ class LeaseItem(Item):
     judged_at = IntegerAttribute(null=True, attr_name="judged")
     tries = IntegerAttribute(null=True)
     left_at = IntegerAttribute(null=True, attr_name="left")
-    peak = JsonAttribute(null=True)
+    peak = IntegerAttribute(null=True)
 
 
 class HeartbeatItem(Item):
-    """When tick last ran. `off_since` is there while the stack is switched off.
-
-    A version that does not know the switch, or the limit, writes the heartbeat without it.
-    """
+    """When tick last ran. `off_since` is there while the stack is switched off."""
 
     at = IntegerAttribute()
     off_since = IntegerAttribute(null=True, attr_name="off")
-    limit = IntegerAttribute(null=True)
+    limit = IntegerAttribute()
 
 
 class ShardsItem(Item):
@@ -171,7 +161,7 @@ class DynamoLeases:
             LeaseItem.judged_at.remove(),
             LeaseItem.tries.remove(),
             LeaseItem.left_at.remove() if left_at is None else LeaseItem.left_at.set(left_at),
-            LeaseItem.peak.set([now, peak]) if peak else LeaseItem.peak.remove(),
+            LeaseItem.peak.set(peak) if peak else LeaseItem.peak.remove(),
         ]
         answer = self._table.update(_key(lease.shard), actions, _is_held_by(lease))
         return None if isinstance(answer, Refusal) else _lease(answer)
@@ -179,12 +169,12 @@ class DynamoLeases:
 
 def _moved(cursor: Cursor) -> list[Action]:
     """The actions that store a cursor."""
-    part, in_batch = _part(cursor), _in_batch(cursor)
+    within, chunk = cursor.within, cursor.chunk
     return [
         LeaseItem.cursor.set(cursor.key),
-        LeaseItem.within.set(_within(cursor)),
-        LeaseItem.part.remove() if part is None else LeaseItem.part.set(part),
-        LeaseItem.in_batch.remove() if in_batch is None else LeaseItem.in_batch.set(in_batch),
+        LeaseItem.within.remove() if within is None else LeaseItem.within.set(within),
+        LeaseItem.entry.set(cursor.entry) if cursor.entry else LeaseItem.entry.remove(),
+        LeaseItem.chunk.remove() if chunk is None else LeaseItem.chunk.set(chunk),
     ]
 
 
@@ -205,9 +195,9 @@ def _item(lease: Lease) -> LeaseItem:
     return LeaseItem(
         *_key(lease.shard),
         cursor=lease.cursor.key,
-        within=_within(lease.cursor),
-        part=_part(lease.cursor),
-        in_batch=_in_batch(lease.cursor),
+        within=lease.cursor.within,
+        entry=lease.cursor.entry or None,
+        chunk=lease.cursor.chunk,
         fence=lease.fence,
         owner=lease.owner,
         lease_until=lease.lease_until,
@@ -216,16 +206,15 @@ def _item(lease: Lease) -> LeaseItem:
         judged_at=lease.judged_at,
         tries=lease.tries or None,
         left_at=lease.left_at,
-        peak=[lease.swept_at, lease.peak] if lease.peak else None,
+        peak=lease.peak or None,
     )
 
 
 def _lease(raw: RawItem) -> Lease:
     item = LeaseItem.read(raw)
-    peak_of, peak = item.peak or (item.swept_at, 0)
     return Lease(
         shard=int(item.sk),
-        cursor=_cursor(item.cursor, item.within, item.part, item.in_batch),
+        cursor=Cursor(item.cursor, item.within, item.entry or "", item.chunk),
         fence=item.fence,
         owner=item.owner,
         lease_until=item.lease_until,
@@ -234,43 +223,5 @@ def _lease(raw: RawItem) -> Lease:
         judged_at=item.judged_at,
         tries=item.tries or 0,
         left_at=item.left_at,
-        peak=peak if peak_of == item.swept_at else 0,
+        peak=item.peak or 0,
     )
-
-
-def _within(cursor: Cursor) -> Sequence[int] | None:
-    """The occurrence as every version reads it: its due time and its number."""
-    within = _NO_OCCURRENCE if cursor.entry and cursor.within is None else cursor.within
-    return within and [within.due_at, within.sequence]
-
-
-def _in_batch(cursor: Cursor) -> list[Any] | None:
-    """What a version that does not know batches would not read of a cursor; None if there is nothing."""
-    within = cursor.within
-    return (
-        None
-        if within is None or not within.batch_index
-        else [cursor.key, within.batch_index, within.after_ms]
-    )
-
-
-def _part(cursor: Cursor) -> list[Any] | None:
-    """What a version that does not know packs would not read of a cursor; None if there is nothing."""
-    if not cursor.entry and cursor.chunk is None:
-        return None
-    chunk = cursor.chunk and [*cursor.chunk.last, cursor.chunk.judged_at]
-    return [cursor.key, cursor.entry, chunk]
-
-
-def _cursor(
-    key: str, within: Sequence[int] | None, part: Sequence[Any] | None, in_batch: Sequence[Any] | None
-) -> Cursor:
-    occurrence = None if within is None else Occurrence(*within)
-    if occurrence is not None and in_batch is not None and in_batch[0] == key:
-        occurrence = occurrence._replace(batch_index=in_batch[1], after_ms=in_batch[2])
-    known = None if occurrence == _NO_OCCURRENCE else occurrence
-    if part is None or part[0] != key or (part[1] and occurrence is None):
-        # There is no such part, or a version that does not know packs has moved the cursor since.
-        return Cursor(key, known)
-    _, entry, chunk = part
-    return Cursor(key, known, entry, chunk and Chunk(Place(*chunk[:2]), chunk[2]))

@@ -1,29 +1,62 @@
 """How the lines of jobs are stored in the Jobs table: one item each, in a partition of its own."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout, list_of, text_of
+from sweephand.base.limits import WAIT_LIMIT_MAX
 from sweephand.model.job import JobKey
-from sweephand.model.line import Holder, Line, StoredLine
-from sweephand.model.wire import decode_in_line, encode_in_line
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
+from sweephand.model.line import Holder, Line, StoredLine, place_of
+from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.wire import decode, encode
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem, Table
 
 _SORT_KEY: Final = "line"
 
+#: An item may have 400 KB.
+_TEXT_LENGTH_MAX: Final = 400_000
+
+
+class _Kept(NamedTuple):
+    """Messages of one job's line: triggers that are `short`, and the texts of the `others`.
+
+    Nearly all triggers in a line are first attempts that have waited since they were due. As columns, these
+    take about 20 bytes each, so that a thousand fit into an item. The others are stored as a queue carries
+    them.
+    """
+
+    short: Sequence[Any]
+    others: Sequence[str]
+
+
+#: A first attempt that has waited since it was due. The item has its key and uid.
+_SHORT: Final[Layout[dict[str, Any]]] = Layout(
+    dict,
+    Field("due_at", "d", WHOLE),
+    Field("sequence", "q", WHOLE),
+    Field("index", "i", WHOLE, 0),
+    Field("rev", "r", NAME),
+    Field("armed_at", "a", WHOLE),
+)
+
+_KEPT: Final = Layout(
+    _Kept,
+    Field("short", "c", _SHORT.columns, ()),
+    Field("others", "m", list_of(text_of(_TEXT_LENGTH_MAX), 0, WAIT_LIMIT_MAX), ()),
+).form
+
 
 class LineItem(Item):
-    """A line as stored.
-
-    A trigger in it is a short list, or a message's text if a list cannot hold all of it.
-    """
+    """A line as stored."""
 
     uid = UnicodeAttribute()
     version = UnicodeAttribute()
-    holder = JsonAttribute()
+    holder = FormAttribute(_KEPT)
     since = IntegerAttribute()
-    waiting = JsonAttribute(null=True)
+    waiting = FormAttribute(_KEPT, null=True)
     gone_at = IntegerAttribute(null=True, attr_name="gone")
 
 
@@ -34,7 +67,7 @@ class DynamoLines:
         self._table = table
 
     def get(self, key: JobKey) -> StoredLine | None:
-        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 60 triggers."""
+        """The line of a job. One strong read: 1 RRU for each 4 KB, which hold about 200 triggers."""
         raw = self._table.get(_key(key))
         return None if raw is None else _line(raw)
 
@@ -65,9 +98,9 @@ def _item(stored: StoredLine) -> LineItem:
         *_key(stored.key),
         uid=stored.uid,
         version=stored.version,
-        holder=encode_in_line(holder.message),
+        holder=_kept((holder.message,)),
         since=holder.since,
-        waiting=[encode_in_line(each) for each in stored.line.waiting] or None,
+        waiting=_kept(stored.line.waiting) if stored.line.waiting else None,
         gone_at=stored.expires_at,
         expires_at=expiry(stored.expires_at),
     )
@@ -77,6 +110,30 @@ def _line(raw: RawItem) -> StoredLine:
     item = LineItem.read(raw)
     _, namespace, name = item.pk.split("#")
     key = JobKey(namespace, name)
-    holder = Holder(decode_in_line(item.holder, key, item.uid), item.since)
-    waiting = tuple(decode_in_line(each, key, item.uid) for each in item.waiting or ())
-    return StoredLine(key, item.uid, item.version, Line(holder, waiting), item.gone_at)
+    [message] = _messages(item.holder, key, item.uid)
+    waiting = () if item.waiting is None else _messages(item.waiting, key, item.uid)
+    return StoredLine(key, item.uid, item.version, Line(Holder(message, item.since), waiting), item.gone_at)
+
+
+def _kept(messages: Sequence[TriggerMessage]) -> _Kept:
+    short = tuple(each.trigger for each in messages if _is_short(each))
+    return _Kept(short, tuple(encode(each) for each in messages if not _is_short(each)))
+
+
+def _messages(kept: _Kept, key: JobKey, uid: str) -> tuple[TriggerMessage, ...]:
+    """The messages in the order of the line; NewerError as by decode()."""
+    messages = [_waiting(Trigger(key, uid, **fields)) for fields in kept.short]
+    for text in kept.others:
+        message = decode(text)
+        assert isinstance(message, TriggerMessage), "a line holds trigger messages only"
+        messages.append(message)
+    return tuple(sorted(messages, key=place_of))
+
+
+def _waiting(trigger: Trigger) -> TriggerMessage:
+    return TriggerMessage(trigger, not_before=trigger.due_at, is_owed=True)
+
+
+def _is_short(message: TriggerMessage) -> bool:
+    trigger = message.trigger
+    return message == _waiting(trigger) and trigger.demand is None and trigger.batch is None

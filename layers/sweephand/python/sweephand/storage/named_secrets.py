@@ -4,25 +4,28 @@ DynamoDB encrypts every item (decision 053).
 """
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import SigningSecret
-from sweephand.storage.item import IntegerAttribute, JsonAttribute
+from sweephand.storage.item import Item, StoredItem, fields_of
+from sweephand.storage.signing_secrets import SECRET_VALUES
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.storage.versions import VersionedItem, put_version
+from sweephand.storage.versions import put_version
 
 if TYPE_CHECKING:
     from sweephand.model.admin_change import AdminChange
 
 
-class NamedSecretItem(VersionedItem):
-    """A secret as stored. `values` are newest first, each as `[value, created, expires]`."""
-
-    values = JsonAttribute()
-    created_at = IntegerAttribute(attr_name="created")
-    updated_at = IntegerAttribute(attr_name="updated")
+#: A secret as stored. Its key holds the namespace and the name.
+_SECRET: Final = Layout(
+    Secret,
+    Field("version", "version", NAME),
+    Field("values", "values", SECRET_VALUES),
+    Field("created_at", "created", WHOLE),
+    Field("updated_at", "updated", WHOLE),
+)
 
 
 class DynamoNamedSecrets:
@@ -42,13 +45,7 @@ class DynamoNamedSecrets:
 
         One transaction writes the secret and the records of the change: 2 WRU for each KB of each.
         """
-        item = NamedSecretItem(
-            *_key(secret.key),
-            version=secret.version,
-            values=[[each.secret, each.created_at, each.expires_at] for each in secret.values],
-            created_at=secret.created_at,
-            updated_at=secret.updated_at,
-        )
+        item = StoredItem(*_key(secret.key), _SECRET, secret)
         from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
 
         return put_version(self._table, item, secret.version, replacing, records(change))
@@ -63,8 +60,8 @@ class DynamoNamedSecrets:
     def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
         """Up to `limit` secrets of a namespace by name, without their values."""
         # No name begins with a space, and the bound of a query must not be empty.
-        beyond = NamedSecretItem.sk > (after or " ")
-        result = self._table.query((NamedSecretItem.pk == _partition(namespace)) & beyond, limit)
+        beyond = Item.sk > (after or " ")
+        result = self._table.query((Item.pk == _partition(namespace)) & beyond, limit)
         briefs = tuple(_secret(raw).brief for raw in result.items)
         return Page(briefs, briefs[-1].key.name if result.has_more and briefs else None)
 
@@ -78,12 +75,5 @@ def _key(key: SecretKey) -> ItemKey:
 
 
 def _secret(raw: RawItem) -> Secret:
-    item = NamedSecretItem.read(raw)
-    _, namespace = item.pk.split("#")
-    return Secret(
-        key=SecretKey(namespace, item.sk),
-        version=item.version,
-        created_at=item.created_at,
-        updated_at=item.updated_at,
-        values=tuple(SigningSecret(*each) for each in item.values),
-    )
+    _, namespace = raw["pk"]["S"].split("#")
+    return Secret(key=SecretKey(namespace, raw["sk"]["S"]), **fields_of(_SECRET, raw))

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Final
 
-from pynamodb.attributes import UnicodeAttribute
-
 from sweephand.base.instants import Instant
+from sweephand.base.layouts import NAME, OBJECT, SENTENCE, WHOLE, Field, Layout, Part, list_of
+from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.model.namespace import (
     AllowedTargets,
     JobCount,
@@ -13,7 +13,7 @@ from sweephand.model.namespace import (
     NamespaceSettings,
 )
 from sweephand.model.page import Page
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute
+from sweephand.storage.item import IntegerAttribute, Item, StoredItem, fields_of
 from sweephand.storage.jobs import count_jobs
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 from sweephand.storage.versions import VersionedItem, put_version
@@ -22,16 +22,37 @@ if TYPE_CHECKING:
     from sweephand.model.admin_change import AdminChange
 
 
-class SettingsItem(VersionedItem):
-    """The settings of a namespace. `limits` is an object with the limits that are set."""
-
-    limits = JsonAttribute()
-    default_target = JsonAttribute(null=True, attr_name="target")
-    default_retry = JsonAttribute(null=True, attr_name="retry")
-    allowed_hosts = JsonAttribute(null=True, attr_name="hosts")
-    allowed_networks = JsonAttribute(null=True, attr_name="networks")
-    updated_at = IntegerAttribute(attr_name="updated")
-    owner = UnicodeAttribute()
+#: The settings of a namespace as stored. The key holds the namespace.
+_SETTINGS: Final = Layout(
+    NamespaceSettings,
+    Field("version", "version", NAME),
+    Field(
+        "limits",
+        "limits",
+        Layout(
+            NamespaceLimits,
+            Field("jobs_max", "jobs_max", WHOLE, None),
+            Field("payload_bytes_max", "payload_bytes_max", WHOLE, None),
+            Field("triggers_per_minute", "triggers_per_minute", WHOLE, None),
+        ).form,
+    ),
+    Part(
+        "defaults",
+        Layout(
+            NamespaceDefaults, Field("target", "target", OBJECT, None), Field("retry", "retry", OBJECT, None)
+        ),
+    ),
+    Part(
+        "allowed",
+        Layout(
+            AllowedTargets,
+            Field("hosts", "hosts", list_of(SENTENCE, 0, NAMESPACE_HOSTS_MAX), ()),
+            Field("networks", "networks", list_of(SENTENCE, 0, NAMESPACE_NETWORKS_MAX), ()),
+        ),
+    ),
+    Field("updated_at", "updated", WHOLE),
+    Field("owner", "owner", SENTENCE),
+)
 
 
 class KnownItem(Item):
@@ -64,18 +85,7 @@ class DynamoNamespaces:
 
         One transaction writes the settings and the records of the change: 2 WRU for each KB of each.
         """
-        limits = settings.limits._asdict()
-        item = SettingsItem(
-            *_settings_key(settings.namespace),
-            version=settings.version,
-            limits={name: value for name, value in limits.items() if value is not None},
-            default_target=settings.defaults.target,
-            default_retry=settings.defaults.retry,
-            allowed_hosts=list(settings.allowed.hosts) or None,
-            allowed_networks=list(settings.allowed.networks) or None,
-            updated_at=settings.updated_at,
-            owner=settings.owner,
-        )
+        item = StoredItem(*_settings_key(settings.namespace), _SETTINGS, settings)
         from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
 
         return put_version(self._table, item, settings.version, replacing, records(change))
@@ -139,17 +149,7 @@ def _count_key(namespace: str) -> ItemKey:
 
 
 def _settings(raw: RawItem) -> NamespaceSettings:
-    item = SettingsItem.read(raw)
-    _, namespace = item.pk.split("#")
-    return NamespaceSettings(
-        namespace,
-        item.version,
-        NamespaceLimits(**item.limits),
-        item.updated_at,
-        item.owner,
-        NamespaceDefaults(item.default_target, item.default_retry),
-        AllowedTargets(tuple(item.allowed_hosts or ()), tuple(item.allowed_networks or ())),
-    )
+    return NamespaceSettings(raw["pk"]["S"].split("#")[1], **fields_of(_SETTINGS, raw))
 
 
 def _count(raw: RawItem) -> JobCount:

@@ -47,7 +47,7 @@ class ClaimItem(Item):
 class EntryItem(Item):
     """An entry: its messages in the one wire form, as a deflated list of texts, and their number.
 
-    `begun` is 1 if a worker that has ended may have begun some of them. An older version ignores it.
+    `begun` is 1 if a worker that has ended may have begun some of them.
     """
 
     messages = DeflatedAttribute(attr_name="z")

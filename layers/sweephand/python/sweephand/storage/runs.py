@@ -7,11 +7,10 @@ batches, have a partition of their own (decision 185).
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
-
-from pynamodb.attributes import UnicodeAttribute
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from sweephand.base.instants import Instant
+from sweephand.base.layouts import NAME, NUMBER, SENTENCE, WHOLE, Field, Layout, choice_of
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
@@ -26,25 +25,16 @@ from sweephand.model.run_conditions import (
 from sweephand.model.run_id import AFTER_UIDS, RunName, parse_run_name, run_position
 from sweephand.model.trigger import Trigger
 from sweephand.model.wire_parts import (
-    batch_from_json,
-    batch_to_json,
-    demand_from_json,
-    demand_to_json,
-    failure_from_json,
-    failure_to_json,
-    payload_from_json,
-    payload_to_json,
-    permit_from_json,
-    permit_to_json,
+    BATCH_PLACE,
+    DEMAND,
+    FAILURE,
+    PAYLOAD,
+    PERMIT,
+    RESULT,
+    ROUND_ENDS,
 )
 from sweephand.ports import Page
-from sweephand.storage.item import (
-    IntegerAttribute,
-    Item,
-    JsonAttribute,
-    attribute_forms,
-    expiry,
-)
+from sweephand.storage.item import Item, StoredItem, attribute_value, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
 
@@ -56,44 +46,48 @@ if TYPE_CHECKING:
 BATCH_PARTITIONS: Final = 16
 
 
-class RunItem(Item):
-    """A run as stored. Texts of a consumer or a caller are stored as JSON, which keeps any text unchanged."""
+#: A run as stored. Its key holds the namespace and the name of its job.
+_RUN: Final = Layout(
+    Run,
+    Field("uid", "uid", NAME),
+    Field("due_at", "due", WHOLE),
+    Field("index", "index", WHOLE),
+    Field("state", "state", choice_of(*get_args(State))),
+    Field("attempts", "attempts", WHOLE),
+    Field("rev", "rev", NAME),
+    Field("sequence", "seq", WHOLE),
+    Field("started_at", "started", WHOLE, None),
+    Field("ended_at", "ended", WHOLE, None),
+    Field("lateness_ms", "late", NUMBER, None),
+    Field("next_attempt_at", "next", NUMBER, None),
+    Field("response_code", "code", WHOLE, None),
+    Field("answer", "answer", SENTENCE, None),
+    Field("reason", "reason", SENTENCE, None),
+    Field("skipped_for", "for", NAME, None),
+    Field("owner", "owner", NAME, None),
+    Field("claimed_until", "until", NUMBER, None),
+    Field("round_from", "round", WHOLE, 1),
+    Field("round_at", "round_at", WHOLE, None),
+    Field("round_ends", "ends", ROUND_ENDS, None),
+    Field("version", "version", NAME, None),
+    Field("token", "token", NAME, None),
+    Field("heartbeat_ms", "beat", WHOLE, None),
+    Field("heartbeat_by", "beat_by", NUMBER, None),
+    Field("run_until", "run_until", NUMBER, None),
+    Field("next_check_at", "look_at", NUMBER, None),
+    Field("demand", "demand", DEMAND.form, None),
+    Field("payload", "payload", PAYLOAD, None),
+    Field("expires_at", "gone", NUMBER, None),
+    Field("count", "count", WHOLE, 1),
+    Field("last_due_at", "last", WHOLE, None),
+    Field("result", "result", RESULT, None),
+    Field("last_failure", "failed", FAILURE.form, None),
+    Field("batch", "batch", BATCH_PLACE.form, None),
+    Field("permit", "permit", PERMIT.form, None),
+)
 
-    uid = UnicodeAttribute()
-    due_at = IntegerAttribute(attr_name="due")
-    index = IntegerAttribute()
-    state = UnicodeAttribute()
-    attempts = IntegerAttribute()
-    rev = UnicodeAttribute()
-    sequence = IntegerAttribute(attr_name="seq")
-    started_at = IntegerAttribute(null=True, attr_name="started")
-    ended_at = IntegerAttribute(null=True, attr_name="ended")
-    lateness_ms = IntegerAttribute(null=True, attr_name="late")
-    next_attempt_at = IntegerAttribute(null=True, attr_name="next")
-    response_code = IntegerAttribute(null=True, attr_name="code")
-    answer = JsonAttribute(null=True)
-    reason = JsonAttribute(null=True)
-    skipped_for = UnicodeAttribute(null=True, attr_name="for")
-    owner = UnicodeAttribute(null=True)
-    claimed_until = IntegerAttribute(null=True, attr_name="until")
-    round_from = IntegerAttribute(null=True, attr_name="round")
-    round_at = IntegerAttribute(null=True, attr_name="round_at")
-    round_ends = JsonAttribute(null=True, attr_name="ends")
-    version = UnicodeAttribute(null=True)
-    token = UnicodeAttribute(null=True)
-    heartbeat_ms = IntegerAttribute(null=True, attr_name="beat")
-    heartbeat_by = IntegerAttribute(null=True, attr_name="beat_by")
-    run_until = IntegerAttribute(null=True, attr_name="run_until")
-    next_check_at = IntegerAttribute(null=True, attr_name="look_at")
-    demand = JsonAttribute(null=True)
-    payload = JsonAttribute(null=True)
-    gone_at = IntegerAttribute(null=True, attr_name="gone")
-    stands_for = IntegerAttribute(null=True, attr_name="count")
-    last_due_at = IntegerAttribute(null=True, attr_name="last")
-    result = JsonAttribute(null=True)
-    last_failure = JsonAttribute(null=True, attr_name="failed")
-    batch = JsonAttribute(null=True)
-    permit = JsonAttribute(null=True)
+#: The fields by their names in code.
+_FIELDS: Final = {field.name: field for field in _RUN.fields}
 
 
 class DynamoRuns:
@@ -142,8 +136,8 @@ class DynamoRuns:
         if name is None:
             return None
         partition, low = _place(key, name, "")
-        in_range = RunItem.sk.between(low, low + AFTER_UIDS)
-        found = map(_run, self._table.query((RunItem.pk == partition) & in_range).items)
+        in_range = Item.sk.between(low, low + AFTER_UIDS)
+        found = map(_run, self._table.query((Item.pk == partition) & in_range).items)
         return max(found, key=lambda run: (run.started_at or 0, run.uid), default=None)
 
     def page(
@@ -163,8 +157,8 @@ class DynamoRuns:
         return Page(items, None if following is None else str(following))
 
     def _query(self, partition: str, before: str, limit: int) -> tuple[Sequence[tuple[str, RawItem]], bool]:
-        of_partition = RunItem.pk == partition
-        condition = of_partition & (RunItem.sk < str(before)) if before else of_partition
+        of_partition = Item.pk == partition
+        condition = of_partition & (Item.sk < str(before)) if before else of_partition
         result = self._table.query(condition, limit, backwards=True)
         return [(_Newest(raw["sk"]["S"]), raw) for raw in result.items], result.has_more
 
@@ -223,14 +217,14 @@ def _clause(guard: Guard, names: dict[str, str], values: dict[str, Any]) -> str:
 
 def _name(name: str, names: dict[str, str]) -> str:
     """The placeholder of an attribute. Many attribute names are reserved words of DynamoDB."""
-    stored_name = attribute_forms(RunItem)[name].stored_name
+    stored_name = "pk" if name == "pk" else _FIELDS[name].stored
     return names.setdefault(stored_name, f"#{stored_name}")
 
 
 def _value(name: str, value: Any, values: dict[str, Any]) -> str:
     """The placeholder of a value of that attribute."""
-    form, placeholder = attribute_forms(RunItem)[name], f":{len(values)}"
-    values[placeholder] = {form.kind: form.serialize(value)}
+    field, placeholder = _FIELDS[name], f":{len(values)}"
+    values[placeholder] = attribute_value(field, field.form.write(value))
     return placeholder
 
 
@@ -247,86 +241,10 @@ def _key(run: Run) -> ItemKey:
     return _place(run.key, RunName(run.due_at, run.index, run.demand), run.uid)
 
 
-def _item(run: Run) -> RunItem:
-    return RunItem(
-        *_key(run),
-        uid=run.uid,
-        due_at=run.due_at,
-        index=run.index,
-        state=run.state,
-        attempts=run.attempts,
-        rev=run.rev,
-        sequence=run.sequence,
-        started_at=run.started_at,
-        ended_at=run.ended_at,
-        lateness_ms=run.lateness_ms,
-        next_attempt_at=run.next_attempt_at,
-        response_code=run.response_code,
-        answer=run.answer,
-        reason=run.reason,
-        skipped_for=run.skipped_for,
-        owner=run.owner,
-        claimed_until=run.claimed_until,
-        round_from=run.round_from if run.is_redriven else None,
-        round_at=run.round_at,
-        round_ends=None if run.round_ends is None else list(run.round_ends),
-        token=run.token,
-        heartbeat_ms=run.heartbeat_ms,
-        heartbeat_by=run.heartbeat_by,
-        run_until=run.run_until,
-        next_check_at=run.next_check_at,
-        version=run.version,
-        demand=demand_to_json(run.demand),
-        payload=payload_to_json(run.payload),
-        gone_at=run.expires_at,
-        stands_for=None if run.count == 1 else run.count,
-        last_due_at=run.last_due_at,
-        result=run.result,
-        last_failure=failure_to_json(run.last_failure),
-        batch=batch_to_json(run.batch),
-        permit=permit_to_json(run.permit),
-        expires_at=expiry(run.expires_at),
-    )
+def _item(run: Run) -> Item:
+    return StoredItem(*_key(run), _RUN, run, expires_at=expiry(run.expires_at))
 
 
 def _run(raw: RawItem) -> Run:
-    item = RunItem.read(raw)
-    _, namespace, name, *_ = item.pk.split("#")
-    return Run(
-        key=JobKey(namespace, name),
-        uid=item.uid,
-        due_at=item.due_at,
-        index=item.index,
-        state=cast("State", item.state),
-        attempts=item.attempts,
-        rev=item.rev,
-        sequence=item.sequence,
-        started_at=item.started_at,
-        ended_at=item.ended_at,
-        lateness_ms=item.lateness_ms,
-        next_attempt_at=item.next_attempt_at,
-        response_code=item.response_code,
-        answer=item.answer,
-        reason=item.reason,
-        skipped_for=item.skipped_for,
-        owner=item.owner,
-        claimed_until=item.claimed_until,
-        expires_at=item.gone_at,
-        count=item.stands_for or 1,
-        last_due_at=item.last_due_at,
-        round_from=item.round_from or 1,
-        round_at=item.round_at,
-        round_ends=None if item.round_ends is None else tuple(item.round_ends),
-        token=item.token,
-        heartbeat_ms=item.heartbeat_ms,
-        heartbeat_by=item.heartbeat_by,
-        run_until=item.run_until,
-        next_check_at=item.next_check_at,
-        version=item.version,
-        demand=demand_from_json(item.demand),
-        payload=payload_from_json(item.payload),
-        result=item.result,
-        last_failure=failure_from_json(item.last_failure),
-        batch=batch_from_json(item.batch),
-        permit=permit_from_json(item.permit),
-    )
+    _, namespace, name, *_ = raw["pk"]["S"].split("#")
+    return Run(key=JobKey(namespace, name), **fields_of(_RUN, raw))

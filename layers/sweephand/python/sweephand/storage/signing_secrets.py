@@ -3,24 +3,35 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, list_of
+from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
-from sweephand.storage.item import JsonAttribute
+from sweephand.storage.item import Item, StoredItem, fields_of
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.storage.versions import VersionedItem, put_version
+from sweephand.storage.versions import put_version
 
 if TYPE_CHECKING:
     from sweephand.model.admin_change import AdminChange
 
-#: The version before ed25519 knows the first item alone, and replaces it whole.
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
 
 _SCHEMES: Final = {sort_key: scheme for scheme, sort_key in _SORT_KEYS.items()}
 
 
-class SecretsItem(VersionedItem):
-    """A namespace's secrets, newest first, each as [secret, created, expires]."""
+_SECRET: Final = Layout(
+    SigningSecret,
+    Field("secret", "s", SENTENCE),
+    Field("created_at", "c", WHOLE),
+    Field("expires_at", "e", WHOLE, None),
+)
 
-    secrets = JsonAttribute()
+#: The values of a secret, newest first.
+SECRET_VALUES: Final = list_of(_SECRET.form, 0, SIGNING_SECRETS_MAX)
+
+#: The secrets of a namespace and scheme as stored. The key holds both.
+_SECRETS: Final = Layout(
+    SigningSecrets, Field("version", "version", NAME), Field("secrets", "secrets", SECRET_VALUES)
+)
 
 
 class DynamoSecrets:
@@ -39,7 +50,7 @@ class DynamoSecrets:
 
         A scheme that only a newer version knows is left out.
         """
-        found = self._table.query(SecretsItem.pk == _partition(namespace)).items
+        found = self._table.query(Item.pk == _partition(namespace)).items
         secrets = [_secrets(namespace, raw) for raw in found if raw["sk"]["S"] in _SCHEMES]
         return {each.scheme: each for each in secrets}
 
@@ -57,12 +68,8 @@ class DynamoSecrets:
         return put_version(self._table, _item(secrets), secrets.version, replacing, records(change))
 
 
-def _item(secrets: SigningSecrets) -> SecretsItem:
-    return SecretsItem(
-        *_key(secrets.namespace, secrets.scheme),
-        version=secrets.version,
-        secrets=[[each.secret, each.created_at, each.expires_at] for each in secrets.secrets],
-    )
+def _item(secrets: SigningSecrets) -> StoredItem:
+    return StoredItem(*_key(secrets.namespace, secrets.scheme), _SECRETS, secrets)
 
 
 def _partition(namespace: str) -> str:
@@ -74,6 +81,4 @@ def _key(namespace: str, scheme: Scheme) -> ItemKey:
 
 
 def _secrets(namespace: str, raw: RawItem) -> SigningSecrets:
-    item = SecretsItem.read(raw)
-    secrets = tuple(SigningSecret(*each) for each in item.secrets)
-    return SigningSecrets(namespace, item.version, secrets, _SCHEMES[item.sk])
+    return SigningSecrets(namespace, scheme=_SCHEMES[raw["sk"]["S"]], **fields_of(_SECRETS, raw))

@@ -11,8 +11,6 @@ from pynamodb.expressions.condition import Condition
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
-from sweephand.model.job import JobKey
 from sweephand.model.timer import (
     Cursor,
     DeadlineTimer,
@@ -33,68 +31,26 @@ from sweephand.model.timer import (
 from sweephand.model.trigger import DeadlineMessage, Readable, TriggerMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import decode, encode
-from sweephand.model.wire_parts import (
-    demand_from_json,
-    demand_to_json,
-    payload_from_json,
-    payload_to_json,
-)
-from sweephand.schedules import Occurrence, Series
-from sweephand.storage.former_timers import read_former
-from sweephand.storage.item import IntegerAttribute, Item, JsonAttribute, expiry
-from sweephand.storage.packs import BATCH_VERSION, names_in, pack_item, read_pack
+from sweephand.storage.item import Item, StoredItem, expiry, fields_of
+from sweephand.storage.packs import OCCURRENCE_TIMER, names_in, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
 
 if TYPE_CHECKING:
     from sweephand.model.keep_round import EndingTimers
 
-#: Raised for a new kind of timer, and when the meaning of an attribute changes. A version that is older than
-#: an item copies the item ahead, unread, until a newer version runs again (decision 024). An item without a
-#: version is of version 1. Each kind keeps the version in which it got its present form, so that older
-#: versions read it: occurrence timers are of version 1, which is not written, unless they have a batch.
-VERSION: Final = BATCH_VERSION
-
-#: The version of timers that carry a message. An older version cannot read the message of a watch, and puts
-#: its timer off.
-_MESSAGE_VERSION: Final = 2
+#: The newest version of an item that this code reads. It is raised for a new kind of timer, and when the
+#: meaning of an attribute changes. An item has its version in the attribute `v`, and one without it is of
+#: version 1. A version that is older than an item copies the item ahead, unread, until a newer version runs
+#: again (decision 024).
+VERSION: Final = 1
 
 _BUCKET_LENGTH: Final = len(bucket_key(0))
-
-#: The attributes that every occurrence timer has.
-_REQUIRED: Final = ("namespace", "name", "uid", "rev", "due_at", "sequence", "armed_at", "series")
-
-
-class OccurrenceItem(Item):
-    """An occurrence timer as stored. `in_batch` is `[index, after_ms]` of the trigger with which it begins.
-
-    Names are short, because a page holds up to a thousand timers, and DynamoDB bills reads and writes by the
-    KB.
-    """
-
-    namespace = UnicodeAttribute(attr_name="n")
-    name = UnicodeAttribute(attr_name="j")
-    uid = UnicodeAttribute(attr_name="u")
-    rev = UnicodeAttribute(attr_name="r")
-    due_at = IntegerAttribute(attr_name="d")
-    sequence = IntegerAttribute(attr_name="q")
-    armed_at = IntegerAttribute(attr_name="a")
-    series = JsonAttribute(attr_name="s")
-    catchup = JsonAttribute(null=True, attr_name="c")
-    followed_at = IntegerAttribute(null=True, attr_name="l")
-    not_before = IntegerAttribute(null=True, attr_name="b")
-    in_batch = JsonAttribute(null=True, attr_name="i")
-    demand = JsonAttribute(null=True, attr_name="k")
-    payload = JsonAttribute(null=True, attr_name="p")
-    may_be_repeated = IntegerAttribute(null=True, attr_name="f")
-    judged_at = IntegerAttribute(null=True, attr_name="g")
-    version = IntegerAttribute(null=True, attr_name="v")
 
 
 class MessageItem(Item):
     """The timer of a retry, a deadline or a watch as stored: its message, as a queue carries it."""
 
     message = UnicodeAttribute(attr_name="m")
-    version = IntegerAttribute(attr_name="v")
 
 
 class DynamoTimers:
@@ -158,7 +114,7 @@ class DynamoTimers:
         low, high = packs_of(bucket_at)
         has_more = True
         while wanted and has_more:
-            in_range = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
+            in_range = (Item.pk == partition(shard)) & Item.sk.between(low, high)
             result = self._table.query(in_range)
             for raw in result.items:
                 low = raw["sk"]["S"] + "\0"
@@ -183,7 +139,7 @@ def _between(shard: int, cursor: Cursor, before: Instant) -> Condition | None:
     high = bucket_key(before)
     if low > high:
         return None
-    in_range: Condition = (OccurrenceItem.pk == partition(shard)) & OccurrenceItem.sk.between(low, high)
+    in_range: Condition = (Item.pk == partition(shard)) & Item.sk.between(low, high)
     return in_range
 
 
@@ -230,31 +186,8 @@ def _item(timer: StoredTimer) -> Item:
         return pack_item(timer, place)
     expires_at = expiry(timer.due_at + TIMER_RETENTION_MS)
     if isinstance(timer, OccurrenceTimer):
-        return OccurrenceItem(
-            *place,
-            expires_at=expires_at,
-            namespace=timer.key.namespace,
-            name=timer.key.name,
-            uid=timer.uid,
-            rev=timer.rev,
-            due_at=timer.first.due_at,
-            sequence=timer.first.sequence,
-            armed_at=timer.armed_at,
-            series=timer.series.to_item(),
-            # The default is left out, because nearly all timers have it.
-            catchup=None
-            if timer.catchup == CATCH_UP_DEFAULT
-            else [timer.catchup.mode, timer.catchup.window_ms],
-            followed_at=timer.followed_at,
-            not_before=timer.put_off_to,
-            in_batch=None if timer.series.batch is None else [timer.first.batch_index, timer.first.after_ms],
-            demand=demand_to_json(timer.demand),
-            payload=payload_to_json(timer.payload),
-            may_be_repeated=1 if timer.may_be_repeated else None,
-            judged_at=timer.judged_at,
-            version=None if timer.series.batch is None else BATCH_VERSION,
-        )
-    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message), version=_MESSAGE_VERSION)
+        return StoredItem(*place, OCCURRENCE_TIMER, timer, expires_at=expires_at)
+    return MessageItem(*place, expires_at=expires_at, message=encode(timer.message))
 
 
 def _timer(raw: RawItem) -> StoredTimer:
@@ -283,28 +216,7 @@ def _read(raw: RawItem, shard: int) -> Timer | TimerPack:
         return read_pack(raw, shard)
     if "m" in raw:
         return _of_message(decode(raw["m"]["S"]), shard)
-    if "s" not in raw:
-        return read_former(raw, shard)
-    item = OccurrenceItem.read(raw)
-    missing = [name for name in _REQUIRED if getattr(item, name) is None]
-    if missing:
-        raise ValueError(f"an occurrence timer lacks {missing}")
-    return OccurrenceTimer(
-        shard,
-        JobKey(item.namespace, item.name),
-        item.uid,
-        item.rev,
-        Series.from_item(item.series),
-        Occurrence(item.due_at, item.sequence, *(item.in_batch or ())),
-        item.armed_at,
-        catchup=CatchUpPolicy(*item.catchup) if item.catchup else CATCH_UP_DEFAULT,
-        followed_at=item.followed_at,
-        put_off_to=item.not_before,
-        demand=demand_from_json(item.demand),
-        payload=payload_from_json(item.payload),
-        may_be_repeated=item.may_be_repeated is not None,
-        judged_at=item.judged_at,
-    )
+    return OccurrenceTimer(shard, **fields_of(OCCURRENCE_TIMER, raw))
 
 
 def _of_message(message: Readable, shard: int) -> Timer:

@@ -16,7 +16,7 @@ class VersionedItem(Item):
 
 def put_version(
     table: Table,
-    item: VersionedItem,
+    item: Item,
     version: str,
     replacing: str | None,
     records: Sequence[tuple[Item, Expression | None]] = (),

@@ -188,15 +188,14 @@ class Ticker:
 def events_between(before: Heartbeat, now: Heartbeat) -> list[WheelEvent]:
     """The events between two heartbeats, the second of which was just written.
 
-    A stack that was switched off did not stop: tick writes its heartbeat while the stack is off. A heartbeat
-    without a limit was written by a version that did not know it.
+    A stack that was switched off did not stop: tick writes its heartbeat while the stack is off.
     """
     found = []
     if now.at - before.at > HEARTBEAT_GAP_MS:
         found.append(WheelEvent("stopped", now.at, before.at))
     if before.off_since is not None and now.off_since is None:
         found.append(WheelEvent("off", now.at, before.off_since))
-    if before.limit is not None and before.limit != now.limit:
+    if before.limit != now.limit:
         found.append(WheelEvent("limit", now.at, before.at, before.limit))
     return found
 
