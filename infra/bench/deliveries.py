@@ -17,8 +17,8 @@ from infra.bench.race import Race, Task, race
 from infra.bench.report import Cell, Figure, Report
 
 from sweephand.delivery.http.request import delivery_headers
+from sweephand.model.attempt import Attempt
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Attempt
 
 #: The least ratio of the function's deliveries per second to the pool's, without TLS.
 _RATIO_LEAST: Final = 0.6

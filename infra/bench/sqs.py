@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from infra.bench.meter import Meter
 
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
 from sweephand.runs.received import Received
 
 #: How many messages one of Lambda's pollers receives, and deletes, at once.

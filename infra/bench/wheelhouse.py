@@ -21,7 +21,8 @@ from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
 from sweephand.jobs.bulk_write import JobToWrite
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.model.attempt import Answer, Attempt
+from sweephand.ports.clock import Clock
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.aws_ports import DynamoPorts
 from sweephand.storage.payloads import S3Payloads

@@ -1,4 +1,4 @@
-"""What every AdminChangeStore promises (access_ports.py), and what the stores promise that record changes."""
+"""What every AdminChangeStore promises (ports/), and what the stores promise that record changes."""
 
 import pytest
 from tests.contract.builders import NOON, admin_change, api_key, secret, secrets

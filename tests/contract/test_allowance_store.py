@@ -1,4 +1,4 @@
-"""What every AllowanceStore promises (flow_ports.py)."""
+"""What every AllowanceStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""What every BatchStore promises (batch_ports.py)."""
+"""What every BatchStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -8,12 +8,12 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, UID
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
-from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
+from sweephand.ports.batches import BatchStore
 
 KEY = JobKey("default", "backup")
 BATCH = BatchName(KEY, UID, NOON)

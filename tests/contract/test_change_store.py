@@ -1,4 +1,4 @@
-"""What every ChangeStore promises (ports.py)."""
+"""What every ChangeStore promises (ports/)."""
 
 import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, series
@@ -8,7 +8,7 @@ from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
-from sweephand.ports import ChangeStore
+from sweephand.ports.jobs import ChangeStore
 
 KEY = JobKey("default", "backup")
 

@@ -1,4 +1,4 @@
-"""What every FlagStore promises (insight_ports.py)."""
+"""What every FlagStore promises (ports/)."""
 
 from collections.abc import Iterable
 
@@ -7,10 +7,10 @@ from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import INSTANT_MAX
-from sweephand.insight_ports import FlagStore
 from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
+from sweephand.ports.runs import FlagStore
 
 KEY = JobKey("default", "backup")
 

@@ -1,4 +1,4 @@
-"""What every JobStore promises (ports.py)."""
+"""What every JobStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -20,7 +20,7 @@ from sweephand.base.errors import StoreError
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT, Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision, RevisionName, brief_of
-from sweephand.ports import JobStore
+from sweephand.ports.jobs import JobStore
 
 MANY_NAMES = [
     *(f"a{number}" for number in range(120)),

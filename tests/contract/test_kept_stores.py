@@ -1,4 +1,4 @@
-"""What the stores promise to tick when it keeps what waits while the stack is off (keep_ports.py)."""
+"""What the stores promise to tick when it keeps what waits while the stack is off (ports/)."""
 
 from dataclasses import replace
 from typing import cast
@@ -9,10 +9,10 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
-from sweephand.keep_ports import KeptJobs, KeptTimers
 from sweephand.model.job import Revision, RevisionName
 from sweephand.model.keep_round import EndingTimers
 from sweephand.model.timer import Cursor, StoredTimer
+from sweephand.ports.keep import KeptJobs, KeptTimers
 
 SHARD = 3
 LATER = NOON + HOUR_MS

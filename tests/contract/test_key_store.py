@@ -1,12 +1,12 @@
-"""What every KeyStore promises (ports.py)."""
+"""What every KeyStore promises (ports/)."""
 
 import pytest
 from tests.contract.builders import NOON, admin_change, api_key, principal_key
 from tests.fakes.engines import Stores
 
-from sweephand.access_ports import KeyStore
 from sweephand.model.api_key import Key, MadeKey
 from sweephand.model.page import Page
+from sweephand.ports.access import KeyStore
 
 ROLE = "arn:aws:iam::123456789012:role/billing"
 

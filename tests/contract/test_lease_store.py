@@ -1,4 +1,4 @@
-"""What every LeaseStore promises (ports.py)."""
+"""What every LeaseStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -7,7 +7,7 @@ from tests.contract.builders import NOON
 from tests.fakes.engines import Stores
 
 from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
-from sweephand.ports import LeaseStore
+from sweephand.ports.wheel import LeaseStore
 from sweephand.schedules import Occurrence
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"

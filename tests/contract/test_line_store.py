@@ -1,4 +1,4 @@
-"""What every LineStore promises (ports.py)."""
+"""What every LineStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,7 +10,7 @@ from sweephand.base.limits import WAIT_LIMIT_MAX
 from sweephand.model.job import JobKey
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.trigger import Redrive
-from sweephand.ports import LineStore
+from sweephand.ports.runs import LineStore
 
 MINE, OTHERS = "version000000001", "version000000002"
 KEY = JobKey("default", "backup")

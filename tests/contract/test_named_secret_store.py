@@ -1,4 +1,4 @@
-"""What every NamedSecretStore promises (access_ports.py)."""
+"""What every NamedSecretStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -7,8 +7,8 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, admin_change, secret
 from tests.fakes.engines import Stores
 
-from sweephand.access_ports import NamedSecretStore
 from sweephand.model.secret import SecretBrief, SecretKey
+from sweephand.ports.access import NamedSecretStore
 
 
 @pytest.fixture

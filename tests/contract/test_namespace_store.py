@@ -1,4 +1,4 @@
-"""What every NamespaceStore promises (flow_ports.py)."""
+"""What every NamespaceStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,7 +6,6 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, admin_change, job
 from tests.fakes.engines import Stores
 
-from sweephand.flow_ports import NamespaceStore
 from sweephand.model.job import JobKey
 from sweephand.model.namespace import (
     AllowedTargets,
@@ -15,6 +14,7 @@ from sweephand.model.namespace import (
     NamespaceLimits,
     NamespaceSettings,
 )
+from sweephand.ports.flow import NamespaceStore
 
 MINE, OTHERS = "version000000001", "version000000002"
 LIMITS = NamespaceLimits(10, 2_000, 60)

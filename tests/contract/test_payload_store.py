@@ -1,4 +1,4 @@
-"""What every PayloadPlace promises (ports.py)."""
+"""What every PayloadPlace promises (ports/)."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -6,8 +6,9 @@ import pytest
 from tests.fakes.memory import MemoryPayloads
 
 from sweephand.base.limits import DATA_BYTES_MAX
-from sweephand.keep_ports import KeptPayloads
-from sweephand.ports import PayloadPlace, StoredPayload
+from sweephand.model.definition import StoredPayload
+from sweephand.ports.jobs import PayloadPlace
+from sweephand.ports.keep import KeptPayloads
 from sweephand.storage.payload_table import DynamoPayloads
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What every PermitStore promises (flow_ports.py)."""
+"""What every PermitStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,9 +6,9 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
-from sweephand.flow_ports import PermitStore
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, PolicyKey
 from sweephand.model.policy_rate import RateBucket
+from sweephand.ports.flow import PermitStore
 
 KEY = PolicyKey("default", "mailer")
 ME, YOU = "owner00000000001", "owner00000000002"

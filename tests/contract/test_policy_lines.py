@@ -1,4 +1,4 @@
-"""What every PolicyLines promises (flow_ports.py)."""
+"""What every PolicyLines promises (ports/)."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +12,6 @@ from tests.fakes.flow_memory import MemoryPolicyLines
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
-from sweephand.flow_ports import PolicyLines
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
@@ -27,6 +26,7 @@ from sweephand.model.policy_line import (
     entry_of,
 )
 from sweephand.model.trigger import Redrive
+from sweephand.ports.flow import PolicyLines
 
 PLACE = LinePlace(PolicyKey("default", "mailer"), "normal", 3)
 ODD = LinePlace(PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER), "low", 63)

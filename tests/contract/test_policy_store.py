@@ -1,4 +1,4 @@
-"""What every PolicyStore promises (flow_ports.py)."""
+"""What every PolicyStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -7,9 +7,9 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON, policy
 from tests.fakes.engines import Stores
 
-from sweephand.flow_ports import PolicyStore
 from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.ports.flow import PolicyStore
 
 MINE, OTHERS = "version000000001", "version000000002"
 

@@ -19,7 +19,7 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Queue
+from sweephand.ports.queue import Queue
 from sweephand.targets.reach import EVERY_QUEUE
 
 

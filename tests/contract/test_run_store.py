@@ -1,4 +1,4 @@
-"""What every RunStore promises (ports.py)."""
+"""What every RunStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,7 +14,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, Failure
-from sweephand.ports import RunStore
+from sweephand.ports.runs import RunStore
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 KEY = JobKey("default", "backup")

@@ -10,7 +10,7 @@ from tests.fakes.engines import Stores
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.run import Run, State
 from sweephand.model.run_states import INITIAL_STATES, TRANSITIONS
-from sweephand.ports import RunStore
+from sweephand.ports.runs import RunStore
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"
 TOKEN = "version000000001"

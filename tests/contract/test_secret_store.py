@@ -1,4 +1,4 @@
-"""What every SecretStore promises (ports.py)."""
+"""What every SecretStore promises (ports/)."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,7 +6,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, admin_change, secrets
 from tests.fakes.engines import Stores
 
-from sweephand.access_ports import SecretStore
+from sweephand.ports.access import SecretStore
 
 
 @pytest.fixture

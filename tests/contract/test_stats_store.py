@@ -1,4 +1,4 @@
-"""What every StatsStore promises (insight_ports.py)."""
+"""What every StatsStore promises (ports/)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,9 +9,9 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, MINUTE_MS
-from sweephand.insight_ports import StatsStore
+from sweephand.model.attempt import always
 from sweephand.model.stats import COUNTED_OUTCOMES, Stats
-from sweephand.ports import always
+from sweephand.ports.runs import StatsStore
 
 FIRST = Stats(Counter({"succeeded": 3, "failed": 1}), Counter({10: 2, 150: 2}))
 MORE = Stats(Counter({"succeeded": 2}), Counter({150: 1, 700_000: 1}))

@@ -15,7 +15,7 @@ from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, STEPFUNCTION
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.registry import TargetsByType, targets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Targets
+from sweephand.ports.queue import Targets
 from sweephand.targets.registry import default_target_types
 
 

@@ -1,4 +1,4 @@
-"""What every TimerStore promises (ports.py)."""
+"""What every TimerStore promises (ports/)."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ from sweephand.model.timer import (
     bucket_of,
 )
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
-from sweephand.ports import TimerStore
+from sweephand.ports.wheel import TimerStore
 from sweephand.schedules import Occurrence, Series
 
 SHARD = 3

@@ -1,11 +1,11 @@
-"""What every WheelHistory promises (insight_ports.py)."""
+"""What every WheelHistory promises (ports/)."""
 
 import pytest
 from tests.contract.builders import NOON
 from tests.fakes.engines import Stores
 
-from sweephand.insight_ports import WheelHistory
 from sweephand.model.wheel_event import WheelEvent
+from sweephand.ports.wheel import WheelHistory
 
 STOPPED = WheelEvent("stopped", NOON, NOON - 300_000)
 OFF = WheelEvent("off", NOON, NOON - 400_000)

@@ -6,9 +6,9 @@ from typing import Any
 from tests.fakes.deliveries import due, handle, run_of
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 ACCEPTED = Answer(succeeded=True, code=202, text="")
 RUN = f"{NOON + 10_000}-0"

@@ -12,10 +12,10 @@ from typing import Any, Self
 
 from sweephand.base.instants import INSTANT_MAX
 from sweephand.base.limits import CHAIN_LENGTH_MAX, REPEATS_MAX
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import Trigger
-from sweephand.ports import Attempt
 
 #: How long a consumer misbehaves at most. If the code under test waits for it, the test then fails and does
 #: not hang.

@@ -12,7 +12,7 @@ from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.text_schema import text_schema
 from sweephand.delivery.adapter import Stack
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType
 

@@ -9,10 +9,10 @@ from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import INSTANT_MAX, Instant
+from sweephand.model.attempt import Answer, always
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import Message, TriggerMessage
-from sweephand.ports import Answer, always
 from sweephand.runs.delivery import UNREAD, Delivery, JobRead
 from sweephand.runs.received import Outcome
 

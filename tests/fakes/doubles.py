@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from sweephand.base.instants import Instant
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import DeadLetter, Readable, Sendable
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.received import Received
 
 #: 2026-11-21T12:00:00Z, an instant at the beginning of a bucket.

@@ -36,18 +36,12 @@ from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHist
 from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
-from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
-from sweephand.batch_ports import BatchStore
-from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
-from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
-from sweephand.ports import (
-    ChangeStore,
-    JobStore,
-    LeaseStore,
-    LineStore,
-    RunStore,
-    TimerStore,
-)
+from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
+from sweephand.ports.batches import BatchStore
+from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.ports.jobs import ChangeStore, JobStore
+from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.admin_changes import DynamoAdminChanges
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys

@@ -26,11 +26,11 @@ from sweephand.model.policy_line import (
 from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import JobStore
+from sweephand.ports.jobs import JobStore
 
 
 class MemoryAllowances:
-    """flow_ports.AllowanceStore."""
+    """ports.AllowanceStore."""
 
     def __init__(self) -> None:
         self._allowances: dict[str, Allowance] = {}
@@ -53,7 +53,7 @@ class MemoryAllowances:
 
 
 class MemoryPolicies:
-    """flow_ports.PolicyStore."""
+    """ports.PolicyStore."""
 
     def __init__(self) -> None:
         self._policies: dict[PolicyKey, Policy] = {}
@@ -96,7 +96,7 @@ class MemoryPolicies:
 
 
 class MemoryPermits:
-    """flow_ports.PermitStore."""
+    """ports.PermitStore."""
 
     def __init__(self) -> None:
         self._holders: dict[tuple[PolicyKey, int], PermitHolder] = {}
@@ -182,7 +182,7 @@ class MemoryPermits:
 
 
 class MemoryPolicyLines:
-    """flow_ports.PolicyLines. `now` is the clock of those who write entries."""
+    """ports.PolicyLines. `now` is the clock of those who write entries."""
 
     def __init__(self, now: Callable[[], Instant] = lambda: 0) -> None:
         self._now = now
@@ -287,7 +287,7 @@ class MemoryPolicyLines:
 
 
 class WorkBox:
-    """flow_ports.WorkQueue: it keeps each work message with its delay in ms, in the order of sending.
+    """ports.WorkQueue: it keeps each work message with its delay in ms, in the order of sending.
 
     `waiting` has those that nobody has taken, each with the instant from which it can be received.
     """
@@ -315,7 +315,7 @@ class WorkBox:
 
 
 class MemoryNamespaces:
-    """flow_ports.NamespaceStore. It counts the jobs of a store in memory."""
+    """ports.NamespaceStore. It counts the jobs of a store in memory."""
 
     def __init__(self, jobs: JobStore, trail: MemoryAdminChanges | None = None) -> None:
         self._trail = trail or MemoryAdminChanges()

@@ -25,7 +25,7 @@ Message = TypeVar("Message", Sendable, WorkMessage | NewerMessage)
 
 
 class MemoryKeptQueues:
-    """keep_ports.KeptQueues over the letterbox of a world, as a queue for each lane, and its work box."""
+    """ports.KeptQueues over the letterbox of a world, as a queue for each lane, and its work box."""
 
     def __init__(self, box: Letterbox, work: WorkBox) -> None:
         self._box = box

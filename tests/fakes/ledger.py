@@ -7,8 +7,8 @@ from itertools import pairwise, takewhile
 from tests.fakes.world import World
 
 from sweephand.base.instants import Instant
+from sweephand.model.attempt import Attempt, always
 from sweephand.model.job import Job
-from sweephand.ports import Attempt, always
 
 #: How long before a request the delivery function may have read its job, in ms (promise 3).
 READ_AGE_MS = 1_000

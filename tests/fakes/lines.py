@@ -7,10 +7,10 @@ from tests.fakes.deliveries import handle
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import Instant
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 SUCCESS = Answer(succeeded=True, code=200)
 FAILED = Answer(succeeded=False, code=503, text="busy")

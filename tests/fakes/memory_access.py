@@ -13,7 +13,7 @@ from sweephand.model.signing_secret import SCHEMES, Scheme, SigningSecrets
 
 
 class MemoryAdminChanges:
-    """access_ports.AdminChangeStore. The stores in memory that record changes add them here."""
+    """ports.AdminChangeStore. The stores in memory that record changes add them here."""
 
     def __init__(self) -> None:
         self._changes: dict[str, AdminChange] = {}
@@ -33,7 +33,7 @@ class MemoryAdminChanges:
 
 
 class MemorySecrets:
-    """access_ports.SecretStore."""
+    """ports.SecretStore."""
 
     def __init__(self, trail: MemoryAdminChanges | None = None) -> None:
         self._trail = trail or MemoryAdminChanges()
@@ -63,7 +63,7 @@ class MemorySecrets:
 
 
 class MemoryNamedSecrets:
-    """access_ports.NamedSecretStore."""
+    """ports.NamedSecretStore."""
 
     def __init__(self, trail: MemoryAdminChanges | None = None) -> None:
         self._trail = trail or MemoryAdminChanges()
@@ -95,7 +95,7 @@ class MemoryNamedSecrets:
 
 
 class MemoryKeys:
-    """access_ports.KeyStore. `callers` are keys that are stored and that no list shows."""
+    """ports.KeyStore. `callers` are keys that are stored and that no list shows."""
 
     def __init__(
         self, trail: MemoryAdminChanges | None = None, callers: Mapping[str, Key] | None = None

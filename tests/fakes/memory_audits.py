@@ -46,4 +46,4 @@ class MemoryAuditRounds(_Rounds[AuditRound]):
 
 
 class MemoryKeepRounds(_Rounds[KeepRound]):
-    """keep_ports.KeepRoundStore."""
+    """ports.KeepRoundStore."""

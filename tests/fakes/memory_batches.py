@@ -8,12 +8,12 @@ from sweephand.base.instants import Instant
 from sweephand.model.batch_mark import BatchName
 from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
+from sweephand.model.page import Page
 from sweephand.model.run_id import AFTER_UIDS, Demand, batch_position
-from sweephand.ports import Page
 
 
 class MemoryBatches:
-    """batch_ports.BatchStore."""
+    """ports.BatchStore."""
 
     def __init__(self) -> None:
         self._heads: dict[BatchName, BatchHead] = {}

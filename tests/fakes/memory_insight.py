@@ -7,14 +7,14 @@ from copy import deepcopy
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.model.flag import Flag
+from sweephand.model.page import Page
 from sweephand.model.run_id import run_position
 from sweephand.model.stats import Stats, no_stats
 from sweephand.model.wheel_event import WheelEvent, WheelEventKind
-from sweephand.ports import Page
 
 
 class MemoryFlags:
-    """insight_ports.FlagStore."""
+    """ports.FlagStore."""
 
     def __init__(self) -> None:
         self._flags: dict[tuple[str, str], Flag] = {}
@@ -39,7 +39,7 @@ def _newest_first(flag: Flag) -> str:
 
 
 class MemoryStats:
-    """insight_ports.StatsStore."""
+    """ports.StatsStore."""
 
     def __init__(self) -> None:
         self._minutes: dict[tuple[str, Instant], Stats] = {}
@@ -65,7 +65,7 @@ class MemoryStats:
 
 
 class MemoryWheelHistory:
-    """insight_ports.WheelHistory."""
+    """ports.WheelHistory."""
 
     def __init__(self) -> None:
         self._events: dict[tuple[Instant, WheelEventKind], WheelEvent] = {}

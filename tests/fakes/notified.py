@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tests.fakes.world import World
 
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 #: The target of notifications.
 TOLD: Final = {"type": "http", "url": "https://told.example/end"}

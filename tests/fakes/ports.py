@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
-from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
-from sweephand.batch_ports import BatchStore
-from sweephand.flow_ports import (
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
+from sweephand.ports.batches import BatchStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import (
     AllowanceStore,
     NamespaceStore,
     PermitStore,
@@ -14,25 +16,11 @@ from sweephand.flow_ports import (
     PolicyStore,
     WorkQueue,
 )
-from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
-from sweephand.jobs.payload_audit import AuditStore
-from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
-from sweephand.ports import (
-    ChangeStore,
-    Clock,
-    DeliveryFunctions,
-    Ids,
-    JobStore,
-    LeaseStore,
-    LineStore,
-    PayloadPlace,
-    PayloadStore,
-    Queue,
-    RunStore,
-    Sweepers,
-    Targets,
-    TimerStore,
-)
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace, PayloadStore
+from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
+from sweephand.ports.queue import DeliveryFunctions, Queue, Targets
+from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.wheel import LeaseStore, Sweepers, TimerStore, WheelHistory
 from sweephand.runs.audit_rounds import AuditRoundStore
 
 

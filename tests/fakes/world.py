@@ -56,11 +56,13 @@ from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job
+from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.model.wire_work import encode_work
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock, Page, Targets
+from sweephand.ports.clock import Clock
+from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked

@@ -17,7 +17,7 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import CLIENTS_MAX, AwsClients, Service, connect, session_name
 from sweephand.delivery.registry import TargetsByType
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import Reach
 
 SPECS: Final = [LAMBDA, SNS, EVENTBRIDGE, STEPFUNCTIONS]

@@ -17,8 +17,8 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.eventbridge import SEEN_S, _Buses
 from sweephand.delivery.registry import TargetsByType
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run_id import Demand
-from sweephand.ports import Answer, Attempt
 from sweephand.targets.registry import target_types
 
 ID: Final = "uuuuuuuuuuuuuuuu-1795262400250-3"

@@ -12,8 +12,8 @@ from tests.fakes.doubles import HandClock
 
 from sweephand.base.instants import to_datetime
 from sweephand.delivery.http.targets import HttpTargets
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
-from sweephand.ports import Attempt
 
 FORMATS = ["cloudevents", "cloudevents-binary"]
 

@@ -13,8 +13,8 @@ from tests.fakes.world import World
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.targets import HttpTargets
+from sweephand.model.attempt import Answer
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets
-from sweephand.ports import Answer
 from sweephand.targets.destinations import Destinations
 
 URL = "/v1/namespaces/ns"

@@ -15,7 +15,7 @@ from tests.fakes.egress_urls import ADDRESSES, URLS, UrlAttempt
 
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 
 PUBLIC = "198.41.0.4"
 

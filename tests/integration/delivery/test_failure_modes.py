@@ -17,7 +17,7 @@ from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import AwsClients, Service, connect
 from sweephand.delivery.registry import TargetsByType
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand.targets.registry import data_violations, default_target_types
 
 

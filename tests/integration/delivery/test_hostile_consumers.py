@@ -15,7 +15,7 @@ from tests.fakes.doubles import HandClock
 
 from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 
 Behaviour = Callable[[Connection], None]
 

@@ -18,7 +18,7 @@ from sweephand.delivery.http.egress import Egress
 from sweephand.delivery.http.request import delivery_headers
 from sweephand.delivery.http.sockets import BoundedSocket
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand.targets.destinations import Destinations
 
 

@@ -20,7 +20,7 @@ from sweephand.delivery.checked_clients import (
 )
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Answer, Attempt, always
+from sweephand.model.attempt import Answer, Attempt, always
 from sweephand.targets.aws_resource import REQUEST_MS_MAX
 
 SENT = json.dumps({"MessageId": "1"}).encode()

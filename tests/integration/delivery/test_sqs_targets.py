@@ -11,8 +11,8 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal, sqs_targets
 
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
-from sweephand.ports import Answer
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues
 
 QUEUE = "https://sqs.eu-west-1.amazonaws.com/123456789012/work"

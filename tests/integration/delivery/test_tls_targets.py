@@ -22,7 +22,7 @@ from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.http.targets import HttpTargets
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 
 class Authority(NamedTuple):

@@ -23,11 +23,11 @@ from tests.contract.builders import (
 from tests.fakes.engines import BUCKET, Dynamo
 
 from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.model.attempt import always
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
 from sweephand.model.stats import Stats
 from sweephand.model.timer import Cursor, Heartbeat, OccurrenceTimer
-from sweephand.ports import always
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect
 from sweephand.storage.leases import LeaseItem

@@ -9,7 +9,7 @@ from tests.fakes.engines import Dynamo
 from tests.fakes.lines import FAILED, MINUTE, SUCCESS, message_of, triggers
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 TRIGGERS = 8
 

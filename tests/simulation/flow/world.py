@@ -18,12 +18,12 @@ from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.model.policy import Policy, Priority, workers_max_of
 from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.model.wire_work import decode_work, encode_work
 from sweephand.model.work_message import WorkMessage
+from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.wheel.sending import LineUp
 
@@ -132,7 +132,7 @@ class FlowWorld(Platform):
 
         self.process(body, dead=again, limit_ms=25 * SECOND_MS)
 
-    # The queue of work messages (flow_ports.WorkQueue)
+    # The queue of work messages (ports.WorkQueue)
 
     def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
         """Send a work message. One about jobs that have left the policy is lost: there are no jobs here."""

@@ -12,10 +12,10 @@ from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.jobs import commit
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.write import Writer
+from sweephand.model.attempt import always
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, Revision
 from sweephand.model.trigger import Message, RangeMessage
-from sweephand.ports import always
 from sweephand.wheel.arm import split_range
 
 

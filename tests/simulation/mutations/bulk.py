@@ -17,7 +17,7 @@ from sweephand.jobs.bulk import Bulk, BulkResult
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.examine import Filter
 from sweephand.model.job import Job
-from sweephand.ports import Page
+from sweephand.model.page import Page
 from sweephand.runtime import threads
 from sweephand.wheel.arm import Arming
 

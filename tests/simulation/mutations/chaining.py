@@ -6,9 +6,9 @@ from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
 
+from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import NotifyMessage
-from sweephand.ports import Answer
 from sweephand.runs.delivery import Delivery, Drop, Stop
 from sweephand.runs.gates import Gates
 from sweephand.runs.notify import Notifier

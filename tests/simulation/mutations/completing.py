@@ -11,6 +11,7 @@ from tests.simulation.mutations.registry import Deferred, Instead, Ports, built,
 
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.model import run_conditions
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Priority
@@ -23,7 +24,6 @@ from sweephand.model.trigger import (
     Trigger,
     TriggerMessage,
 )
-from sweephand.ports import Answer
 from sweephand.runs import (
     callbacks,
     deadlines,

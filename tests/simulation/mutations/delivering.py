@@ -11,8 +11,8 @@ from tests.simulation.mutations.registry import Deferred, Instead, Ports, built,
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.delivery.functions import WAKE_UP
+from sweephand.model.attempt import Answer, Attempt, always
 from sweephand.model.trigger import Message, Sendable, TriggerMessage
-from sweephand.ports import Answer, Attempt, always
 from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent
 from sweephand.runs.claims import Claims

@@ -8,8 +8,8 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.world.network import Network
 
 from sweephand.jobs import commit
+from sweephand.model.attempt import Attempt, always
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Attempt, always
 from sweephand.runs.attempt import Attempts
 from sweephand.runtime import app, threads
 

@@ -8,7 +8,8 @@ from tests.simulation.mutations.registry import Instead, Ports, built, mutation
 from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.jobs import commit, payload_audit
 from sweephand.jobs.payload_audit import Audited, PayloadAudit
-from sweephand.ports import PayloadPlace, StoredPayload
+from sweephand.model.definition import StoredPayload
+from sweephand.ports.jobs import PayloadPlace
 from sweephand.storage.payload_places import PayloadsInPlaces
 
 

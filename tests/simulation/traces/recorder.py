@@ -34,6 +34,7 @@ from tests.simulation.traces.trace import (
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.job import Job, JobKey
@@ -42,7 +43,6 @@ from sweephand.model.run import Run
 from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer, WatchTimer
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Answer, Attempt
 
 #: 202 Accepted: the consumer, or the consumer behind a queue, will report.
 _ACCEPTED: Final = (202, None)

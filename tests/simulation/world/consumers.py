@@ -23,8 +23,8 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.delivery.adapter import WITHDRAWN
 from sweephand.delivery.checked_clients import _check as ask_once_connected
 from sweephand.delivery.sqs import SqsTargets
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import Trigger
-from sweephand.ports import Answer, Attempt
 from sweephand.targets.reach import EVERY_QUEUE, Reach
 
 WHERE: Final = "consumers.deliver"

@@ -26,20 +26,20 @@ _AGAIN_MS: Final = 3 * SECOND_MS
 
 
 class WorkPort:
-    """flow_ports.WorkQueue over a simulated queue."""
+    """ports.WorkQueue over a simulated queue."""
 
     def __init__(self, gate: Gate, sqs: Sqs) -> None:
         self._gate = gate
         self._sqs = sqs
 
     def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """Send as flow_ports.WorkQueue promises."""
+        """Send as ports.WorkQueue promises."""
         kinds = self._gate.enter("queue.send")
         self._sqs.accept(encode_work(message), delay_ms // SECOND_MS)
         self._gate.leave("queue.send", kinds)
 
     def acknowledge(self, receipt: str) -> None:
-        """Acknowledge as flow_ports.WorkQueue promises."""
+        """Acknowledge as ports.WorkQueue promises."""
         try:
             kinds = self._gate.enter("queue.acknowledge")
             self._sqs.delete([receipt])

@@ -26,9 +26,11 @@ from tests.simulation.world.processes import (
 from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 
-from sweephand.flow_ports import WorkQueue
 from sweephand.jobs.payload_audit import PayloadAudit
-from sweephand.ports import DeliveryFunctions, Ids, Sweepers
+from sweephand.ports.clock import Ids
+from sweephand.ports.flow import WorkQueue
+from sweephand.ports.queue import DeliveryFunctions
+from sweephand.ports.wheel import Sweepers
 from sweephand.runtime import app
 from sweephand.runtime.app import App, Options
 from sweephand.wheel.arm import ShardCount

@@ -12,7 +12,7 @@ from tests.simulation.world.processes import Machine, Scheduler
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.delivery.checked_clients import CONNECT_TIMEOUT_S
-from sweephand.ports import Attempt
+from sweephand.model.attempt import Attempt
 
 #: How long a connection normally takes. A slow one takes up to its target's time-out.
 _CONNECT_MS_MAX: Final = 30

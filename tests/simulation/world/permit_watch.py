@@ -12,10 +12,10 @@ from tests.simulation.world.processes import Process, Scheduler
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy
 from sweephand.model.run import Run
-from sweephand.ports import Attempt
 
 #: What was begun under an earlier limit goes on for this long: a function's time limit, and the age that a
 #: read of the policy may have. An asynchronous run goes on for as long as its job lets it, beside what the

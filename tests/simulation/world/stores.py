@@ -26,10 +26,8 @@ from tests.simulation.world.watched import Expiring, Watched
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.batch_ports import BatchStore
-from sweephand.flow_ports import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
-from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
 from sweephand.jobs.payload_audit import AuditStore
+from sweephand.model.attempt import always
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
@@ -38,17 +36,12 @@ from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of
 from sweephand.model.wire import encode
-from sweephand.ports import (
-    ChangeStore,
-    JobStore,
-    LeaseStore,
-    LineStore,
-    PayloadPlace,
-    Queue,
-    RunStore,
-    TimerStore,
-    always,
-)
+from sweephand.ports.batches import BatchStore
+from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.item import expiry
 
 Entry = TypeVar("Entry")

@@ -15,9 +15,9 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run
-from sweephand.ports import Attempt
 from sweephand.runtime.app import App
 
 

@@ -14,7 +14,7 @@ from tests.template.alarms.running import RunningStack, new_world, red_minutes
 from tests.template.deployed import Deployed
 from tests.template.stack import Stack
 
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand.runtime import metrics
 from sweephand.storage.answers import Answers
 

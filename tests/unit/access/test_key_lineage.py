@@ -13,10 +13,10 @@ from tests.fakes.world import NOON
 from sweephand.access.key_making import WantedKey, make_admin_key, make_key
 from sweephand.access.key_revocation import revoke_key
 from sweephand.access.key_rotation import rotate_key
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.api_key import OPERATOR, Caller, Key
+from sweephand.ports.access import KeyStore
 
 ROLE = "arn:aws:iam::123456789012:role/billing"
 TOKEN = Caller("jwt:ann", "*", "admin", expires_at=NOON + HOUR_MS)

@@ -7,7 +7,7 @@ from tests.fakes.world import NOON
 from tests.unit.client.conftest import TARGET, CommandLine
 
 from sweephand.base.instants import HOUR_MS
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand_client import Client
 from sweephand_client.openapi.requests import JobRequest
 

@@ -5,7 +5,7 @@ from tests.fakes.http_server import Server
 from tests.fakes.world import World
 from tests.unit.client.conftest import TARGET, CommandLine
 
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand_client.api.client import Client
 from sweephand_client.commands import run as command
 from sweephand_client.tasks import tailing

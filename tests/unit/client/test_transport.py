@@ -18,7 +18,7 @@ from tests.unit.client.conftest import JOB, TARGET
 
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.jobs.preconditions import check_time_limit
-from sweephand.ports import Answer as ConsumerAnswer
+from sweephand.model.attempt import Answer as ConsumerAnswer
 from sweephand.web.http.problems import problem_of as problem_document
 from sweephand_client.api.client import Client
 from sweephand_client.http import errors, exact_json

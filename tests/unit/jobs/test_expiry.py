@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run import Run
-from sweephand.ports import Answer, Attempt
 
 MINUTE = 60_000
 

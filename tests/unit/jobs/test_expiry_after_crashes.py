@@ -7,7 +7,7 @@ from tests.fakes.faults import calls_of, failing, killed_at
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, NotFoundError
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 
 MINUTE = 60_000
 

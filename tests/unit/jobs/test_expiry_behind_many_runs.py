@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 MINUTE = 60_000
 

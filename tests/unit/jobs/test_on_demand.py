@@ -9,9 +9,9 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import InvalidError, NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
+from sweephand.model.attempt import Answer
 from sweephand.model.run_id import Demand, RunName, parse_run_name
 from sweephand.model.trigger import RangeMessage
-from sweephand.ports import Answer
 
 MINUTE = 60_000
 LARGE = '"' + "x" * 3_000 + '"'

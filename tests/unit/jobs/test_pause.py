@@ -12,8 +12,8 @@ from sweephand.base.errors import (
 )
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.read import view
+from sweephand.model.attempt import Answer
 from sweephand.model.change import SWEEPHAND
-from sweephand.ports import Answer
 
 MINUTE = 60_000
 

@@ -7,8 +7,8 @@ from tests.fakes.deliveries import change, meanwhile, put_repeated_after
 from tests.fakes.world import World, key_of
 
 from sweephand.base.errors import PreconditionError
+from sweephand.model.attempt import always
 from sweephand.model.job import Job
-from sweephand.ports import always
 
 LARGE = '"' + "x" * 3_000 + '"'
 

@@ -9,8 +9,8 @@ from tests.fakes.interleave import every_interleaving
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import CatchUpMode
-from sweephand.ports import Answer
 from sweephand.runs.received import Received
 
 MINUTE = 60_000

@@ -8,8 +8,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import GoneError
 from sweephand.base.timing import DEADLINE_GRACE_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import DeadlineTimer
-from sweephand.ports import Answer, Attempt
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

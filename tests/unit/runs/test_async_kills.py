@@ -12,8 +12,8 @@ from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import ConflictError, GoneError, NotFoundError, StoreError
+from sweephand.model.attempt import Answer
 from sweephand.model.trigger import DeadlineMessage
-from sweephand.ports import Answer
 
 MINUTE = 60_000
 

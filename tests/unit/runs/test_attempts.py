@@ -9,10 +9,10 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, UNKNOWN_GRACE_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Failure, TriggerMessage
 from sweephand.model.wire import decode
-from sweephand.ports import Answer
 from sweephand.runs.received import Outcome
 
 

@@ -8,8 +8,8 @@ from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.deliveries import crash_until, run_of
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer
 from sweephand.model.audit_round import JobProgress
-from sweephand.ports import Answer
 from sweephand.runs import job_walk
 
 MINUTE = 60_000

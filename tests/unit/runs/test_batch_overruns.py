@@ -6,10 +6,10 @@ from tests.fakes.world import NOON, World, key_of
 from tests.unit.runs.test_batch_progress import DUE, head_of
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.run_id import Demand, DemandKind
-from sweephand.ports import Answer
 
 
 @pytest.mark.parametrize(

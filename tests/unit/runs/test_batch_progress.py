@@ -9,10 +9,10 @@ from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.batch_progress import counts_of
 
 DUE = NOON + 10 * SECOND_MS

@@ -12,10 +12,10 @@ from tests.unit.runs.flow.test_under_policies import KEY
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, INSTANT_MAX, MINUTE_MS, Instant
+from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
 from sweephand.model.run_id import Demand, RunName
-from sweephand.ports import Answer
 from sweephand.runs.batch_reads import BatchReader, BatchView
 
 LAST_DAY = INSTANT_MAX - DAY_MS

@@ -14,9 +14,9 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently, Result
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, JOB_READ_AGE_MAX_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import BundleMessage, Readable, TriggerMessage
 from sweephand.model.wire import decode
-from sweephand.ports import Answer, Attempt
 from sweephand.runs import intake
 from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS
 from sweephand.runs.faults import CRASHES_MAX

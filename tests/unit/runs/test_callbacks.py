@@ -13,8 +13,8 @@ from sweephand.base.errors import (
     StoreError,
 )
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import DeadlineMessage, FailureMessage
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.follow_up import deadline_of
 
 MINUTE = 60_000

@@ -9,8 +9,8 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, waiting
 from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run import Run
-from sweephand.ports import Answer, Attempt
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

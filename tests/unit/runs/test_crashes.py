@@ -7,9 +7,9 @@ from tests.fakes.faults import crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer
 from sweephand.runs.faults import CRASHES_MAX
 from sweephand.runs.received import Received
 

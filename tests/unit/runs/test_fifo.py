@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 TARGET = {"type": "sqs", "queueUrl": URL}
 RETRY = {"initialDelay": "5s", "multiplier": 1}

@@ -10,9 +10,9 @@ from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import Failure
 from sweephand.model.wire import encode
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.received import Received
 
 HOUR = 3_600_000

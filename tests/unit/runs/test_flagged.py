@@ -6,8 +6,8 @@ from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import HOUR_MS, Instant
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run import Run
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.flagged_list import ListedState, RunFilter
 
 BUSY = Answer(succeeded=False, code=503, text="busy")

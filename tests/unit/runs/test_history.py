@@ -9,8 +9,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.run import Run
-from sweephand.ports import Answer
 
 SUCCESS = Answer(succeeded=True, code=200)
 FINAL = FAILED._replace(is_final=True)

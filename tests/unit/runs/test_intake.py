@@ -9,11 +9,11 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.concurrency import Result, one_by_one
 from sweephand.base.errors import StoreError
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.trigger import RangeMessage, TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.faults import FAULTS_MAX
 from sweephand.runs.intake import ALONE_RESERVE_MS
 from sweephand.runs.received import Handled, Received

@@ -11,9 +11,9 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.limits import RETRY_DAYS_MAX, RUN_DAYS_MAX
 from sweephand.base.timing import PAYLOAD_KEPT_MS, TIMER_RETENTION_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import Payload
 from sweephand.model.run import Run
-from sweephand.ports import Answer
 from sweephand.runs.kept_data import KeptData
 
 LARGE = json.dumps("x" * 3_000)

@@ -13,8 +13,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs import expiry
+from sweephand.model.attempt import Answer
 from sweephand.model.run import Run, State
-from sweephand.ports import Answer
 from sweephand.runs import job_walk
 
 FAILED, OK = Answer(succeeded=False, code=503), Answer(succeeded=True, code=204)

@@ -16,10 +16,10 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import ConflictError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, MAX_AGE_GRACE_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.policy import PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 BRIEF: dict[str, Any] = {"retry": {"maxAge": "10m", "initialDelay": "2m"}}
 FIRST_AT = NOON + 10_000

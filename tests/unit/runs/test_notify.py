@@ -10,9 +10,9 @@ from tests.fakes.faults import calls_of
 from tests.fakes.notified import TOLD, by_target, told
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.wire import decode
-from sweephand.ports import Answer
 from sweephand.runs.notification import body_of, notification_of
 
 MINUTE = 60_000

@@ -13,8 +13,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError, StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import DeadlineMessage, NotifyMessage
-from sweephand.ports import Answer, Attempt
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -7,8 +7,8 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
-from sweephand.ports import Answer, Attempt
 
 FINAL = FAILED._replace(code=422, is_final=True)
 GONE = Answer(succeeded=False, code=410, is_final=True)

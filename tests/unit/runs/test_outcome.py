@@ -8,8 +8,8 @@ import pytest
 from tests.fakes.deliveries import due, handle
 from tests.fakes.world import NOON, World
 
+from sweephand.model.attempt import Answer
 from sweephand.model.trigger import Redrive, TriggerMessage
-from sweephand.ports import Answer
 from sweephand.runs.received import FAILURES, OutcomeName, outcome_of_failure, own_lateness_ms
 
 OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"

@@ -7,6 +7,7 @@ from tests.fakes.deliveries import FAILED
 from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.policy import PRIORITIES
 from sweephand.model.trigger import (
     BundleMessage,
@@ -16,7 +17,6 @@ from sweephand.model.trigger import (
     priority_of,
 )
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer
 from sweephand.runs.redrive import Progress
 
 

@@ -13,8 +13,8 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.limits import RETRY_DAYS_MAX
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS, TIMER_RETENTION_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS
-from sweephand.ports import Answer
 
 RUN = f"{NOON + 10_000}-0"
 OK = Answer(succeeded=True, code=200)

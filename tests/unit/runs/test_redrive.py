@@ -11,10 +11,10 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, BULK_TIME_LIMIT_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Redrive
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer
 from sweephand.runs.faults import FAULTS_MAX
 from sweephand.runs.received import Received
 from sweephand.runs.redrive import Progress, RedriveResult

@@ -11,8 +11,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 RUN = f"{NOON + 10_000}-0"
 BRIEFLY: dict[str, Any] = {"historyRetention": "1s"}

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.world import NOON
 
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import RetryPolicy
-from sweephand.ports import Answer
 from sweephand.runs.retry import (
     GiveUp,
     RetryAt,

@@ -9,7 +9,7 @@ from tests.fakes.faults import kill_everywhere
 from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.runs.flagged_list import RunFilter
 
 MINUTE = 60_000

@@ -13,8 +13,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError
 from sweephand.base.limits import RESULT_BYTES_MAX
+from sweephand.model.attempt import Answer
 from sweephand.model.secret import SecretKey
-from sweephand.ports import Answer
 from sweephand.runs.run_secrets import RunSecrets
 
 PASSWORD = "correct horse/battery"

@@ -9,9 +9,9 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.base.timing import POSTPONED_MS, SETTLING_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
-from sweephand.ports import Answer, Attempt
 from sweephand.runs.received import Outcome
 from sweephand.targets.registry import attempt_ms_max
 

@@ -16,10 +16,10 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Passage, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.ports import Answer
 from sweephand.runs.valve import Limited, Valve
 
 OK = Answer(succeeded=True, code=204)

@@ -10,9 +10,9 @@ from tests.fakes.world import NOON, World, key_of, quiet
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DEADLINE_GRACE_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import WatchTimer
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Answer, Attempt
 from sweephand.runs import watch
 
 MINUTE = 60_000

@@ -13,8 +13,8 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import NotKeptError, StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE, JOB_AUDIT_MINUTE
+from sweephand.model.attempt import Answer
 from sweephand.model.timer import UnreadTimer, position_key
-from sweephand.ports import Answer
 from sweephand.runtime import wheel
 
 NOW = NOON + AUDIT_MINUTE * 60_000

@@ -7,8 +7,8 @@ import pytest
 from tests.fakes.faults import kill_everywhere
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import CatchUpMode
-from sweephand.ports import Answer
 
 MINUTE = 60_000
 LARGE = '"' + "x" * 3_000 + '"'

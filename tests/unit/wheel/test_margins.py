@@ -18,8 +18,8 @@ from sweephand.base.timing import (
     REQUEST_TIME_LIMIT_MS,
     UNKNOWN_GRACE_MS,
 )
+from sweephand.model.attempt import always
 from sweephand.model.job import Job
-from sweephand.ports import always
 from sweephand.wheel.span import PUT_OFF_MS
 from sweephand.wheel.sweep import horizon
 

@@ -11,10 +11,10 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.job import JobBrief, JobKey
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.timer import OccurrenceTimer, RetryTimer, UnreadTimer, position_key
-from sweephand.ports import Answer
 from sweephand.wheel.span import PUT_OFF_MS
 
 

@@ -13,8 +13,8 @@ from tests.fakes.doubles import HandClock
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.egress import FREE_SLOTS_PER_LOOKUP, LOOKUPS_MAX, Address, Egress, Lookups
 from sweephand.delivery.http.targets import HttpTargets
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
-from sweephand.ports import Attempt
 
 FOUND = [Address(socket.AF_INET, ("10.0.0.7", 443))]
 

@@ -8,7 +8,7 @@ from tests.unit.runs.explain.ways import explained
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 from sweephand.runs.explain.facts import VERDICTS
 
 

@@ -8,9 +8,9 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, Instant, from_datetime
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.model.attempt import Answer
 from sweephand.model.policy import PolicyKey
 from sweephand.model.timer import Heartbeat
-from sweephand.ports import Answer
 from sweephand.runs.explain.facts import Explanation, Verdict
 
 BUSY: Final = Answer(succeeded=False, code=503, text="busy")

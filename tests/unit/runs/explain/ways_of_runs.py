@@ -17,8 +17,8 @@ from tests.unit.runs.explain.ways import (
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.attempt import Answer
 from sweephand.model.policy import Rate
-from sweephand.ports import Answer
 
 # What became of the trigger.
 

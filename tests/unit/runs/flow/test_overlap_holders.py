@@ -25,10 +25,10 @@ from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.job import Revision
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer
 from sweephand.runs.flow.overlap import ABANDONED_MS
 
 ACCEPTED = Answer(succeeded=True, code=202)

@@ -23,8 +23,8 @@ from tests.fakes.lines import (
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import StoreError
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 #: The first attempt fails, and the second comes half a minute later.
 SLOW: dict[str, Any] = {"retry": {"initialDelay": "40s", "multiplier": 1}}

@@ -12,11 +12,11 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.policies import PolicyLimits
+from sweephand.model.attempt import Answer
 from sweephand.model.batch_end import Counts
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer
 
 KEY = PolicyKey("ns", "mailer")
 MINUTE = 60_000

@@ -12,9 +12,9 @@ from tests.fakes.time_off import pass_days_off
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer, Attempt
 
 MAILER = PolicyKey("ns", "mailer")
 

@@ -7,8 +7,8 @@ from tests.fakes.http_events import ADMIN, NS_ADMIN, Client
 from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
-from sweephand.ports import Answer
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
 from sweephand.web.http import cursor

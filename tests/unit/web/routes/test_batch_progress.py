@@ -7,8 +7,8 @@ from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.job import EARLIER_REVISIONS_MAX
-from sweephand.ports import Answer
 
 URL = "/v1/namespaces/ns/jobs/job"
 DUE = NOON + 10 * SECOND_MS

@@ -7,7 +7,7 @@ from tests.fakes.acceptance import RUN, Worker
 from tests.fakes.http_events import ADMIN, READER, STRANGER, TARGET, WRITER, Answered, Client
 from tests.fakes.world import NOON, key_of
 
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 URL = f"/v1/namespaces/ns/jobs/job/runs/{RUN}"
 JOB = {"dueTime": "10s", "target": TARGET, "completion": "async"}

@@ -13,7 +13,7 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs import forecast as forecasts
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Page
+from sweephand.model.page import Page
 from sweephand.web.http import cursor
 
 URL = "/v1/namespaces/ns/forecast"

@@ -10,7 +10,7 @@ from sweephand.base.names import NAME_RULE
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs import examine
 from sweephand.model.job import Job
-from sweephand.ports import Page
+from sweephand.model.page import Page
 
 
 def test_a_list_goes_on_from_page_to_page_without_data() -> None:

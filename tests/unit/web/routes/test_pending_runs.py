@@ -9,8 +9,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
-from sweephand.ports import Answer
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
 

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.http_events import JOB, TARGET, Client
 from tests.fakes.world import NOON
 
-from sweephand.ports import Answer
+from sweephand.model.attempt import Answer
 
 RUNS = "/v1/namespaces/ns/jobs/job/runs"
 

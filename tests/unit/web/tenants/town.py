@@ -16,7 +16,7 @@ from sweephand.access.authorize import authorize
 from sweephand.access.run_token import sent_run_token
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.api_key import ROLES, Caller, Role
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 
 #: The tenant whose keys a test holds, the other tenant, and a namespace that was never used.
 OURS: Final = "amber"

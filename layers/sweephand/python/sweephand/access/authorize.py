@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.api_key import Caller, Key, parse_key
 
 if TYPE_CHECKING:  # the ports import the values of every room, and the authorizer needs few of them
-    from sweephand.access_ports import KeyStore
+    from sweephand.ports.access import KeyStore
 
 # A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The bounds of length keep nonsense
 # away from the key store.

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.model.api_key import Caller, Key
+from sweephand.ports.access import KeyStore
 
 #: How often the writing of a key starts over because the maker's key was written at the same time. Two keys
 #: that one key makes at once meet each other so.

@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple
 from sweephand.access import key_records
 from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of, rate_of
 from sweephand.access.principals import PRINCIPAL_RULE, key_id_of, named_principal
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ConflictError, InvalidError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
@@ -20,7 +19,8 @@ from sweephand.model.api_key import (
     digest_of,
     format_key,
 )
-from sweephand.ports import Ids
+from sweephand.ports.access import KeyStore
+from sweephand.ports.clock import Ids
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 

@@ -10,11 +10,11 @@ from typing import Final
 from sweephand.access import key_records
 from sweephand.access.key_makers import BUSY, TRIES_MAX
 from sweephand.access.key_rotation import visible_key
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Caller, Key
-from sweephand.ports import Ids
+from sweephand.ports.access import KeyStore
+from sweephand.ports.clock import Ids
 
 #: How many keys that a family made are read at once.
 _PAGE: Final = 25

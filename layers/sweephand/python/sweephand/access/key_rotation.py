@@ -5,11 +5,11 @@ from typing import Final, NamedTuple
 from sweephand.access import key_records
 from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of
 from sweephand.access.key_making import NewKey
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Caller, Key, digest_of, format_key
-from sweephand.ports import Ids
+from sweephand.ports.access import KeyStore
+from sweephand.ports.clock import Ids
 
 NOT_FOUND: Final = "There is no such key. Sweephand deletes a key some time after it has expired."
 

@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from sweephand.access_ports import NamedSecretStore
 from sweephand.base.errors import NotFoundError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
 from sweephand.model.page import Page
 from sweephand.model.secret import Secret, SecretBrief, SecretKey
 from sweephand.model.signing_secret import SigningSecret
-from sweephand.ports import Clock, Ids
+from sweephand.ports.access import NamedSecretStore
+from sweephand.ports.clock import Clock, Ids
 
 if TYPE_CHECKING:
     from sweephand.model.admin_change import AdminChange, AdminVerb

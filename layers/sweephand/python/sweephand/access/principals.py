@@ -4,10 +4,10 @@ import re
 from hashlib import sha256
 from typing import Final
 
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import Caller
+from sweephand.ports.access import KeyStore
 
 _NAME: Final = "[A-Za-z0-9+=,.@_-]{1,64}"
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from sweephand.base.errors import RateError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.flow_ports import AllowanceStore
 from sweephand.model.allowance import US_PER_MS, minute_us_of, slice_of, step_us_of
 from sweephand.model.api_key import Caller
+from sweephand.ports.flow import AllowanceStore
 
 #: Keys whose slots one process remembers. When there are more, the process forgets all of them.
 REMEMBERED_MAX: Final = 1_000

@@ -10,12 +10,12 @@ from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
 from sweephand.model.signing_secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
 
 if TYPE_CHECKING:
     # Every delivery is signed. It starts without the values of the other ports of access.
-    from sweephand.access_ports import SecretStore
     from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb
+    from sweephand.ports.access import SecretStore
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000

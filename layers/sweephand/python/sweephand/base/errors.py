@@ -14,8 +14,8 @@ SweephandError
 │   └── QuotaError            a limit of the namespace is reached: 429
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
 ├── NotKeptError              the stack is switched off, and tick does not keep what waits in time
-├── PoisonError               a message that can never be handled; it goes to the dead-letter queue
-├── FormError                 what is stored does not have the form of its layout (base/layouts.py)
+├── PoisonError               a message that can never be handled; it is buried
+├── FormError                 a stored value breaks its layout
 └── StoreError                a store or queue failed, after the retries of the SDK
     ├── ParameterError        a parameter of the stack names something that is not as it must be: 503
     └── NewerError            a newer version wrote the item or message; it waits for that version

@@ -4,8 +4,9 @@ from typing import Final, NamedTuple, Protocol
 
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.secret import ReadValues
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.ports.clock import Clock
 from sweephand.targets.reach import Reach
 
 #: The answer to an attempt that was not sent because its trigger was no longer alive.

@@ -15,8 +15,8 @@ from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.delivery.adapter import WITHDRAWN
 from sweephand.delivery.aws_clients import AwsClients, Role, Service, session_name
 from sweephand.delivery.checked_clients import SEND_S_MAX, UnsentError, answered_by, may_send
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run_id import batch_id
-from sweephand.ports import Answer, Attempt
 from sweephand.targets.aws_resource import (
     ASSUME_ROLE_MS_MAX,
     ROLES_PARAMETER,

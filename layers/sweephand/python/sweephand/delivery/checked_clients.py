@@ -20,7 +20,7 @@ from botocore.config import Config
 from sweephand import __version__
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.sockets import has_application_data
-from sweephand.ports import always
+from sweephand.model.attempt import always
 
 #: A healthy service of AWS answers much faster. With two tries, one that cannot be reached fails after half a
 #: minute, within the delivery function's time limit.

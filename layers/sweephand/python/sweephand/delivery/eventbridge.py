@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_targets import DENIED, AwsKind, AwsTargets, envelope_of, refusal_of
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.eventbridge import BUS, DETAIL_TYPE_DEFAULT, SOURCE_DEFAULT
 
 #: How long a bus that was seen is taken to exist, in seconds.

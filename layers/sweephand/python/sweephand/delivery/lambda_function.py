@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_targets import ERROR_LENGTH_MAX, AwsKind, AwsTargets, envelope_of
-from sweephand.model.attempt import ANSWER_BYTES_KEPT
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import ANSWER_BYTES_KEPT, Answer, Attempt
 from sweephand.targets.lambda_function import FUNCTION, is_sync
 from sweephand.targets.target_type import timeout_ms
 

@@ -7,8 +7,9 @@ from threading import Lock
 from sweephand.delivery.adapter import Adapter, Stack
 from sweephand.delivery.aws_clients import AwsClients
 from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.secret import ReadValues
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.ports.clock import Clock
 from sweephand.targets.reach import Reach
 from sweephand.targets.registry import end_target_types, target_types
 from sweephand.targets.target_type import TargetType

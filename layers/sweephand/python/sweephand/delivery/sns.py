@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_targets import AwsKind, AwsTargets, names_of, order_of, text_of
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.sns import TOPIC, is_fifo
 
 

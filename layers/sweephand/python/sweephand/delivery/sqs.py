@@ -16,7 +16,7 @@ from sweephand.delivery.aws_targets import (
 )
 from sweephand.delivery.checked_clients import TRIES_MAX
 from sweephand.delivery.sqs_clients import SqsClients
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import FIFO_SUFFIX, Reach, not_listed, read_queue_url
 from sweephand.targets.url import UrlError
 

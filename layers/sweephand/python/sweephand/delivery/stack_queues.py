@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 
 class SqsWorkQueue:
-    """flow_ports.WorkQueue over SQS. Safe to use from many threads at once."""
+    """ports.WorkQueue over SQS. Safe to use from many threads at once."""
 
     def __init__(self, clients: SqsClients, url: str) -> None:
         self._clients = clients
         self._url = url
 
     def acknowledge(self, receipt: str) -> None:
-        """As flow_ports.WorkQueue promises."""
+        """As ports.WorkQueue promises."""
         with suppress(ClientError, BotoCoreError):
             self._clients.client(None).delete_message(QueueUrl=self._url, ReceiptHandle=receipt)
 
     def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """As flow_ports.WorkQueue promises."""
+        """As ports.WorkQueue promises."""
         assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a work message waits at most as long as SQS allows"
         try:
             self._clients.client(None).send_message(
@@ -51,7 +51,7 @@ _WAIT_S: Final = 1
 
 
 class SqsKeptQueues:
-    """keep_ports.KeptQueues over SQS. `urls` has the URL of each queue by its name."""
+    """ports.KeptQueues over SQS. `urls` has the URL of each queue by its name."""
 
     def __init__(self, clients: SqsClients, queue: SqsQueue, urls: Mapping[str, str]) -> None:
         self._clients = clients
@@ -59,11 +59,11 @@ class SqsKeptQueues:
         self._urls = {name: url for name, url in urls.items() if url}
 
     def names(self) -> Sequence[str]:
-        """As keep_ports.KeptQueues promises."""
+        """As ports.KeptQueues promises."""
         return list(self._urls)
 
     def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
-        """As keep_ports.KeptQueues promises: three requests for up to ten messages."""
+        """As ports.KeptQueues promises: three requests for up to ten messages."""
         url = self._urls[name]
         try:
             answer = self._clients.client(None).receive_message(

@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_targets import AwsKind, AwsTargets, envelope_of, identity_of
-from sweephand.ports import Answer, Attempt
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.stepfunctions import STATE_MACHINE
 
 #: A name of an execution (AWS, StartExecution: name), without what CloudWatch cannot show.

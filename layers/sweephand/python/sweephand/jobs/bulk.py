@@ -15,7 +15,8 @@ from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job
-from sweephand.ports import Clock, JobStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
 
 #: Jobs that are handled between two checks of the time limit.
 _AT_ONCE: Final = 16

@@ -15,7 +15,8 @@ from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Ids, JobStore
+from sweephand.ports.clock import Ids
+from sweephand.ports.jobs import JobStore
 
 #: Fewer new jobs than this are written one by one, which takes as few requests.
 _TOGETHER_MIN: Final = 2

@@ -15,7 +15,10 @@ from sweephand.model.earlier_revisions import evicted_revisions, retained_revisi
 from sweephand.model.job import Job, RevisionName
 from sweephand.model.timer import OccurrenceTimer, TimerPack, WatchTimer
 from sweephand.model.trigger import Message
-from sweephand.ports import ChangeStore, Clock, JobStore, PayloadStore, Queue, TimerStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.wheel import TimerStore
 from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.packing import packed_new

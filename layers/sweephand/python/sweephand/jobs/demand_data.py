@@ -6,7 +6,7 @@ from sweephand.jobs.payload_audit import ref_of
 from sweephand.model.definition import Payload
 from sweephand.model.job import Job
 from sweephand.model.run_id import Demand
-from sweephand.ports import PayloadStore
+from sweephand.ports.jobs import PayloadStore
 
 
 def stored_for(job: Job, payload: Payload, demand: Demand, payloads: PayloadStore, now: Instant) -> Payload:

@@ -7,7 +7,9 @@ from typing import Final
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.model.job import Job
-from sweephand.ports import Clock, JobStore, Page
+from sweephand.model.page import Page
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
 
 #: Jobs that are read at once by a call that may end before it has handled all of them. They are handled
 #: before the next ones are read.

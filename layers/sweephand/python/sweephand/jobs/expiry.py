@@ -10,7 +10,9 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.runs import LineStore, RunStore
 
 #: Runs that are read at once.
 _PAGE_MAX: Final = 1_000

@@ -8,7 +8,8 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.model.job import Job
-from sweephand.ports import Clock, JobStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
 from sweephand.schedules import Series
 from sweephand.schedules.triggers import WALKED_MAX, Span, due_counts
 

@@ -6,13 +6,13 @@ from threading import Lock
 
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import LEFT_DELAY_MS
-from sweephand.flow_ports import WorkQueue
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import WorkQueue
 
 
 class LeftPolicy:

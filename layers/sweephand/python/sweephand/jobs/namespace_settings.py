@@ -11,7 +11,6 @@ from sweephand.base.limits import (
     NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
     NAMESPACE_TRIGGERS_PER_MINUTE_MAX,
 )
-from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.fields.field import Field, Number, Object
 from sweephand.jobs.fields.registry import RETRY
 from sweephand.jobs.preconditions import check_time_limit
@@ -29,7 +28,8 @@ from sweephand.model.namespace import (
     NamespaceSettings,
 )
 from sweephand.model.page import Page
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import NamespaceStore
 from sweephand.targets.reach import Reach
 from sweephand.targets.registry import default_target_types, target_violations
 

@@ -14,7 +14,9 @@ from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, RangeMessage, Trigger, TriggerMessage
-from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.queue import Queue
 from sweephand.schedules.triggers import last_trigger_of
 from sweephand.wheel.arm import batch_on_demand
 from sweephand.wheel.catchup import OccurrenceRange

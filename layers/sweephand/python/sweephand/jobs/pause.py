@@ -9,7 +9,8 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.preconditions import check_revision, check_time_limit, existing_job, within_time_limit
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import ChangeStore, Clock, Ids, JobStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import ChangeStore, JobStore
 
 
 class Pauser:

@@ -5,8 +5,11 @@ from typing import Final, NamedTuple, Protocol
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_GRACE_MS
+from sweephand.model.definition import StoredPayload
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Clock, JobStore, Page, PayloadPlace, StoredPayload
+from sweephand.model.page import Page
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore, PayloadPlace
 
 #: Payloads that one step examines in the place to which new payloads are written.
 AUDITED_MAX: Final = 1_000

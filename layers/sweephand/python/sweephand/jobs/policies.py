@@ -19,7 +19,6 @@ from sweephand.base.limits import (
     POLICY_RATE_PER_S_MIN,
 )
 from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
-from sweephand.flow_ports import PolicyStore, WorkQueue
 from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_time_limit
@@ -28,7 +27,9 @@ from sweephand.model.change import Change, FieldChange
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import ChangeStore, Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PolicyStore, WorkQueue
+from sweephand.ports.jobs import ChangeStore
 from sweephand.schedules import duration_text, parse_duration_ms
 
 MAX_CONCURRENT: Final = Field(

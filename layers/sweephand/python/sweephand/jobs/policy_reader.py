@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.page import Page
 from sweephand.model.policy import PRIORITIES, PermitHolder, Policy, PolicyKey, workers_max_of
 from sweephand.model.policy_line import LineCount, LinePlace
+from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
 
 #: About so many entries of a line are counted. An entry is one trigger or up to a hundred.
 COUNTED_ENTRIES_MAX: Final = 1_000

@@ -9,7 +9,7 @@ from sweephand.base.errors import NotFoundError, PreconditionError, UnavailableE
 from sweephand.base.instants import Instant
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
 
 
 def existing_job(job: Job | None, key: JobKey, now: Instant) -> Job:

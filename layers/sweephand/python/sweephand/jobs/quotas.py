@@ -16,12 +16,12 @@ from typing import Final, NamedTuple
 from sweephand.base.errors import InvalidError, QuotaError, StoreError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.timing import REQUEST_OVER_MS
-from sweephand.flow_ports import NamespaceStore
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import Payload
 from sweephand.model.job import Job
 from sweephand.model.namespace import JobCount
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import NamespaceStore
 
 #: How often a count is written again that another process has overtaken.
 _TRIES_MAX: Final = 20

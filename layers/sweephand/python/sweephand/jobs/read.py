@@ -11,8 +11,11 @@ from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
+from sweephand.model.page import Page
 from sweephand.model.run import Run
-from sweephand.ports import Clock, JobStore, Page, PayloadStore, RunStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.runs import RunStore
 
 JobState = Literal["active", "paused", "completed"]
 

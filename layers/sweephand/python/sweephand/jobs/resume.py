@@ -11,7 +11,9 @@ from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.preconditions import check_revision, existing_job
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import Ids, JobStore, RunStore
+from sweephand.ports.clock import Ids
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.runs import RunStore
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange, misfires_between, record_skipped
 

@@ -14,11 +14,11 @@ from sweephand.model.namespace import (
     NamespaceLimits,
     NamespaceSettings,
 )
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
 
 if TYPE_CHECKING:
     # Every delivery reads settings. It starts without the values of the other ports of flow.
-    from sweephand.flow_ports import NamespaceStore
+    from sweephand.ports.flow import NamespaceStore
 
 
 class CachedSettings:

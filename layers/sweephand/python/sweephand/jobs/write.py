@@ -25,7 +25,8 @@ from sweephand.jobs.write_check import SecretCheck, WriteCheck
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
-from sweephand.ports import ChangeStore, Clock, Ids, JobStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import ChangeStore, JobStore
 
 #: Makes a patched definition; InvalidError if the patch cannot be applied.
 Patch: TypeAlias = Callable[[Definition], Definition]

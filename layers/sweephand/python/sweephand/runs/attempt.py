@@ -8,9 +8,12 @@ from sweephand.access.run_token import without_run_tokens
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.job import Job
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Answer, Attempt, Clock, PayloadStore, Targets
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import PayloadStore
+from sweephand.ports.queue import Targets
 from sweephand.runs.delivery import Delivery, JobReads
 from sweephand.targets.registry import attempt_ms_max, stands_for_default
 

@@ -10,8 +10,6 @@ from sweephand.base.timing import (
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
 )
-from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
@@ -24,7 +22,13 @@ from sweephand.model.timer import (
     placed_timers,
 )
 from sweephand.model.trigger import message_of
-from sweephand.ports import Clock, JobStore, LeaseStore, PayloadStore, Queue, RunStore, TimerStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.keep import KeptJobs
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
+from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time

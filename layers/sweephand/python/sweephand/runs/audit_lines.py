@@ -10,14 +10,14 @@ from sweephand.base.timing import (
     POLICY_RETENTION_MS,
     TIMER_RETENTION_MS,
 )
-from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
-from sweephand.keep_ports import KeptJobs
 from sweephand.model.job import Job
 from sweephand.model.policy import PARTITIONS_MAX, Policy
 from sweephand.model.policy_line import LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import PayloadStore
+from sweephand.ports.flow import PolicyLines, PolicyStore, WorkQueue
+from sweephand.ports.jobs import PayloadStore
+from sweephand.ports.keep import KeptJobs
 from sweephand.runs.job_walk import PAGE_MAX
 from sweephand.runs.kept_lines import keep_partition
 

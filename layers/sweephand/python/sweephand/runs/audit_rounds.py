@@ -4,7 +4,7 @@ from typing import Final, Protocol
 
 from sweephand.base.timing import AUDIT_ROUND_MS, AUDIT_STEP_MAX_MS
 from sweephand.model.audit_round import BEGINNING, AuditRound
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_findings import Audited
 

@@ -11,12 +11,14 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.batch_ports import BatchStore
 from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, Mark, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.trigger import BatchPlace, NotifyMessage, Trigger
-from sweephand.ports import Clock, JobStore, Queue
+from sweephand.ports.batches import BatchStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
 from sweephand.runs.received import Handled
 
 #: How often a word is read and written until no other function came between. At most 50 functions, which

@@ -21,7 +21,10 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import DeadlineMessage, Failure, FailureMessage
-from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow

@@ -8,7 +8,8 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run, State
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, Ids, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.runs import RunStore
 from sweephand.runs.delivery import Delivery
 
 if TYPE_CHECKING:

@@ -6,10 +6,13 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
-from sweephand.ports import Answer, Clock, Ids, JobStore, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.runs import RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, deadline_of

@@ -11,7 +11,8 @@ from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, RunStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts
 from sweephand.runs.claims import Claims, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw

@@ -25,7 +25,8 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, JobStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
 from sweephand.runs.received import OutcomeName
 
 if TYPE_CHECKING:

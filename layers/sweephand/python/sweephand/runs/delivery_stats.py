@@ -8,9 +8,9 @@ from zlib import crc32
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import STATS_RESERVE_MS
-from sweephand.insight_ports import StatsStore
 from sweephand.model.stats import CountedOutcome, Stats, lateness_bound_ms, no_stats
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.runs import StatsStore
 from sweephand.runs.received import Handled, OutcomeName
 
 #: What each outcome counts as. The others are none of a trigger, or the trigger comes again unchanged.

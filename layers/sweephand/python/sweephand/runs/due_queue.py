@@ -15,7 +15,8 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Message, TriggerMessage
-from sweephand.ports import Clock, JobStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
 from sweephand.runs.delivery import UNREAD, Delivery, JobRead, OtherMessage
 from sweephand.runs.received import Received
 

@@ -10,7 +10,8 @@ from sweephand.model.batch_mark import mark_of, mark_of_failure
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.trigger import DeadLetter, DeadlineMessage, Message, Sendable, TriggerMessage
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, Queue
+from sweephand.ports.clock import Clock
+from sweephand.ports.queue import Queue
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.received import Handled, Outcome, Received

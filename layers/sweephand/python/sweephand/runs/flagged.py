@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Final
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
+from sweephand.model.page import Page
 from sweephand.model.run import Run, State
 from sweephand.model.run_id import RunName
 from sweephand.model.trigger import Trigger
-from sweephand.ports import Page, RunStore
+from sweephand.ports.runs import RunStore
 
 if TYPE_CHECKING:
     # Most deliveries succeed and write no flag.
-    from sweephand.insight_ports import FlagStore
     from sweephand.model.flag import Flag
+    from sweephand.ports.runs import FlagStore
 
 #: A run that enters one of these states gets a flag first.
 _FLAGGED: Final[frozenset[State]] = frozenset({"retrying", "failed", "skipped"})

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.insight_ports import FlagStore
 from sweephand.jobs.examine import Filter
+from sweephand.model.page import Page
 from sweephand.model.run import Run
-from sweephand.ports import JobStore, Page, RunStore
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.runs import FlagStore, RunStore
 
 #: The states of the runs in the list. A run in any other state is passed over, even if it has a flag.
 ListedState = Literal["failed", "skipped", "retrying", "running", "claimed"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
+from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job
@@ -20,7 +21,9 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire import encode
-from sweephand.ports import Answer, Clock, Ids, Queue, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
 from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.received import Outcome, OutcomeName, outcome_of_failure, own_lateness_ms
 from sweephand.runs.requeue import Requeue, Retention

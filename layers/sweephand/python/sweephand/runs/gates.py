@@ -22,7 +22,8 @@ from sweephand.base.timing import (
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock, RunStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
 from sweephand.runs.claims import Claims, may_have_been_started, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw

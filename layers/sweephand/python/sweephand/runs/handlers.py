@@ -14,18 +14,11 @@ from sweephand.model.trigger import (
     RangeMessage,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import (
-    ChangeStore,
-    Clock,
-    Ids,
-    JobStore,
-    LineStore,
-    PayloadStore,
-    Queue,
-    RunStore,
-    Targets,
-    TimerStore,
-)
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
+from sweephand.ports.queue import Queue, Targets
+from sweephand.ports.runs import LineStore, RunStore
+from sweephand.ports.wheel import TimerStore
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
 from sweephand.runs.deliver import Deliverer

@@ -26,7 +26,9 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import encode
-from sweephand.ports import Clock, Ids, JobStore, Queue
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
 from sweephand.runs.claims import may_have_been_started
 from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
 from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending

@@ -6,13 +6,15 @@ from typing import Final, NamedTuple
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS
-from sweephand.flow_ports import NamespaceStore
 from sweephand.model.job import Job
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
-from sweephand.ports import Clock, RunStore, TimerStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import NamespaceStore
+from sweephand.ports.runs import RunStore
+from sweephand.ports.wheel import TimerStore
 from sweephand.runs.follow_up import deadline_of
 
 #: How many jobs, runs, changes or namespaces one read asks for.

@@ -4,7 +4,8 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS, TIMER_RETENTION_MS
 from sweephand.model.definition import Payload
 from sweephand.model.trigger import RangeMessage, TriggerMessage
-from sweephand.ports import Clock, PayloadStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import PayloadStore
 
 
 class KeptData:

@@ -5,10 +5,10 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
-from sweephand.flow_ports import PolicyLines, PolicyStore
 from sweephand.model.policy import PARTITIONS_MAX
 from sweephand.model.policy_line import KeptEntries, LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
+from sweephand.ports.flow import PolicyLines, PolicyStore
 
 #: So many entries are looked at in one step, and written if they need it.
 _ENTRIES_MAX: Final = 500

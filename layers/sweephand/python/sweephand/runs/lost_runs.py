@@ -2,11 +2,11 @@
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS
-from sweephand.flow_ports import PolicyStore
 from sweephand.model.job import Job
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
+from sweephand.ports.flow import PolicyStore
 from sweephand.runs.audit_lines import LineAudit
 from sweephand.runs.job_walk import awaited
 

@@ -9,6 +9,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import CHAIN_LENGTH_MAX
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, POSTPONED_MS, SETTLING_MS
 from sweephand.jobs.demand_data import stored_for
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
@@ -20,7 +21,10 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.wire import encode
-from sweephand.ports import Answer, Attempt, Clock, Ids, PayloadStore, Queue, RunStore, Targets
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import PayloadStore
+from sweephand.ports.queue import Queue, Targets
+from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import NO_DEFAULT, NamespaceParts
 from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.notification import body_of, is_recorded

@@ -12,7 +12,10 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
-from sweephand.ports import Clock, JobStore, PayloadStore, Queue, RunStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
 from sweephand.runs.kept_data import KeptData
 
 #: How many jobs or runs one read asks for.

@@ -26,7 +26,11 @@ from sweephand.model.trigger import (
     TriggerMessage,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, Ids, JobStore, PayloadStore, Queue, RunStore, TimerStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
+from sweephand.ports.wheel import TimerStore
 from sweephand.runs.kept_data import KeptData
 
 #: Others can write a job between a read and a write. After so many tries the message comes again.

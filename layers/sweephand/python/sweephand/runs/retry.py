@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import MAX_AGE_GRACE_MS
+from sweephand.model.attempt import Answer
 from sweephand.model.definition import RetryPolicy
 from sweephand.model.trigger import Failure
-from sweephand.ports import Answer
 
 
 class RetryAt(NamedTuple):

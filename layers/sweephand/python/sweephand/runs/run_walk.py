@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run
 from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
-from sweephand.ports import RunStore
+from sweephand.ports.runs import RunStore
 
 #: Runs that are read at once, and how often. A caller that looks for a record of misfires may have to pass
 #: as many runs on demand of later due times.

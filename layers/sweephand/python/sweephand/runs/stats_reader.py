@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 from sweephand.base.errors import ConflictError
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.insight_ports import StatsStore
 from sweephand.model.stats import Stats, no_stats
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.runs import StatsStore
 
 STATS_OFF: Final = "This stack does not count deliveries: set its parameter Stats to on."
 

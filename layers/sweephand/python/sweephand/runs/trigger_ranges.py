@@ -11,7 +11,10 @@ from sweephand.model.liveness import (
 )
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
-from sweephand.ports import Clock, Queue, RunStore, TimerStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
+from sweephand.ports.wheel import TimerStore
 from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention

@@ -9,12 +9,12 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.model.allowance import US_PER_MS, Slots, minute_us_of, slice_of, step_us_of
 from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
 from sweephand.runs.received import OutcomeName
 
 if TYPE_CHECKING:
     # Every delivery has a valve. It starts without the values of the other ports of flow.
-    from sweephand.flow_ports import AllowanceStore
+    from sweephand.ports.flow import AllowanceStore
 
 #: The outcome of a trigger that waits, by the limit for which it waits.
 OUTCOMES: Final[dict[PassageLevel, OutcomeName]] = {

@@ -11,7 +11,9 @@ from sweephand.model.run import OVERLAP, Run, State
 from sweephand.model.run_id import RunName, parse_run_name, run_position
 from sweephand.model.trigger import NotifyMessage
 from sweephand.model.watch import ALERT_WINDOW_MS, WatchMessage, window_of
-from sweephand.ports import Clock, Queue, RunStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
 from sweephand.runs.delivery import JobRead, JobReads
 from sweephand.runs.notification import Missed, alert_of
 from sweephand.runs.received import Outcome

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from sweephand.jobs.change_history import ChangeHistory
     from sweephand.jobs.forecast import Forecaster
     from sweephand.jobs.policy_check import PolicyCheck
-    from sweephand.ports import RunStore
+    from sweephand.ports.runs import RunStore
     from sweephand.runs.batch_reads import BatchReader
     from sweephand.runs.delivery_stats import DeliveryStats
     from sweephand.runs.explain.explainer import Explainer

@@ -4,29 +4,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.ports import (
-    ChangeStore,
-    Clock,
-    DeliveryFunctions,
-    Ids,
-    JobStore,
-    LeaseStore,
-    LineStore,
-    PayloadPlace,
-    PayloadStore,
-    Queue,
-    RunStore,
-    Sweepers,
-    Targets,
-    TimerStore,
-)
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace, PayloadStore
+from sweephand.ports.queue import DeliveryFunctions, Queue, Targets
+from sweephand.ports.runs import LineStore, RunStore
+from sweephand.ports.wheel import LeaseStore, Sweepers, TimerStore
 
 if TYPE_CHECKING:
     # Only the API and the authorizer store keys and secrets. The other functions start without them. Many
     # stacks have no flow policies.
-    from sweephand.access_ports import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
-    from sweephand.batch_ports import BatchStore
-    from sweephand.flow_ports import (
+    from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
+    from sweephand.ports.batches import BatchStore
+    from sweephand.ports.flow import (
         AllowanceStore,
         NamespaceStore,
         PermitStore,
@@ -34,15 +23,16 @@ if TYPE_CHECKING:
         PolicyStore,
         WorkQueue,
     )
-    from sweephand.insight_ports import FlagStore, StatsStore, WheelHistory
-    from sweephand.keep_ports import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
+    from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
+    from sweephand.ports.runs import FlagStore, StatsStore
+    from sweephand.ports.wheel import WheelHistory
     from sweephand.runs.audit_rounds import AuditRoundStore
 
 
 class Ports(Protocol):
     """Everything that the use cases ask of the world.
 
-    ports.py and the other files whose names end in ports.py have the promise of each.
+    The package ports has the promise of each.
 
     An attribute is read when a use case that needs it is first asked for, and not before. So a function makes
     only the clients that it uses.

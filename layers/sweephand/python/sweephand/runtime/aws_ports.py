@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
     from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
-    from sweephand.keep_ports import KeptPayloads
-    from sweephand.ports import PayloadPlace, PayloadStore
+    from sweephand.ports.jobs import PayloadPlace, PayloadStore
+    from sweephand.ports.keep import KeptPayloads
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.admin_changes import DynamoAdminChanges
     from sweephand.storage.allowances import DynamoAllowances
@@ -80,28 +80,28 @@ class DynamoPorts:
 
     @cached_property
     def wheel_history(self) -> "DynamoWheelHistory":
-        """insight_ports.WheelHistory."""
+        """ports.WheelHistory."""
         from sweephand.storage.wheel_history import DynamoWheelHistory
 
         return DynamoWheelHistory(self._jobs_table())
 
     @cached_property
     def flags(self) -> "DynamoFlags":
-        """insight_ports.FlagStore."""
+        """ports.FlagStore."""
         from sweephand.storage.flags import DynamoFlags
 
         return DynamoFlags(self._jobs_table())
 
     @cached_property
     def stats(self) -> "DynamoStats":
-        """insight_ports.StatsStore."""
+        """ports.StatsStore."""
         from sweephand.storage.stats import DynamoStats
 
         return DynamoStats(self._jobs_table())
 
     @cached_property
     def batches(self) -> "DynamoBatches":
-        """batch_ports.BatchStore."""
+        """ports.BatchStore."""
         from sweephand.storage.batches import DynamoBatches
 
         return DynamoBatches(self._jobs_table())
@@ -150,7 +150,7 @@ class DynamoPorts:
 
     @cached_property
     def named_secrets(self) -> "DynamoNamedSecrets":
-        """access_ports.NamedSecretStore."""
+        """ports.NamedSecretStore."""
         from sweephand.storage.named_secrets import DynamoNamedSecrets
 
         return DynamoNamedSecrets(self._jobs_table())
@@ -164,52 +164,52 @@ class DynamoPorts:
 
     @cached_property
     def admin_changes(self) -> "DynamoAdminChanges":
-        """access_ports.AdminChangeStore."""
+        """ports.AdminChangeStore."""
         from sweephand.storage.admin_changes import DynamoAdminChanges
 
         return DynamoAdminChanges(self._jobs_table())
 
     @cached_property
     def policies(self) -> "DynamoPolicies":
-        """flow_ports.PolicyStore."""
+        """ports.PolicyStore."""
         from sweephand.storage.policies import DynamoPolicies
 
         return DynamoPolicies(self._jobs_table())
 
     @cached_property
     def permits(self) -> "DynamoPermits":
-        """flow_ports.PermitStore."""
+        """ports.PermitStore."""
         from sweephand.storage.permits import DynamoPermits
 
         return DynamoPermits(self._jobs_table())
 
     @cached_property
     def allowances(self) -> "DynamoAllowances":
-        """flow_ports.AllowanceStore."""
+        """ports.AllowanceStore."""
         from sweephand.storage.allowances import DynamoAllowances
 
         return DynamoAllowances(self._jobs_table())
 
     @cached_property
     def namespaces(self) -> "DynamoNamespaces":
-        """flow_ports.NamespaceStore."""
+        """ports.NamespaceStore."""
         from sweephand.storage.namespaces import DynamoNamespaces
 
         return DynamoNamespaces(self._jobs_table())
 
     @property
     def kept_timers(self) -> "DynamoTimers":
-        """keep_ports.KeptTimers."""
+        """ports.KeptTimers."""
         return self.timers
 
     @property
     def kept_jobs(self) -> "DynamoJobs":
-        """keep_ports.KeptJobs."""
+        """ports.KeptJobs."""
         return self.jobs
 
     @cached_property
     def keep_rounds(self) -> "DynamoKeepRounds":
-        """keep_ports.KeepRoundStore."""
+        """ports.KeepRoundStore."""
         from sweephand.storage.audit_rounds import DynamoKeepRounds
 
         return DynamoKeepRounds(self._timers_table())
@@ -307,26 +307,26 @@ class AwsPorts(DynamoPorts):
 
     @cached_property
     def policy_lines(self) -> "DynamoPolicyLines":
-        """flow_ports.PolicyLines."""
+        """ports.PolicyLines."""
         from sweephand.storage.policy_lines import DynamoPolicyLines
 
         return DynamoPolicyLines(tables.timers_table(), self.clock.now)
 
     @cached_property
     def work(self) -> "SqsWorkQueue":
-        """flow_ports.WorkQueue."""
+        """ports.WorkQueue."""
         from sweephand.delivery.stack_queues import SqsWorkQueue
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
 
     @property
     def kept_payloads(self) -> "Sequence[KeptPayloads]":
-        """keep_ports.KeptPayloads: the places of payloads."""
+        """ports.KeptPayloads: the places of payloads."""
         return self._places
 
     @cached_property
     def kept_queues(self) -> "SqsKeptQueues":
-        """keep_ports.KeptQueues."""
+        """ports.KeptQueues."""
         from sweephand.delivery.stack_queues import SqsKeptQueues
 
         settings = tables.settings()

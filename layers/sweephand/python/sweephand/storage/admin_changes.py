@@ -33,7 +33,7 @@ _CHANGE: Final = Layout(
 
 
 class DynamoAdminChanges:
-    """access_ports.AdminChangeStore on the Jobs table."""
+    """ports.AdminChangeStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -38,7 +38,7 @@ class AllowanceItem(Item):
 
 
 class DynamoAllowances:
-    """flow_ports.AllowanceStore on the Jobs table."""
+    """ports.AllowanceStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -48,7 +48,7 @@ class MadeKeyItem(Item):
 
 
 class DynamoKeys:
-    """access_ports.KeyStore on the Jobs table."""
+    """ports.KeyStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

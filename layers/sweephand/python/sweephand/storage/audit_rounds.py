@@ -59,7 +59,7 @@ class DynamoAuditRounds:
 
 
 class DynamoKeepRounds:
-    """keep_ports.KeepRoundStore on the Timers table."""
+    """ports.KeepRoundStore on the Timers table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

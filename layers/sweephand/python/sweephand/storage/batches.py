@@ -63,7 +63,7 @@ class PageItem(Item):
 
 
 class DynamoBatches:
-    """batch_ports.BatchStore on the Jobs table."""
+    """ports.BatchStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

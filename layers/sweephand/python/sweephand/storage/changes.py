@@ -7,9 +7,9 @@ from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.model.change import Change, ChangeKind, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT
 from sweephand.model.job import JobKey
+from sweephand.model.page import Page
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.wire_parts import CATCH_UP, SERIES
-from sweephand.ports import Page
 from sweephand.storage.item import Item, StoredItem, expiry, fields_of
 from sweephand.storage.table import RawItem, Table
 

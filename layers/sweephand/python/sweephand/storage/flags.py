@@ -9,9 +9,9 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.layouts import NAME, WHOLE, Field, Layout, Part
 from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
+from sweephand.model.page import Page
 from sweephand.model.run_id import RunName, run_position
 from sweephand.model.wire_parts import DEMAND
-from sweephand.ports import Page
 from sweephand.storage.item import Item, StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import RawItem, Table
@@ -46,7 +46,7 @@ _FLAG: Final = Layout(
 
 
 class DynamoFlags:
-    """insight_ports.FlagStore on the Jobs table."""
+    """ports.FlagStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -9,11 +9,12 @@ from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, NUMBER, OBJECT, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
+from sweephand.model.attempt import always
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
+from sweephand.model.page import Page
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.wire_parts import PAYLOAD, SERIES
-from sweephand.ports import Page, always
 from sweephand.storage.changes import CHANGE
 from sweephand.storage.item import StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged

@@ -29,7 +29,7 @@ _SECRET: Final = Layout(
 
 
 class DynamoNamedSecrets:
-    """access_ports.NamedSecretStore on the Jobs table."""
+    """ports.NamedSecretStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

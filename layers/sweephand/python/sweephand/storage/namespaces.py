@@ -70,7 +70,7 @@ class CountItem(VersionedItem):
 
 
 class DynamoNamespaces:
-    """flow_ports.NamespaceStore on the Jobs table."""
+    """ports.NamespaceStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sweephand.ports import PayloadPlace
+from sweephand.ports.jobs import PayloadPlace
 
 
 class PayloadsInPlaces:

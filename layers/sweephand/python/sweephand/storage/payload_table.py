@@ -11,7 +11,8 @@ from pynamodb.attributes import UnicodeAttribute
 from sweephand.base.errors import ParameterError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
-from sweephand.ports import Page, StoredPayload
+from sweephand.model.definition import StoredPayload
+from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.kept_items import is_kept
 from sweephand.storage.table import ItemKey, Refusal, Table

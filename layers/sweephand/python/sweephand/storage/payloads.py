@@ -9,7 +9,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import from_datetime
-from sweephand.ports import Page, StoredPayload
+from sweephand.model.definition import StoredPayload
+from sweephand.model.page import Page
 from sweephand.storage import connect
 
 if TYPE_CHECKING:

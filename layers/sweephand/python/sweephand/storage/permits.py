@@ -39,7 +39,7 @@ class BucketItem(Item):
 
 
 class DynamoPermits:
-    """flow_ports.PermitStore on the Jobs table."""
+    """ports.PermitStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

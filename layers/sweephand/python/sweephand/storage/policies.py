@@ -33,7 +33,7 @@ _POLICY: Final = Layout(
 
 
 class DynamoPolicies:
-    """flow_ports.PolicyStore on the Jobs table."""
+    """ports.PolicyStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

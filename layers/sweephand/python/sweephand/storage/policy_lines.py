@@ -58,7 +58,7 @@ class EntryItem(Item):
 
 
 class DynamoPolicyLines:
-    """flow_ports.PolicyLines on the Timers table."""
+    """ports.PolicyLines on the Timers table."""
 
     def __init__(self, table: Table, now: Callable[[], Instant]) -> None:
         self._table = table

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, NUMBER, SENTENCE, WHOLE, Field, Layout, choice_of
 from sweephand.model.job import JobKey
+from sweephand.model.page import Page
 from sweephand.model.run import Run, State
 from sweephand.model.run_conditions import (
     Guard,
@@ -33,7 +34,6 @@ from sweephand.model.wire_parts import (
     RESULT,
     ROUND_ENDS,
 )
-from sweephand.ports import Page
 from sweephand.storage.item import Item, StoredItem, attribute_value, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table

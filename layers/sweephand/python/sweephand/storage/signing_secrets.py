@@ -35,7 +35,7 @@ _SECRETS: Final = Layout(
 
 
 class DynamoSecrets:
-    """access_ports.SecretStore on the Jobs table."""
+    """ports.SecretStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

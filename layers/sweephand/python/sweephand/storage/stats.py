@@ -29,7 +29,7 @@ class StatsItem(Item):
 
 
 class DynamoStats:
-    """insight_ports.StatsStore on the Jobs table."""
+    """ports.StatsStore on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -1,4 +1,4 @@
-"""Writing an item only over the version of it that was read. The version is the write's token (ports.py)."""
+"""Writing an item only over the version of it that was read. The version is the write's token (ports/)."""
 
 from collections.abc import Sequence
 

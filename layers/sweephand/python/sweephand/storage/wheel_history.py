@@ -24,7 +24,7 @@ class WheelEventItem(Item):
 
 
 class DynamoWheelHistory:
-    """insight_ports.WheelHistory on the Jobs table."""
+    """ports.WheelHistory on the Jobs table."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -6,7 +6,6 @@ from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.access_ports import AdminChangeStore, KeyStore
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.bulk_write import BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
@@ -20,13 +19,10 @@ from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
-from sweephand.ports import (
-    Clock,
-    Ids,
-    LeaseStore,
-    LineStore,
-    RunStore,
-)
+from sweephand.ports.access import AdminChangeStore, KeyStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.runs import LineStore, RunStore
+from sweephand.ports.wheel import LeaseStore
 from sweephand.runs.audit import Auditor
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks

@@ -21,7 +21,8 @@ from sweephand.model.trigger import (
     message_of,
 )
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import Clock, LeaseStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.wheel import LeaseStore
 from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.schedules.triggers import (
     TriggerRange,

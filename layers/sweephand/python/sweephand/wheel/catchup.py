@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.model.job import Job
 from sweephand.model.trigger import HasRevision
-from sweephand.ports import RunStore
+from sweephand.ports.runs import RunStore
 from sweephand.schedules import Occurrence, Series
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobBrief, JobKey, RevisionName
 from sweephand.model.timer import Lease, OccurrenceTimer, PlacedTimer, WatchTimer
 from sweephand.model.watch import WatchMessage
-from sweephand.ports import JobStore
+from sweephand.ports.jobs import JobStore
 from sweephand.wheel.shard_visit import JOBS_PER_READ
 
 _Read = TypeVar("_Read")

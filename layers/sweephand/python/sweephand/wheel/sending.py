@@ -8,7 +8,6 @@ from typing import Final, NamedTuple, TypeAlias
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS, QUEUE_DELAY_MAX_MS
-from sweephand.flow_ports import PolicyLines, PolicyStore, WorkQueue
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey
 from sweephand.model.policy import PARTITIONS_MIN, PRIORITIES, PolicyKey, Priority
@@ -17,7 +16,8 @@ from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.trigger import BundleMessage, DeadlineMessage, Message, Readable, TriggerMessage
 from sweephand.model.wire_bundles import fits_bundle
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PolicyLines, PolicyStore, WorkQueue
 
 #: A call takes up to ten bundles. So it delivers up to a hundred triggers, in four rounds of its 32 threads
 #: (decision 041).

@@ -24,7 +24,11 @@ from sweephand.model.timer import (
     placed_timers,
 )
 from sweephand.model.trigger import Message
-from sweephand.ports import Clock, JobStore, LeaseStore, Queue, RunStore, TimerStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
+from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.wheel.arm import delay_of
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand

@@ -9,13 +9,14 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS
 from sweephand.model.timer import Heartbeat, Lease, WheelState
 from sweephand.model.wheel_event import WheelEvent
-from sweephand.ports import Clock, LeaseStore, Sweepers
+from sweephand.ports.clock import Clock
+from sweephand.ports.wheel import LeaseStore, Sweepers
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.warm import WarmFunctions, peak_known
 
 if TYPE_CHECKING:
     # Seldom is there something to write into the history.
-    from sweephand.insight_ports import WheelHistory
+    from sweephand.ports.wheel import WheelHistory
 
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000

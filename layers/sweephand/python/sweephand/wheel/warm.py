@@ -8,7 +8,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS, FUNCTION_WARM_MS
 from sweephand.model.timer import WheelState, bucket_of
-from sweephand.ports import DeliveryFunctions
+from sweephand.ports.queue import DeliveryFunctions
 
 #: Tick wakes delivery functions in each fourth minute, so that some are always warm.
 WARM_EVERY_MINUTES: Final = FUNCTION_WARM_MS // BUCKET_MS

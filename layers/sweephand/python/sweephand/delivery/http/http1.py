@@ -21,8 +21,7 @@ from sweephand.base.instants import (
     from_datetime,
 )
 from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
-from sweephand.model.attempt import ANSWER_BYTES_KEPT
-from sweephand.ports import Answer
+from sweephand.model.attempt import ANSWER_BYTES_KEPT, Answer
 from sweephand.targets.url import Url
 
 # http.client refuses an answer with more than 100 headers. Here the socket bounds an answer, by its bytes.

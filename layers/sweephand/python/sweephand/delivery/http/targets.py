@@ -15,10 +15,10 @@ from sweephand.delivery.http.egress import Egress, EgressError
 from sweephand.delivery.http.http1 import HttpRequest, answer_to, read_answer, read_body
 from sweephand.delivery.http.request import NO_SECRETS, SecretValues, UnusableSecretError, signed_request
 from sweephand.delivery.http.sockets import tls_context
-from sweephand.model.attempt import ANSWER_BYTES_KEPT
+from sweephand.model.attempt import ANSWER_BYTES_KEPT, Answer, Attempt
 from sweephand.model.namespace import AllowedTargets
 from sweephand.model.secret import ReadValues
-from sweephand.ports import Answer, Attempt, Clock
+from sweephand.ports.clock import Clock
 from sweephand.targets.destinations import Destinations, of_namespace
 from sweephand.targets.http import HttpTarget, http_target
 from sweephand.targets.http_headers import secret_headers

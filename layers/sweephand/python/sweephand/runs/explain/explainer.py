@@ -5,8 +5,6 @@ from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS
-from sweephand.flow_ports import AllowanceStore
-from sweephand.insight_ports import WheelHistory
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.allowance import US_PER_MS, minute_us_of
@@ -14,7 +12,10 @@ from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState, instant_at
-from sweephand.ports import JobStore, LeaseStore, LineStore, RunStore, TimerStore
+from sweephand.ports.flow import AllowanceStore
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.runs import LineStore, RunStore
+from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
 from sweephand.runs.explain.latest import latest_of_earlier, latest_of_present
 from sweephand.runs.explain.lives import Lives

@@ -12,13 +12,16 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     UNKNOWN_GRACE_MS,
 )
-from sweephand.flow_ports import PolicyLines, PolicyStore
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import PARTITIONS_MAX, PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock, Ids, JobStore, Queue, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PolicyLines, PolicyStore
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import RunStore
 from sweephand.runs.flow.left_turn import LeftTurn
 from sweephand.runs.received import LineWait
 from sweephand.wheel.sending import LineUp

@@ -5,10 +5,10 @@ from typing import Final, Literal
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_CLAIM_MS
-from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PARTITIONS_MAX, PRIORITIES, PolicyKey
 from sweephand.model.policy_line import LineClaim, LinePlace
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PolicyLines
 
 #: Others may change the claim between the read and the write, so often in a row.
 _TRIES_MAX: Final = 5

@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_AHEAD_MS, LINE_CLAIM_MS
-from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace, LineTop
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PolicyLines
 from sweephand.runs.flow.pace import Pace
 
 #: Partitions that a worker reads at once.

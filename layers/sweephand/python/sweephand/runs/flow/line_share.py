@@ -6,10 +6,10 @@ from itertools import accumulate
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently, parts
-from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy_line import LineEntry, LinePlace, entries_of
 from sweephand.model.trigger import TriggerMessage
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PolicyLines
 from sweephand.runs.flow.line_claims import READS_AT_ONCE
 
 #: A worker gives each helper at most so many triggers for each permit of a holder.

@@ -9,10 +9,10 @@ from typing import Final
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import Instant
 from sweephand.base.timing import FAN_OUT_MS, LINE_AHEAD_MS, LINE_LOOK_MS
-from sweephand.flow_ports import PolicyLines
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineEntry, LinePlace
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PolicyLines
 from sweephand.runs.flow.line_claims import READS_AT_ONCE, Found, LineClaims
 from sweephand.runs.flow.line_share import LineShare, entries_to_share
 from sweephand.runs.flow.line_taken import TakenEntry, TakenTrigger, nothing

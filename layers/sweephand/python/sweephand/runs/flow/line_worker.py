@@ -15,11 +15,11 @@ from sweephand.base.timing import (
     LINE_AHEAD_MS,
     TOKEN_LEAD_MS,
 )
-from sweephand.flow_ports import PermitStore, PolicyLines, PolicyStore
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
 from sweephand.runs.flow.line_shift import RESERVE_MS, Shift
 from sweephand.runs.flow.line_taken import nothing
 from sweephand.runs.flow.line_walk import LineWalk

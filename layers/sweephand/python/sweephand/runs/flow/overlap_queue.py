@@ -10,13 +10,9 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line, StoredLine
 from sweephand.model.run import OVERLAP, Run, is_over
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.ports import (
-    Clock,
-    Ids,
-    LineStore,
-    Queue,
-    RunStore,
-)
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.queue import Queue
+from sweephand.ports.runs import LineStore, RunStore
 from sweephand.runs.flow.overlap import (
     LINE_RETENTION_MS,
     AdmissionOutcome,

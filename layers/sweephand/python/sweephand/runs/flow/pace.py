@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
 
 Result = TypeVar("Result")
 

@@ -4,10 +4,10 @@ from threading import Lock
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, POLICY_AGE_MAX_MS
-from sweephand.flow_ports import PermitStore, PolicyStore
 from sweephand.model.policy import PermitHolder, PermitName, Policy
 from sweephand.model.policy_rate import Token
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PermitStore, PolicyStore
 from sweephand.runs.flow.tokens import Tokens
 
 

@@ -1,10 +1,10 @@
 """The permits that asynchronous runs hold until they are over."""
 
-from sweephand.flow_ports import PermitStore, WorkQueue
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName, PolicyKey
 from sweephand.model.work_message import WorkMessage
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PermitStore, WorkQueue
 
 
 class RunPermits:

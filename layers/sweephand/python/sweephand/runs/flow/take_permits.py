@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.flow_ports import PermitStore, PolicyStore
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import PermitStore, PolicyStore
 from sweephand.runs.flow.permits import Permits
 
 #: Behind a batch of groups without other workers, nobody looks for more if so many holders are free. A worker

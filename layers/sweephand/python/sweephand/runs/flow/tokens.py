@@ -6,10 +6,10 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TOKEN_LEAD_MS
-from sweephand.flow_ports import PermitStore
 from sweephand.model.policy import PolicyKey, Rate
 from sweephand.model.policy_rate import Token, next_slots, next_token_at
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import PermitStore
 
 #: How often a worker tries again to take tokens that another worker took first.
 _TRIES_MAX: Final = 5

@@ -8,10 +8,10 @@ from typing import Literal
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NEWER_MS
-from sweephand.flow_ports import WorkQueue
 from sweephand.model.trigger import DeadLetter, NewerMessage
 from sweephand.model.wire_work import decode_work
-from sweephand.ports import Queue
+from sweephand.ports.flow import WorkQueue
+from sweephand.ports.queue import Queue
 from sweephand.runs.flow.left_triggers import LeftTriggers
 from sweephand.runs.flow.line_delivery import LineDelivery
 from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome

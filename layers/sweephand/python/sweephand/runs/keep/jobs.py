@@ -11,12 +11,14 @@ from sweephand.base.timing import (
     REVISION_RETENTION_MS,
     TIMER_RETENTION_MS,
 )
-from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
-from sweephand.keep_ports import KeptJobs
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
 from sweephand.model.keep_round import KeepPlace, Kept
 from sweephand.model.policy_names import PolicyKey
-from sweephand.ports import Clock, Ids, JobStore, LineStore, RunStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import NamespaceStore, PolicyLines, PolicyStore
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.keep import KeptJobs
+from sweephand.ports.runs import LineStore, RunStore
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages
 from sweephand.runs.kept_lines import KeptLines
 

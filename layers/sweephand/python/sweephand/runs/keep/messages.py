@@ -5,8 +5,8 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, KEEP_DELAY_MS
-from sweephand.keep_ports import KeptQueues
 from sweephand.model.keep_round import KeepPlace, Kept
+from sweephand.ports.keep import KeptQueues
 
 #: A round is done with a queue after so many messages in a row that were sent since it began. A queue keeps
 #: no order. If a hundredth of its messages were old, 300 in a row would be young in one case of twenty.

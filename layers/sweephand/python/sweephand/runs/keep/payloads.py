@@ -6,9 +6,9 @@ from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.timing import KEEP_ENDING_MS, PAYLOAD_KEPT_MS
-from sweephand.keep_ports import KeptPayloads
 from sweephand.model.keep_round import KeepPlace, Kept
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.keep import KeptPayloads
 
 #: So many payloads are looked at, and so many requests are under way, before the time is asked again.
 _PAYLOADS_MAX: Final = 100

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from sweephand.base.timing import POLICY_RETENTION_MS
-from sweephand.flow_ports import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.model.keep_round import KeepPlace, Kept
-from sweephand.ports import Clock
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import NamespaceStore, PolicyLines, PolicyStore
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from
 from sweephand.runs.kept_lines import KeptLines
 

@@ -13,9 +13,9 @@ from sweephand.base.timing import (
     KEEP_WARNING_MS,
     TIMER_RETENTION_MS,
 )
-from sweephand.keep_ports import KeepRoundStore
 from sweephand.model.keep_round import KEEP_BEGINNING, KEEP_PARTS, KeepPlace, KeepRound, Kept
-from sweephand.ports import Clock, Ids
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.keep import KeepRoundStore
 from sweephand.runs.keep.jobs import JobKeeper
 from sweephand.runs.keep.messages import MessageKeeper
 from sweephand.runs.keep.payloads import PayloadKeeper

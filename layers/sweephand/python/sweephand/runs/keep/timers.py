@@ -6,10 +6,11 @@ from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.timing import KEEP_ENDING_MS, TIMER_RETENTION_MS
-from sweephand.keep_ports import KeptTimers
 from sweephand.model.keep_round import KeepPlace, Kept
 from sweephand.model.timer import Cursor
-from sweephand.ports import Clock, LeaseStore
+from sweephand.ports.clock import Clock
+from sweephand.ports.keep import KeptTimers
+from sweephand.ports.wheel import LeaseStore
 
 #: So many timers are looked at, and so many requests are under way, before the time is asked again.
 _TIMERS_MAX: Final = 500

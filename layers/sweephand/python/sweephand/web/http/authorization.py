@@ -9,10 +9,10 @@ from typing import Any
 from sweephand.access import claims, principals
 from sweephand.access.auth_mode import Auth
 from sweephand.access.run_token import sent_run_token
-from sweephand.access_ports import KeyStore
 from sweephand.base.errors import ForbiddenError, NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.model.api_key import ROLES, Caller
+from sweephand.ports.access import KeyStore
 from sweephand.web.http.operation import Operation
 from sweephand.web.http.problems import UnauthenticatedError
 

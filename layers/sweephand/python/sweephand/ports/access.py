@@ -1,22 +1,22 @@
 """The ports for API keys, signing secrets, the secrets that jobs name and the trail of admins.
 
-What ports.py says about every implementation holds for these as well: strongly consistent reads, and refused
-writes that show the caller's own token. A write that takes an AdminChange records it in the trail: together
-with what it writes, or before what it removes. So nothing is changed without a record.
+A write that takes an AdminChange records it in the trail: together with what it writes, or before what it
+removes. So nothing is changed without a record.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Protocol
 
-from sweephand.base.instants import Instant
-from sweephand.model.api_key import Key, MadeKey
-from sweephand.model.page import Page
-from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import Scheme, SigningSecrets
-
 if TYPE_CHECKING:
-    # Only the API reads and writes changes. Deliveries start without them.
+    from collections.abc import Collection, Mapping, Sequence
+
+    from sweephand.base.instants import Instant
     from sweephand.model.admin_change import AdminChange
+    from sweephand.model.api_key import Key, MadeKey
+    from sweephand.model.page import Page
+    from sweephand.model.secret import Secret, SecretBrief, SecretKey
+    from sweephand.model.signing_secret import Scheme, SigningSecrets
 
 
 class SecretStore(Protocol):
@@ -34,7 +34,7 @@ class SecretStore(Protocol):
         """Write the first secrets, which no admin asks for, if none are there; return whether it did."""
         ...
 
-    def put(self, secrets: SigningSecrets, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, secrets: SigningSecrets, replacing: str | None, change: AdminChange) -> bool:
         """Write them if the stored version is `replacing` (None: if none is there); return whether it did."""
         ...
 
@@ -46,11 +46,11 @@ class NamedSecretStore(Protocol):
         """Those secrets of a namespace that exist, by name; the others are left out."""
         ...
 
-    def put(self, secret: Secret, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, secret: Secret, replacing: str | None, change: AdminChange) -> bool:
         """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
         ...
 
-    def delete(self, key: SecretKey, change: "AdminChange") -> None:
+    def delete(self, key: SecretKey, change: AdminChange) -> None:
         """Remove a secret with all of its values. A missing secret is a success."""
         ...
 
@@ -69,7 +69,7 @@ class KeyStore(Protocol):
         """The key of that id, or None."""
         ...
 
-    def put(self, key: Key, change: "AdminChange") -> bool:
+    def put(self, key: Key, change: AdminChange) -> bool:
         """Write a key that no key makes.
 
         Returns whether it did: not if another request writes the key at the same time. The id is random and
@@ -77,7 +77,7 @@ class KeyStore(Protocol):
         """
         ...
 
-    def make(self, key: Key, maker: Key, change: "AdminChange") -> bool:
+    def make(self, key: Key, maker: Key, change: AdminChange) -> bool:
         """Write a key as put() does, and that the maker's family made it, if the maker is stored as given.
 
         Returns whether it did. The maker may be a principal's key, which replaces itself.
@@ -85,7 +85,7 @@ class KeyStore(Protocol):
         ...
 
     def rotate(
-        self, key: Key, ended: Key, successor: Key, maker: Key | None, changes: "Sequence[AdminChange]"
+        self, key: Key, ended: Key, successor: Key, maker: Key | None, changes: Sequence[AdminChange]
     ) -> bool:
         """Write `ended` in place of `key`, and the new key `successor`, all or nothing.
 
@@ -95,11 +95,11 @@ class KeyStore(Protocol):
         """
         ...
 
-    def end(self, key: Key, ended: Key, change: "AdminChange") -> bool:
+    def end(self, key: Key, ended: Key, change: AdminChange) -> bool:
         """Write `ended` in place of `key`, which stays until delete(). Returns whether it did."""
         ...
 
-    def delete(self, key_id: str, change: "AdminChange | None" = None) -> bool:
+    def delete(self, key_id: str, change: AdminChange | None = None) -> bool:
         """Remove a key; return whether there was one. One that has ended before needs no `change`."""
         ...
 
@@ -132,7 +132,7 @@ class KeyStore(Protocol):
 class AdminChangeStore(Protocol):
     """The trail: what admins did to keys, secrets and settings, for 90 days."""
 
-    def page(self, namespace: str | None, before: str, limit: int, since: Instant = 0) -> "Page[AdminChange]":
+    def page(self, namespace: str | None, before: str, limit: int, since: Instant = 0) -> Page[AdminChange]:
         """Up to `limit` changes, newest first, after the position `before` ("": from the newest).
 
         Those of a namespace, or of the whole stack (None), from the instant `since` on. `next` is the

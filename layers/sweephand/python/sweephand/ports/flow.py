@@ -1,25 +1,22 @@
-"""The ports of flow control: policies, their permits and lines, and the queue of work messages.
+"""The ports of flow control: policies, permits, lines, the queue of work messages, and namespaces."""
 
-The promises of ports.py hold here too. Reads are strongly consistent. A refused write has changed nothing. A
-write whose own token is stored has succeeded. After a StoreError it is unknown whether a write was applied.
-"""
+from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from sweephand.base.instants import Instant
-from sweephand.model.namespace import JobCount, NamespaceSettings
-from sweephand.model.page import Page
-from sweephand.model.policy import PermitHolder, Policy, PolicyKey
-from sweephand.model.policy_line import KeptEntries, LineClaim, LineCount, LineEntry, LinePlace, LineTop
-from sweephand.model.policy_rate import RateBucket
-from sweephand.model.trigger import NewerMessage
-from sweephand.model.work_message import WorkMessage
-
 if TYPE_CHECKING:
-    # Only a stack with limits counts slots.
+    from collections.abc import Mapping, Sequence
+
+    from sweephand.base.instants import Instant
     from sweephand.model.admin_change import AdminChange
     from sweephand.model.allowance import Allowance, Slots
+    from sweephand.model.namespace import JobCount, NamespaceSettings
+    from sweephand.model.page import Page
+    from sweephand.model.policy import PermitHolder, Policy, PolicyKey
+    from sweephand.model.policy_line import KeptEntries, LineClaim, LineCount, LineEntry, LinePlace, LineTop
+    from sweephand.model.policy_rate import RateBucket
+    from sweephand.model.trigger import NewerMessage
+    from sweephand.model.work_message import WorkMessage
 
 
 class PolicyStore(Protocol):
@@ -179,13 +176,13 @@ class AllowanceStore(Protocol):
     A write that the SDK repeats may take slots twice. They are then lost, and no slot is given twice.
     """
 
-    def get(self, bucket: str) -> "Allowance | None":
+    def get(self, bucket: str) -> Allowance | None:
         """The next free slot of an allowance, and its limit; None if nobody has taken a slot for 14 days."""
         ...
 
     def take(
         self, bucket: str, now: Instant, per_minute: int, count: int, before_us: int | None = None
-    ) -> "Slots":
+    ) -> Slots:
         """Take `count` consecutive slots of an allowance.
 
         If the first one lies at `before_us` or later, none is taken, unless the limit has just changed. The
@@ -216,7 +213,7 @@ class NamespaceStore(Protocol):
         """The settings of that namespace; None if none were written."""
         ...
 
-    def put(self, settings: NamespaceSettings, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, settings: NamespaceSettings, replacing: str | None, change: AdminChange) -> bool:
         """Write them if the stored version is `replacing` (None: if there is none); return whether it did.
 
         The change is recorded in the trail of admins, together with the settings.

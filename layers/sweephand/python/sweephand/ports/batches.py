@@ -1,19 +1,22 @@
 """The port of the progress of batches.
 
-The promises of ports.py hold here too: reads are strongly consistent, a refused write has changed nothing,
-and after a StoreError it is unknown whether a write was applied. No write has a token of its own. Each one
-changes an item in one direction only, so a write that the SDK repeats finds its own result.
+No write has a token of its own. Each one changes an item in one direction only, so a write that the SDK
+repeats finds its own result.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from __future__ import annotations
 
-from sweephand.base.instants import Instant
-from sweephand.model.batch_mark import BatchName
-from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
-from sweephand.model.job import JobKey
-from sweephand.model.page import Page
-from sweephand.model.run_id import Demand
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sweephand.base.instants import Instant
+    from sweephand.model.batch_mark import BatchName
+    from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
+    from sweephand.model.job import JobKey
+    from sweephand.model.page import Page
+    from sweephand.model.run_id import Demand
 
 
 class BatchStore(Protocol):

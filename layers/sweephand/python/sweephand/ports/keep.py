@@ -1,12 +1,13 @@
 """The ports through which tick keeps what waits while the stack is switched off, each with its promise."""
 
-from typing import TYPE_CHECKING, Protocol
+from __future__ import annotations
 
-from sweephand.base.instants import Instant
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sweephand.base.instants import Instant
     from sweephand.model.definition import StoredPayload
     from sweephand.model.job import JobKey
     from sweephand.model.keep_round import EndingTimers, KeepRound, Renewed
@@ -18,8 +19,8 @@ class KeptTimers(Protocol):
     """The wheel's timers, of which only the end may change. ports.TimerStore is the same store."""
 
     def ending(
-        self, shard: int, cursor: "Cursor", before: Instant, ending_before: Instant, limit: int
-    ) -> "EndingTimers":
+        self, shard: int, cursor: Cursor, before: Instant, ending_before: Instant, limit: int
+    ) -> EndingTimers:
         """Those of the next `limit` timers of a shard at the cursor that expire before `ending_before`.
 
         The timers lie after the cursor, in a bucket that begins before `before`. If the item at `cursor.key`
@@ -39,14 +40,14 @@ class KeptTimers(Protocol):
 class KeptJobs(Protocol):
     """Jobs, of which only the end may change. ports.JobStore is the same store."""
 
-    def keep(self, key: "JobKey", until: Instant) -> bool:
+    def keep(self, key: JobKey, until: Instant) -> bool:
         """Have the store remove the job at that instant, if it would earlier; return whether so.
 
         Nothing that a reader sees of the job changes. A job that was removed does not come back.
         """
         ...
 
-    def keep_filed(self, key: "JobKey", ending_before: Instant, until: Instant, limit: int) -> int:
+    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
         """Have filed revisions of a job, or of earlier jobs of its name, expire at that instant.
 
         Up to `limit` of those are kept that would expire before `ending_before`. Returns how many that were.
@@ -58,7 +59,7 @@ class KeptJobs(Protocol):
 class KeptPayloads(Protocol):
     """A place of payloads over 2 KB. ports.PayloadPlace is the same store."""
 
-    def page(self, after: str, limit: int) -> "Page[StoredPayload]":
+    def page(self, after: str, limit: int) -> Page[StoredPayload]:
         """As ports.PayloadPlace promises."""
         ...
 
@@ -70,11 +71,11 @@ class KeptPayloads(Protocol):
 class KeptQueues(Protocol):
     """The queues in which messages of the stack wait. No message is read, so newer versions' are kept too."""
 
-    def names(self) -> "Sequence[str]":
+    def names(self) -> Sequence[str]:
         """The names of the queues, always in the same order."""
         ...
 
-    def renew(self, name: str, young_from: Instant, delay_ms: int) -> "Renewed":
+    def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
         """Receive some messages of a queue, send each again as it is with that delay, and remove the old one.
 
         A message is removed only when its copy has been accepted. So a crash leaves two of it, and loses
@@ -87,10 +88,10 @@ class KeptQueues(Protocol):
 class KeepRoundStore(Protocol):
     """The round that keeps what waits. The token is `version`."""
 
-    def get(self) -> "KeepRound | None":
+    def get(self) -> KeepRound | None:
         """The round as it was last written; None before the first one."""
         ...
 
-    def put(self, written: "KeepRound", replacing: str | None) -> bool:
+    def put(self, written: KeepRound, replacing: str | None) -> bool:
         """Write it if the stored version is `replacing` (None: if there is none); return whether it did."""
         ...
