@@ -21,7 +21,7 @@ def expire(world: World) -> None:
 
 def keep(world: World, off_since: Instant) -> Kept | None:
     """One step of the round that keeps what waits, as tick takes it."""
-    return world.repair(world.wheel_clock).keep_rounds.step(off_since)
+    return world.upkeep().keep_rounds.step(off_since)
 
 
 def pass_days_off(world: World, days: float) -> None:
@@ -35,4 +35,4 @@ def pass_days_off(world: World, days: float) -> None:
         assert off_since is not None
         if world.clock.time - off_since >= KEEP_FIRST_MS:
             keep(world, off_since)
-            world.repair(world.wheel_clock).keep_rounds.check(off_since)
+            world.upkeep().keep_rounds.check(off_since)

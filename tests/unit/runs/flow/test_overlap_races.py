@@ -116,7 +116,7 @@ def test_a_redrive_of_a_holder_whose_function_crashed_runs_beside_no_other_trigg
             handle(world, first)
         working(world)
         assert world.lines.get(key_of()) is not None
-        world.repair().redriver.redrive(key_of(), f"{NOON}-0")
+        world.api().redriver.redrive(key_of(), f"{NOON}-0")
         world.clock.time = NOON + 20_000
         return world
 

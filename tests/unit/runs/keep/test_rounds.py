@@ -236,7 +236,7 @@ def check(world: World, off_ms: int) -> str:
     """What tick says when the stack is off for so long; nothing if all is well."""
     world.clock.time = NOON + off_ms
     try:
-        world.repair(world.wheel_clock).keep_rounds.check(NOON)
+        world.upkeep().keep_rounds.check(NOON)
     except NotKeptError as error:
         return str(error)
     return ""
@@ -269,4 +269,4 @@ def test_a_round_of_an_earlier_time_off_proves_nothing_now(world: World) -> None
     world.clock.time = NOON + 40 * DAY_MS
     off_again = world.clock.time - TIMER_RETENTION_MS
     with pytest.raises(NotKeptError):
-        world.repair(world.wheel_clock).keep_rounds.check(off_again)
+        world.upkeep().keep_rounds.check(off_again)

@@ -11,13 +11,14 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
-from sweephand.model.keep_round import Renewed
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.wire_work import encode_work
 from sweephand.model.work_message import WorkMessage
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+    from sweephand.model.keep_round import Renewed
 
 
 class SqsWorkQueue:
@@ -62,8 +63,10 @@ class SqsKeptQueues:
         """As ports.KeptQueues promises."""
         return list(self._urls)
 
-    def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
+    def renew(self, name: str, young_from: Instant, delay_ms: int) -> "Renewed":
         """As ports.KeptQueues promises: three requests for up to ten messages."""
+        from sweephand.model.keep_round import Renewed  # noqa: PLC0415 - 1 ms of a start, and stacks are seldom off
+
         url = self._urls[name]
         try:
             answer = self._clients.client(None).receive_message(

@@ -1,7 +1,7 @@
 """Counting what deliveries did, once for each call of a function (decision 160)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from zlib import crc32
 
@@ -33,7 +33,7 @@ class DeliveryStats:
     counts of the call are lost. If only its answer is lost, the SDK repeats it and the call counts twice.
     """
 
-    def __init__(self, *, stats: Callable[[], StatsStore], clock: Clock) -> None:
+    def __init__(self, *, stats: StatsStore, clock: Clock) -> None:
         self._stats = stats
         self._clock = clock
 
@@ -77,7 +77,7 @@ class DeliveryStats:
         now, last_at = self._clock.now(), deadline - STATS_RESERVE_MS
         minute = now - now % MINUTE_MS
         try:
-            self._stats().add(minute, crc32(call.encode()), counted, lambda: self._clock.now() < last_at)
+            self._stats.add(minute, crc32(call.encode()), counted, lambda: self._clock.now() < last_at)
         except StoreError as error:
             return error
         return None

@@ -1,0 +1,114 @@
+"""All stores of a stack in AWS: DynamoDB, S3, SQS and Lambda, by the stack's settings."""
+
+from functools import cache
+
+from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
+from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.flow import WorkQueue
+from sweephand.ports.keep import KeptQueues
+from sweephand.ports.queue import DeliveryFunctions, Queue
+from sweephand.ports.wheel import Sweepers
+from sweephand.runtime import aws, tables
+from sweephand.runtime.payloads import Places, payload_places, payloads_in
+from sweephand.runtime.stores import Stores
+from sweephand.runtime.threads import sweep_concurrently
+from sweephand.storage.admin_changes import DynamoAdminChanges
+from sweephand.storage.allowances import DynamoAllowances
+from sweephand.storage.api_keys import DynamoKeys
+from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
+from sweephand.storage.batches import DynamoBatches
+from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.lines import DynamoLines
+from sweephand.storage.named_secrets import DynamoNamedSecrets
+from sweephand.storage.namespaces import DynamoNamespaces
+from sweephand.storage.payload_audits import DynamoAudits
+from sweephand.storage.permits import DynamoPermits
+from sweephand.storage.policies import DynamoPolicies
+from sweephand.storage.policy_lines import DynamoPolicyLines
+from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.stats import DynamoStats
+from sweephand.storage.table import Table
+from sweephand.storage.timers import DynamoTimers
+from sweephand.storage.wheel_history import DynamoWheelHistory
+
+
+@cache
+def stores() -> Stores:
+    """All stores of this stack."""
+    settings, jobs, clock = tables.settings(), tables.jobs_table(), tables.clock()
+    urls = {
+        "delivery": settings.delivery_queue_url,
+        "high": settings.high_queue_url,
+        "low": settings.low_queue_url,
+        "flow": settings.flow_queue_url,
+    }
+    return stores_over(
+        jobs,
+        tables.timers_table(),
+        clock=clock,
+        ids=aws.ids(),
+        places=payload_places(),
+        queue=aws.queue(),
+        work=SqsWorkQueue(aws.sqs_clients(), settings.flow_queue_url),
+        kept_queues=SqsKeptQueues(aws.sqs_clients(), aws.queue(), urls),
+        sweepers=LambdaSweepers(settings.sweep_function),
+        delivery_functions=LambdaDeliveryFunctions(settings.deliver_function, sweep_concurrently),
+    )
+
+
+def stores_over(
+    jobs: Table,
+    timers: Table,
+    *,
+    clock: Clock,
+    ids: Ids,
+    places: Places,
+    queue: Queue,
+    work: WorkQueue,
+    kept_queues: KeptQueues,
+    sweepers: Sweepers,
+    delivery_functions: DeliveryFunctions,
+) -> Stores:
+    """The stores over these two tables, with what is not in DynamoDB."""
+    stored_jobs, stored_timers = DynamoJobs(jobs), DynamoTimers(timers)
+    return Stores(
+        clock=clock,
+        ids=ids,
+        jobs=stored_jobs,
+        changes=DynamoChanges(jobs),
+        runs=DynamoRuns(jobs),
+        flags=DynamoFlags(jobs),
+        stats=DynamoStats(jobs),
+        wheel_history=DynamoWheelHistory(jobs),
+        batches=DynamoBatches(jobs),
+        lines=DynamoLines(jobs),
+        timers=stored_timers,
+        leases=DynamoLeases(timers),
+        payloads=payloads_in(places),
+        payload_places=places,
+        audits=DynamoAudits(timers),
+        audit_rounds=DynamoAuditRounds(timers),
+        secrets=DynamoSecrets(jobs),
+        named_secrets=DynamoNamedSecrets(jobs),
+        keys=DynamoKeys(jobs),
+        admin_changes=DynamoAdminChanges(jobs),
+        namespaces=DynamoNamespaces(jobs),
+        policies=DynamoPolicies(jobs),
+        policy_lines=DynamoPolicyLines(timers, clock.now),
+        permits=DynamoPermits(jobs),
+        allowances=DynamoAllowances(jobs),
+        kept_timers=stored_timers,
+        kept_jobs=stored_jobs,
+        kept_payloads=places,
+        kept_queues=kept_queues,
+        keep_rounds=DynamoKeepRounds(timers),
+        queue=queue,
+        work=work,
+        sweepers=sweepers,
+        delivery_functions=delivery_functions,
+    )

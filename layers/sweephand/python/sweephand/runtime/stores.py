@@ -1,0 +1,32 @@
+"""All stores that use cases are made of. The package ports has the promise of each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sweephand.jobs.payload_audit import AuditStore
+from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore
+from sweephand.ports.jobs import PayloadPlace
+from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
+from sweephand.runs.audit_rounds import AuditRoundStore
+from sweephand.runtime.compose_rare import FlowStores
+from sweephand.runtime.compose_wheel import WheelStores
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Stores(WheelStores, FlowStores):
+    """All stores.
+
+    `payload_places` are where payloads may lie. New payloads are written to the first place.
+    """
+
+    payload_places: Sequence[PayloadPlace]
+    audits: AuditStore
+    audit_rounds: AuditRoundStore
+    named_secrets: NamedSecretStore
+    keys: KeyStore
+    admin_changes: AdminChangeStore
+    kept_timers: KeptTimers
+    kept_jobs: KeptJobs
+    kept_payloads: Sequence[KeptPayloads]
+    kept_queues: KeptQueues
+    keep_rounds: KeepRoundStore
