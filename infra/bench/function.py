@@ -1,6 +1,8 @@
-"""The delivery function in this process: its real handler and adapters, and batches of messages for it."""
+"""Functions in this process: their real handlers and adapters, and events for them."""
 
 import importlib
+import io
+import json
 import os
 import sys
 import time
@@ -43,8 +45,22 @@ def handler(function: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda event: handle(event, _CONTEXT)
 
 
+class Log(io.StringIO):
+    """The standard output of this process from now on. A function takes it when it is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sys.stdout = self
+
+    def of(self, call: Callable[[], object]) -> str:
+        """What a call writes."""
+        begins_at = self.tell()
+        call()
+        return self.getvalue()[begins_at:]
+
+
 class Function:
-    """The function, already warm. One per process, since it changes the environment.
+    """The delivery function, already warm. One per process, since it changes the environment.
 
     DynamoDB answers at once: either beneath boto3, which then does all its work except the network's, or
     instead of boto3. `history` is that of the jobs, and `url` is their consumer.
@@ -118,4 +134,23 @@ def event(messages: Sequence[TriggerMessage]) -> Mapping[str, Any]:
             }
             for number, message in enumerate(messages)
         ]
+    }
+
+
+def api_event(method: str, path: str, body: Any) -> Mapping[str, Any]:
+    """A request of the admin, as an HTTP API of API Gateway hands it to the API (payload format 2.0)."""
+    return {
+        "version": "2.0",
+        "routeKey": "ANY /v1/{proxy+}",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json"},
+        "requestContext": {
+            "authorizer": {"lambda": {"keyId": "admin", "namespace": "*", "role": "admin"}},
+            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
+            "requestId": "bench",
+            "stage": "$default",
+        },
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
     }

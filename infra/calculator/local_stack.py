@@ -3,18 +3,17 @@
 import json
 import os
 import random
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Consumer
+from infra.bench.local_stack import deployed, now, sleep_until
 from infra.bench.punctuality import judge
 from infra.calculator.measured import LocalPoint
-from infra.local import settings, stack
-from infra.local.client import Client
+from infra.local import settings
+from infra.local.client import Client, write_jobs
 from infra.local.deploy import aws_client
 from infra.local.places import STACK_NAME, Place
 from infra.local.processes import cpu_s
@@ -82,24 +81,19 @@ class Call(NamedTuple):
 
 def measure(place: Place, kinds: Iterable[_Kind] = _KINDS) -> list[LocalPoint]:
     """A point for each kind, on a stack of its own. It takes half an hour. Raises TooSlowError."""
-    described = stack.up(place, say=lambda text: print(f"  {text}", flush=True))
-    try:
-        with ExitStack() as entered:
-            client = entered.enter_context(Client.of(described))
-            phases = list(_phases(kinds, _now()))
-            answers_s = {phase.kind.answer_s for phase in phases}
-            consumers = {each: entered.enter_context(Consumer(each)) for each in answers_s}
-            for phase in phases:
-                _create(client, consumers[phase.kind.answer_s].url, phase)
-            return [_measured(place, phase, consumers[phase.kind.answer_s]) for phase in phases]
-    finally:
-        stack.down(place)
+    with deployed(place) as client, ExitStack() as entered:
+        phases = list(_phases(kinds))
+        answers_s = {phase.kind.answer_s for phase in phases}
+        consumers = {each: entered.enter_context(Consumer(each)) for each in answers_s}
+        for phase in phases:
+            _create(client, consumers[phase.kind.answer_s].url, phase)
+        return [_measured(place, phase, consumers[phase.kind.answer_s]) for phase in phases]
 
 
-def _phases(kinds: Iterable[_Kind], now: Instant) -> Iterator[_Phase]:
+def _phases(kinds: Iterable[_Kind]) -> Iterator[_Phase]:
     """A phase for each kind, one after the other."""
     chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
-    begins_at = (now + _LEAD_MS) // MINUTE_MS * MINUTE_MS + MINUTE_MS
+    begins_at = (now() + _LEAD_MS) // MINUTE_MS * MINUTE_MS + MINUTE_MS
     for kind in kinds:
         first_at, length_ms = begins_at + _INTO_MINUTE_MS, kind.seconds * SECOND_MS
         dues = sorted(
@@ -119,19 +113,19 @@ def _create(client: Client, url: str, phase: _Phase) -> None:
         for name, due_at in phase.due_at.items()
     ]
     write_jobs(client, "measured", jobs)
-    if _now() + DIRECT_WINDOW_MS >= min(phase.due_at.values()):
+    if now() + DIRECT_WINDOW_MS >= min(phase.due_at.values()):
         raise TooSlowError("creating the jobs took so long that their triggers did not go by the wheel")
 
 
 def _measured(place: Place, phase: _Phase, consumer: Consumer) -> LocalPoint:
     kind, first_at, last_at = phase.kind, min(phase.due_at.values()), max(phase.due_at.values())
-    _sleep_until(phase.begins_at)
+    sleep_until(phase.begins_at)
     settings.run_at_once(place, "DeliveryQueueUrl", kind.functions)
-    _sleep_until(first_at - SECOND_MS)
+    sleep_until(first_at - SECOND_MS)
     before_s = cpu_s(place.pid_file)
-    _sleep_until(last_at + _PATIENCE_MS)
+    sleep_until(last_at + _PATIENCE_MS)
     spent_s = cpu_s(place.pid_file) - before_s
-    judged = judge(set(phase.due_at.items()), consumer.arrivals())
+    judged = judge(phase.due_at, ((each.job, each.arrived_at) for each in consumer.arrivals()))
     calls = [each for each in _calls(place, phase.begins_at) if each.ended_at < phase.ends_at]
     handled = sum(each.triggers for each in calls)
     if not handled == judged.delivered == kind.triggers:
@@ -185,11 +179,3 @@ def calls_of(found: Iterable[Mapping[str, Any]]) -> Iterator[Call]:
 
 def _billed_ms(report: str) -> float:
     return float(report.partition("Billed Duration: ")[2].partition(" ms")[0])
-
-
-def _now() -> Instant:
-    return time.time_ns() // 1_000_000
-
-
-def _sleep_until(instant: Instant) -> None:
-    time.sleep(max(0, instant - _now()) / SECOND_MS)
