@@ -56,21 +56,18 @@ class Receiver:
     """A server on a port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
 
     `secrets` returns the signing secrets (`whsec_…`) of a namespace. The receiver asks for them at each
-    request, since they can be rotated. `on_delivery` is called from the thread of the request, before the
-    request is answered. The receiver keeps the last `kept_max` deliveries (None: all). Port 0 stands for any
-    free port.
+    request, since they can be rotated. The receiver keeps the last `kept_max` deliveries (None: all). Port 0
+    stands for any free port.
     """
 
     def __init__(
         self,
         secrets: Callable[[str], Iterable[str]] = lambda _: (),
-        on_delivery: Callable[[Delivery], None] = lambda _: None,
         *,
         port: int = 0,
         kept_max: int | None = None,
     ) -> None:
         self._secrets = secrets
-        self._on_delivery = on_delivery
         self._came = threading.Condition()
         self._deliveries: deque[Delivery] = deque(maxlen=kept_max)
         self._answers: dict[str, deque[Answer]] = defaultdict(deque)
@@ -117,6 +114,9 @@ class Receiver:
                     raise TimeoutError(f"{path}: {len(came)} of {count} deliveries came within {within_s} s")
             return came
 
+    def remember(self, delivery: Delivery) -> None:
+        """Called from the thread of each request, before it is answered."""
+
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
     ) -> Answer:
@@ -129,7 +129,7 @@ class Receiver:
             delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
             self._deliveries.append(delivery)
             self._came.notify_all()
-        self._on_delivery(delivery)
+        self.remember(delivery)
         self._ended.wait(answer.hang_s)
         return answer
 
