@@ -2,11 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from infra.bench.punctuality import Punctuality, judge
+from infra.local.client import write_jobs
 from infra.local.queue import Message, Queue
 from infra.smoke.checks import Suite, expect
 from infra.smoke.stage import Stage, now_ms
@@ -16,35 +17,9 @@ LATENESS = Suite()
 _MINUTE_MS = 60_000
 #: The time between the due times of two herds. The largest herd takes the default stack half a minute.
 _APART_MS = 2 * _MINUTE_MS
-_PER_CALL = 100
 #: How much the clocks of SQS and Lambda may differ. By its own clock no function delivers early.
 _CLOCKS_MS = 100
 _PATIENCE_S = 180
-
-
-@dataclass(frozen=True)
-class Punctuality:
-    """How a herd arrived: how many triggers are missing, came early or twice, and how late (ms)."""
-
-    lost: int
-    early: int
-    twice: int
-    p50_ms: int
-    p99_ms: int
-    max_ms: int
-
-
-def judge(names: Iterable[str], messages: Sequence[Message]) -> Punctuality:
-    """How late the jobs of these names were, each due once, by their messages and SQS's clock."""
-    late = sorted(each.sent_at - each.due_at for each in messages) or [0]
-    return Punctuality(
-        lost=len(set(names) - {each.names["job"] for each in messages}),
-        early=sum(each < -_CLOCKS_MS for each in late),
-        twice=len(messages) - len({each.names["id"] for each in messages}),
-        p50_ms=late[len(late) // 2],
-        p99_ms=late[min(len(late) - 1, len(late) * 99 // 100)],
-        max_ms=late[-1],
-    )
 
 
 @LATENESS.add(
@@ -57,7 +32,8 @@ def at_the_full_minute(stage: Stage) -> str:
     notes, failed = [], False
     for size, due_at in herds.items():
         messages = _arrivals(queues[size], size, due_at)
-        found = judge([f"job-{number}" for number in range(size)], messages)
+        jobs = {f"job-{number}": due_at for number in range(size)}
+        found = judge(jobs, ((each.names["job"], each.sent_at) for each in messages), clocks_ms=_CLOCKS_MS)
         is_late = size == 1 and found.max_ms > stage.pace.on_time_ms
         failed |= bool(found.lost or found.early or is_late)
         notes.append(f"{size} jobs: {_told(found)}{_logged(stage, due_at)}")
@@ -72,19 +48,11 @@ def _write(stage: Stage, queues: Mapping[int, Queue]) -> Mapping[int, int]:
     apart_ms = _APART_MS if not stage.is_local else 0
     herds = {size: first + number * apart_ms for number, size in enumerate(stage.pace.herd_sizes)}
     for size, due_at in herds.items():
-        names = [f"job-{number}" for number in range(size)]
-        for start in range(0, size, _PER_CALL):
-            jobs = [_job(name, due_at, queues[size]) for name in names[start : start + _PER_CALL]]
-            path = f"/v1/namespaces/smoke-herd-{size}/jobs"
-            results = stage.client.ask("POST", path, {"jobs": jobs})["results"]
-            refused = [each for each in results if each["status"] not in (200, 201)]
-            expect(not refused, f"{len(refused)} jobs of {size} were refused: {refused[:1]}")
+        due = datetime.fromtimestamp(due_at / 1_000, UTC).isoformat().replace("+00:00", "Z")
+        job = {"dueTime": due, "target": queues[size].target, "history": "failures"}
+        jobs = [{"name": f"job-{number}", **job} for number in range(size)]
+        write_jobs(stage.client, f"smoke-herd-{size}", jobs)
     return herds
-
-
-def _job(name: str, due_at: int, queue: Queue) -> dict[str, Any]:
-    due = datetime.fromtimestamp(due_at / 1_000, UTC).isoformat().replace("+00:00", "Z")
-    return {"name": name, "dueTime": due, "target": queue.target, "history": "failures"}
 
 
 def _arrivals(queue: Queue, size: int, due_at: int) -> list[Message]:
