@@ -61,14 +61,14 @@ def measure() -> Report:
     )
 
 
-def races() -> Mapping[Setting, Race]:
+def races(settings: Sequence[Setting] = _SETTINGS) -> Mapping[Setting, Race]:
     """Function and pool in turn. Each setting has a process of its own, and so has the consumer."""
     with tempfile.TemporaryDirectory() as folder:
         certificate = write_certificate(Path(folder))
         with elsewhere() as plain, elsewhere(certificate) as secured:
             return {
                 each: alone(_race, each, secured if each.has_tls else plain, str(certificate))
-                for each in _SETTINGS
+                for each in settings
             }
 
 

@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
@@ -29,8 +29,9 @@ _ROUNDS: Final = 11
 _RATIO_LEAST: Final = 0.7
 _PER_S_LEAST: Final = 5_000
 
-#: How long AWS takes for an answer: no time, so that the CPU's share is seen, and as long as on AWS.
-_LATENCIES_MS: Final = (0, 4)
+#: How long AWS takes for an answer. No time shows the CPU's share.
+AWS_LATENCY_MS: Final = 4
+_LATENCIES_MS: Final = (0, AWS_LATENCY_MS)
 
 #: 2026-11-21T12:05:00Z, which is the beginning of the last bucket before the horizon of _NOW.
 _BUCKET_AT: Final[Instant] = 1_795_262_700_000
@@ -95,9 +96,9 @@ def measure() -> Report:
     )
 
 
-def races() -> list[Swept]:
+def races(latencies_ms: Sequence[int] = _LATENCIES_MS) -> list[Swept]:
     """The sweeper and bare boto3, in turn. Each kind of work has a process of its own."""
-    return [alone(_race, work, latency_ms) for latency_ms in _LATENCIES_MS for work in _WORKS]
+    return [alone(_race, work, latency_ms) for latency_ms in latencies_ms for work in _WORKS]
 
 
 def _race(work: Work, latency_ms: int) -> Swept:

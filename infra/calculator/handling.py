@@ -16,7 +16,9 @@ from infra.bench import deliveries
 from infra.bench import sweeper as sweeper_bench
 from infra.bench.consumer import Consumer, elsewhere, write_certificate
 from infra.bench.creation import create
+from infra.bench.deliveries import Setting
 from infra.bench.function import BATCH_MAX, Function, Log, alone, event
+from infra.bench.sweeper import AWS_LATENCY_MS
 from infra.calculator.measured import FunctionPoint, Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
@@ -66,20 +68,17 @@ def measure() -> Handling:
     )
 
 
-def function() -> list[FunctionPoint]:
+def function() -> FunctionPoint:
     """The CPU time of a delivery, by the bench of deliveries."""
-    return [
-        FunctionPoint(setting.history, setting.has_tls, round(race.ours.cpu_us))
-        for setting, race in deliveries.races().items()
-        if setting.has_boto3
-    ]
+    [race] = deliveries.races([Setting("outcome", has_boto3=True, has_tls=True)]).values()
+    return FunctionPoint(round(race.ours.cpu_us))
 
 
 def sweeper() -> list[SweeperPoint]:
     """The triggers a second of a sweeper and the CPU time of each, by the bench of the sweeper."""
     return [
-        SweeperPoint(each.work, each.latency_ms, round(each.race.ours.per_s), round(each.race.ours.cpu_us))
-        for each in sweeper_bench.races()
+        SweeperPoint(each.work, round(each.race.ours.per_s), round(each.race.ours.cpu_us))
+        for each in sweeper_bench.races([AWS_LATENCY_MS])
     ]
 
 

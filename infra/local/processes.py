@@ -102,20 +102,6 @@ def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:
     return pid is not None
 
 
-def cpu_s(pid_file: Path) -> float:
-    """The CPU seconds that the process in the file and its children have had since they began, on Linux."""
-    parent = recorded(pid_file)
-    assert parent is not None, "the process runs"
-    ticks = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        # proc_pid_stat(5): the fields after the name are state, parent, …, user and system time of the
-        # process, and those of its children that have ended. They are none for a process that has ended.
-        fields = _stat(int(folder.name))
-        if fields and parent in (int(folder.name), int(fields[1])):
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/PID/stat after the command's name, which may hold spaces. Empty without /proc."""
     try:

@@ -32,14 +32,6 @@ def complete(place: Place) -> None:
             functions.update_event_source_mapping(UUID=source["UUID"], ScalingConfig=scaling)
 
 
-def run_at_once(place: Place, queue: str, functions: int) -> None:
-    """Let the event source of a queue, the name of an output, run so many functions at once from now on."""
-    name, client = outputs(place)[queue].rsplit("/", 1)[1], aws_client(place, "lambda")
-    sources = client.list_event_source_mappings()["EventSourceMappings"]
-    [source] = [each for each in sources if each["EventSourceArn"].endswith(f":{name}")]
-    client.update_event_source_mapping(UUID=source["UUID"], ScalingConfig={"MaximumConcurrency": functions})
-
-
 def admin_secret() -> str:
     """The secret of the admin key of every local stack. It is made when it is first asked for."""
     LOCAL.mkdir(exist_ok=True)
