@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,28 +67,24 @@ class Function:
     """
 
     def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
-        self.dynamodb = InstantDynamoDB()
         self._sequence = 0
-        with self._answering(has_boto3=has_boto3):
+        dynamodb = InstantDynamoDB()
+        make: Callable[..., Any] = boto3.client
+
+        def client(service: str, **named: Any) -> Any:
+            """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
+            return dynamodb if service == "dynamodb" else make(service, **named)
+
+        if has_boto3:
+            answer_beneath_boto3(dynamodb)
+        # The function makes its clients here.
+        with nullcontext() if has_boto3 else patch.object(boto3, "client", client):
             self._handler = handler("deliver")
             # A job that was due soon would be sent to a queue at once.
             job = {"schedule": "@every 1h", "history": history, "target": {"type": "http", "url": url}}
             app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
             self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
         self.handle(event(self.batch()))
-
-    def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
-        """Answer the requests that the function makes while it makes its clients."""
-        if has_boto3:
-            answer_beneath_boto3(self.dynamodb)
-            return nullcontext()
-        make: Callable[..., Any] = boto3.client
-
-        def client(service: str, **named: Any) -> Any:
-            """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
-            return self.dynamodb if service == "dynamodb" else make(service, **named)
-
-        return patch.object(boto3, "client", client)
 
     def batch(self) -> Sequence[TriggerMessage]:
         """Ten triggers due now, each of another job."""

@@ -33,12 +33,6 @@ _WINDOWS_S: Final = (15, 60, 300, 900)
 _HERD: Final = 100_000
 _SWEEPERS: Final = 4
 
-#: The cores of the machine that the local stack was measured on. Functions that run at once share them.
-_CORES: Final = 2
-
-#: The local AWS starts all functions at once, up to the limit of its event source.
-_AT_ONCE_A_MINUTE: Final = 1_000_000
-
 #: From this many seconds on a figure is in minutes, and below this many a tenth of a second is shown.
 _MINUTES_FROM_S: Final = 120
 _TENTHS_BELOW_S: Final = 10

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Self
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -79,9 +78,7 @@ class Receiver:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._server.shutdown()
         self._server.server_close()
@@ -109,8 +106,7 @@ class Receiver:
         deadline = time.monotonic() + within_s
         with self._came:
             while len(came := [one for one in self._deliveries if one.path == path]) < count:
-                left_s = deadline - time.monotonic()
-                if left_s <= 0 or not self._came.wait(left_s):
+                if not self._came.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"{path}: {len(came)} of {count} deliveries came within {within_s} s")
             return came
 

@@ -2,13 +2,13 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from infra.bench.punctuality import Punctuality, judge
+from infra.bench.punctuality import judge
 from infra.local.client import write_jobs
-from infra.local.queue import Message, Queue
+from infra.local.queue import Queue
 from infra.smoke.checks import Suite, expect
 from infra.smoke.stage import Stage, now_ms
 
@@ -31,12 +31,16 @@ def at_the_full_minute(stage: Stage) -> str:
     herds = _write(stage, queues)
     notes, failed = [], False
     for size, due_at in herds.items():
-        messages = _arrivals(queues[size], size, due_at)
+        time.sleep(max(0, due_at - now_ms()) / 1_000)
+        messages = queues[size].take(size, _PATIENCE_S) + queues[size].rest()
         jobs = {f"job-{number}": due_at for number in range(size)}
         found = judge(jobs, ((each.names["job"], each.sent_at) for each in messages), clocks_ms=_CLOCKS_MS)
         is_late = size == 1 and found.max_ms > stage.pace.on_time_ms
         failed |= bool(found.lost or found.early or is_late)
-        notes.append(f"{size} jobs: {_told(found)}{_logged(stage, due_at)}")
+        notes.append(
+            f"{size} jobs: {found.lost} lost, {found.early} early, {found.twice} twice, "
+            f"p50 {found.p50_ms} ms, p99 {found.p99_ms} ms, max {found.max_ms} ms{_logged(stage, due_at)}"
+        )
     expect(not failed, "; ".join(notes))
     return "; ".join(notes)
 
@@ -55,39 +59,19 @@ def _write(stage: Stage, queues: Mapping[int, Queue]) -> Mapping[int, int]:
     return herds
 
 
-def _arrivals(queue: Queue, size: int, due_at: int) -> list[Message]:
-    """The messages of one herd, and anything else that arrived meanwhile."""
-    time.sleep(max(0, due_at - now_ms()) / 1_000)
-    return queue.take(size, _PATIENCE_S) + queue.rest()
-
-
-def _told(found: Punctuality) -> str:
-    return (
-        f"{found.lost} lost, {found.early} early, {found.twice} twice, "
-        f"p50 {found.p50_ms} ms, p99 {found.p99_ms} ms, max {found.max_ms} ms"
-    )
-
-
 def _logged(stage: Stage, due_at: int) -> str:
     """The second at which tick ran before the due time, and how many messages each delivery received."""
     ticks = _lines(stage, "tick", "ticked", due_at - 4 * _MINUTE_MS, due_at + _MINUTE_MS)
     seconds = ", ".join(f":{at % _MINUTE_MS / 1_000:04.1f}" for at, _ in ticks)
-    fills = fill_of(
-        line for _, line in _lines(stage, "deliver", "delivered", due_at - 1_000, due_at + _MINUTE_MS)
-    )
-    batches = (
-        f"{len(fills)} batches of {sum(fills) / len(fills):.1f} on average" if fills else "no batches logged"
-    )
+    calls = _lines(stage, "deliver", "delivered", due_at - 1_000, due_at + _MINUTE_MS)
+    fills = [fill for _, line in calls if (fill := fill_of(line))]
+    batches = f"{len(fills)} batches of {sum(fills) / len(fills):.1f} on average" if fills else "no batches"
     return f", tick at {seconds or 'no logged second'}, {batches}"
 
 
-def fill_of(lines: Iterable[Mapping[str, Any]]) -> list[int]:
-    """How many messages each invocation of the delivery function handled: the sum of its outcomes."""
-    fills = [
-        sum(value for name, value in line.items() if name != "lateness_ms" and type(value) is int)
-        for line in lines
-    ]
-    return [fill for fill in fills if fill]
+def fill_of(line: Mapping[str, Any]) -> int:
+    """How many messages a call of the delivery function handled, by its line of the log: all its outcomes."""
+    return sum(value for name, value in line.items() if name != "lateness_ms" and type(value) is int)
 
 
 def _lines(

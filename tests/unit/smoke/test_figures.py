@@ -18,7 +18,7 @@ def test_the_fill_of_a_call_is_the_number_of_outcomes_that_its_log_line_has() ->
         {"message": "delivered", "succeeded": 7, "retrying": 2, "lateness_ms": 800, "cold_start": True},
         {"message": "delivered", "lateness_ms": None},
     ]
-    assert fill_of(lines) == [9]
+    assert [fill_of(each) for each in lines] == [9, 0]
 
 
 def test_a_due_time_that_is_missing_between_others_is_a_gap() -> None:
