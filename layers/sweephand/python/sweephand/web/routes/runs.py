@@ -6,8 +6,7 @@ from sweephand.base.errors import InvalidError, NotFoundError, Violation
 from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.run_id import RunName, parse_run_name
-from sweephand.runs.pending import Pending, manual_trigger, pending, under_policy, waiting_in_line
-from sweephand.runs.series_at import series_at
+from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
     NoQuery,

@@ -6,7 +6,7 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import STATS_STEP_DAYS_MAX, STATS_STEPS_MAX
 from sweephand.base.timing import STATS_RETENTION_MS
-from sweephand.runs.stats_reader import StatsSpan
+from sweephand.runs.delivery_stats import StatsSpan
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.errors import ScheduleError
 from sweephand.web.http import cursor
