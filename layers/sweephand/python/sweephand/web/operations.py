@@ -1,6 +1,6 @@
 """The table of all operations of the API, and the OpenAPI document that is made from it."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from sweephand.access.auth_mode import Auth
@@ -45,6 +45,19 @@ from sweephand.web.routes import (
 from sweephand.web.services import Services
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/openapi.json",
+    tag="Service",
+    access="open",
+    returns={200: Returns("OpenAPI 3.1", dict[str, Any])},
+)
+def show_description(services: Services, _: Request[NoQuery, None]) -> Reply:
+    """Show this description as OpenAPI."""
+    return Reply(200, json_text.raw(description(services.auth)), {"cache-control": "max-age=300"})
+
+
 def description(auth: Auth = Auth()) -> str:  # noqa: B008 - a NamedTuple does not change
     """The OpenAPI document of all operations and target types, as JSON text, for a stack with this mode.
 
@@ -58,45 +71,65 @@ def _description_with(auth: Auth, _: tuple[TargetType, ...]) -> str:
     return json_text.write(openapi.describe(OPERATIONS, auth))
 
 
-def _show_description(services: Services, _: Request[NoQuery, None]) -> Reply:
-    return Reply(200, json_text.raw(description(services.auth)), {"cache-control": "max-age=300"})
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    *jobs.OPERATIONS,
-    *patch.OPERATIONS,
-    *pause.OPERATIONS,
-    *on_demand.OPERATIONS,
-    *changes.OPERATIONS,
-    *explain.OPERATIONS,
-    *bulk_verbs.OPERATIONS,
-    *bulk_write.OPERATIONS,
-    *occurrences.OPERATIONS,
-    *forecast.OPERATIONS,
-    *runs.OPERATIONS,
-    *namespace_runs.OPERATIONS,
-    *stats.OPERATIONS,
-    *batches.OPERATIONS,
-    *redrive.OPERATIONS,
-    *callbacks.OPERATIONS,
-    *policies.OPERATIONS,
-    *namespaces.OPERATIONS,
-    *signing_secrets.OPERATIONS,
-    *secrets.OPERATIONS,
-    *keys.OPERATIONS,
-    *admin_changes.OPERATIONS,
-    *rebuild.OPERATIONS,
-    *audit.OPERATIONS,
-    *service.OPERATIONS,
-    *console.OPERATIONS,
-    Operation(
-        method="GET",
-        path="/v1/openapi.json",
-        name="showDescription",
-        tag="Service",
-        access="open",
-        summary="Show this description as OpenAPI",
-        run=_show_description,
-        returns={200: Returns("OpenAPI 3.1", dict[str, Any])},
-    ),
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    jobs.put_job,
+    jobs.get_job,
+    jobs.delete_job,
+    jobs.list_jobs,
+    patch.patch_job,
+    pause.pause_job,
+    pause.resume_job,
+    on_demand.trigger_job,
+    on_demand.backfill_job,
+    changes.list_changes,
+    explain.explain_job,
+    bulk_verbs.pause_jobs,
+    bulk_verbs.resume_jobs,
+    bulk_verbs.delete_jobs,
+    bulk_write.put_jobs,
+    occurrences.list_occurrences,
+    occurrences.preview_occurrences,
+    forecast.forecast,
+    runs.list_runs,
+    runs.get_run,
+    namespace_runs.list_namespace_runs,
+    stats.stats,
+    batches.list_batches,
+    batches.get_batch,
+    redrive.redrive_run,
+    redrive.redrive_runs,
+    callbacks.heartbeat_run,
+    callbacks.complete_run,
+    callbacks.fail_run,
+    callbacks.cancel_run,
+    policies.put_policy,
+    policies.get_policy,
+    policies.delete_policy,
+    policies.list_policies,
+    policies.list_policy_changes,
+    namespaces.list_namespaces,
+    namespaces.get_namespace,
+    namespaces.put_namespace,
+    signing_secrets.show_signing_secrets,
+    signing_secrets.rotate_signing_secrets,
+    signing_secrets.show_signing_keys,
+    signing_secrets.rotate_signing_keys,
+    signing_secrets.end_signing_keys,
+    secrets.put_secret,
+    secrets.list_secrets,
+    secrets.delete_secret,
+    keys.make_key,
+    keys.list_keys,
+    keys.rotate_key,
+    keys.revoke_key,
+    keys.show_me,
+    admin_changes.list_admin_changes,
+    rebuild.rebuild,
+    audit.audit,
+    service.show_health,
+    service.show_limits,
+    service.show_page,
+    console.show_console,
+    console.show_console_asset,
+    show_description,
 )

@@ -51,7 +51,7 @@ class Resolver(APIGatewayHttpResolver):
         return _path_pattern(rule, base_regex)
 
 
-def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Handler:
+def build_handler(services: Services, operations: Iterable[Operation] = OPERATIONS) -> Handler:
     """The handler of the API function. It answers every event and never raises."""
     app = build_app(services, operations)
     log = Logger()
@@ -66,9 +66,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
     return handle
 
 
-def build_app(
-    services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS
-) -> APIGatewayHttpResolver:
+def build_app(services: Services, operations: Iterable[Operation] = OPERATIONS) -> APIGatewayHttpResolver:
     """The resolver. It has a route for each operation, and answers other paths and methods by a problem."""
     app = Resolver()
     dispatcher = _Dispatcher(services, app, Logger())
@@ -91,7 +89,7 @@ class _Dispatcher:
         self._app = app
         self._log = log
 
-    def route_handler(self, operation: Operation[Any, Any]) -> Callable[..., Response[Any]]:
+    def route_handler(self, operation: Operation) -> Callable[..., Response[Any]]:
         """The function that Powertools calls with the path's parameters."""
 
         def answer(**path: str) -> Response[Any]:
@@ -99,7 +97,7 @@ class _Dispatcher:
 
         return answer
 
-    def no_route_handler(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[Any]]:
+    def no_route_handler(self, operations: tuple[Operation, ...]) -> Callable[..., Response[Any]]:
         """The function that Powertools calls for a path or method that has no route."""
         compiled = [(_path_pattern(each.path), each.method) for each in operations]
 
@@ -116,7 +114,7 @@ class _Dispatcher:
 
         return refuse
 
-    def _run(self, operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Reply:
+    def _run(self, operation: Operation, caller: Caller | None, path: Mapping[str, str]) -> Reply:
         """The reply of the operation, which runs only if the whole request is valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()

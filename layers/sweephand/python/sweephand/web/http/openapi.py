@@ -69,7 +69,7 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 
 
-def describe(operations: Iterable[Operation[Any, Any]], auth: Auth) -> dict[str, Any]:
+def describe(operations: Iterable[Operation], auth: Auth) -> dict[str, Any]:
     """The OpenAPI document of the operations, for a stack with this mode.
 
     The URL of its server is relative, so that the document is right at every address of the stack.
@@ -124,7 +124,7 @@ class _Schemas:
     serialization.
     """
 
-    def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
+    def __init__(self, operations: Iterable[Operation]) -> None:
         models: dict[Any, JsonSchemaMode] = {
             NamedJobRequest: "validation",
             ProblemResponse: "serialization",
@@ -152,7 +152,7 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-def _operation(each: Operation[Any, Any], schemas: _Schemas, proof: Credentials) -> dict[str, Any]:
+def _operation(each: Operation, schemas: _Schemas, proof: Credentials) -> dict[str, Any]:
     needs = {**_ROLES, "callback": proof.callback_role, "any": proof.any_caller}[each.access]
     security = {"open": [], "callback": proof.of_callbacks}.get(each.access, [{proof.scheme: []}])
     found: dict[str, Any] = {
@@ -185,7 +185,7 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas, proof: Credentials)
     return found
 
 
-def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
+def statuses(operation: Operation, proof: Credentials) -> list[int]:
     """The statuses of the problems with which an operation can answer, in ascending order."""
     found = set(operation.problems) | {500}
     if operation.access != "open":
@@ -206,7 +206,7 @@ def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
     return sorted(found)
 
 
-def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _path_parameters(each: Operation) -> list[dict[str, Any]]:
     return [
         _parameter("path", name, meaning, formats.PATH[name])
         for name, meaning in _PATH_PARAMETERS.items()
@@ -214,7 +214,7 @@ def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _query_parameters(each: Operation) -> list[dict[str, Any]]:
     model: type[BaseModel] = each.query
     properties = (
         model.model_json_schema(schema_generator=_Generator)["properties"] if model.model_fields else {}
@@ -233,7 +233,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return kinds[0] if len(kinds) == 1 else schema
 
 
-def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _header_parameters(each: Operation) -> list[dict[str, Any]]:
     return [_parameter("header", name, text, formats.HEADERS[name]) for name, text in each.headers.items()]
 
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 from sweephand.base.errors import Violation
 from sweephand.base.instants import Instant
+from sweephand.base.limits import table
 from sweephand.model.api_key import Caller, Role
 from sweephand.model.job import JobKey
 from sweephand.web.services import Services
@@ -108,25 +110,50 @@ class Returns:
     example: Any = None
 
 
+#: Runs an operation for a valid request.
+Run: TypeAlias = Callable[[Services, Request[Any, Any]], Reply]
+
+
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[Query, Body]):
+class Operation:
     """A method on a path. Both the route and the OpenAPI document are made from it.
 
-    The parameters of the path are in braces.
+    The parameters of the path are in braces. The function `run` has the name of the operation, in snake case.
+    Its docstring is the operation's summary and description. There, the name of a limit in braces stands for
+    its number. `about` comes before the description: it says what several operations have in common.
     """
 
+    run: Run
     method: str
     path: str
-    name: str
     tag: str
     access: Access
-    summary: str
-    run: Callable[[Services, Request[Query, Body]], Reply]
     returns: Mapping[int, Returns]
-    description: str = ""
-    query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
-    accepts: Accepts[Body] | None = None
+    about: str = ""
+    query: type[BaseModel] = NoQuery
+    accepts: Accepts[Any] | None = None
     #: The meaning of each precondition header that the operation takes. The API refuses any other
     #: precondition.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The `operationId` in the OpenAPI document."""
+        return to_camel(self.run.__name__)
+
+    @property
+    def summary(self) -> str:
+        """What the operation does, in a few words."""
+        return self._texts[0].removesuffix(".")
+
+    @property
+    def description(self) -> str:
+        """The sentences about the operation. Empty if the summary says everything."""
+        sentences = " ".join(self._texts[1].split()).format_map(table())
+        return f"{self.about} {sentences}".strip()
+
+    @property
+    def _texts(self) -> tuple[str, str]:
+        summary, _, sentences = (self.run.__doc__ or "").partition("\n")
+        return summary, sentences

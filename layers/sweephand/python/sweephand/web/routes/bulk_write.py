@@ -1,6 +1,7 @@
 """The bulk write of jobs. The API validates and writes each job as if the caller had sent it alone."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import (
@@ -10,7 +11,7 @@ from sweephand.base.errors import (
     Violation,
 )
 from sweephand.base.instants import Instant
-from sweephand.base.limits import JOBS_PER_BULK_MAX, NAME_LENGTH_MAX
+from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.base.names import NAME_RULE, is_name
 from sweephand.base.spelling import shortened
 from sweephand.jobs.bulk_write import JobToWrite, Written
@@ -35,12 +36,34 @@ from sweephand.web.services import Services
 
 #: The length at which a result cuts a name that cannot be accepted.
 _SHOWN_LENGTH_MAX: Final = 2 * NAME_LENGTH_MAX
-
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
 
+def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[list[Any]]:
+    body, violations = check(BulkWriteRequest, document)
+    return ParsedBody(None if body is None else body.jobs, tuple(violations))
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/namespaces/{namespace}/jobs",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        BulkWriteRequest,
+        _read_jobs,
+        {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
+        limit="bodyBytesMax",
+    ),
+    returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
+)
 def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
-    """Create or replace jobs. A refused job does not stop the others."""
+    """Create or replace jobs in bulk.
+
+    Writes up to {jobsPerBulkMax} jobs. The API validates and writes each job as a PUT does. A refused job
+    does not stop the others. The JSON pointers in a problem are relative to its job.
+    """
     seen: set[str] = set()
     entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
     # Each name occurs once, as BulkWriter asks.
@@ -108,31 +131,3 @@ def _shown(name: Any) -> Any:
     if isinstance(name, str):
         return shortened(name, _SHOWN_LENGTH_MAX)
     return name if len(json_text.write(name)) <= _SHOWN_LENGTH_MAX else None
-
-
-def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[list[Any]]:
-    body, violations = check(BulkWriteRequest, document)
-    return ParsedBody(None if body is None else body.jobs, tuple(violations))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path="/v1/namespaces/{namespace}/jobs",
-        name="putJobs",
-        tag="Jobs",
-        access="write",
-        summary="Create or replace jobs in bulk",
-        description=f"Writes up to {JOBS_PER_BULK_MAX} jobs. The API validates and writes each job as a PUT "
-        "does. A refused job does not stop the others. The JSON pointers in a problem are relative to its "
-        "job.",
-        run=put_jobs,
-        accepts=Accepts(
-            BulkWriteRequest,
-            _read_jobs,
-            {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
-            limit="bodyBytesMax",
-        ),
-        returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
-    ),
-)

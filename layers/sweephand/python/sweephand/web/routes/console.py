@@ -1,6 +1,7 @@
 """The operations that serve the console: its page, and the files that the page loads."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from sweephand.base.errors import NotFoundError
 from sweephand.web.console import assets
@@ -11,8 +12,19 @@ from sweephand.web.services import Services
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/console",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The page", str, content_type="text/html")},
+)
 def show_console(services: Services, _: Request[NoQuery, None]) -> Reply:
-    """Show the page of the console. A browser asks for it anew each time, since it names the assets."""
+    """Show the console.
+
+    A page for operators. It takes a key, and shows and does what the key allows.
+    """
     headers = {
         "content-security-policy": assets.POLICY,
         "cache-control": "no-cache",
@@ -22,10 +34,20 @@ def show_console(services: Services, _: Request[NoQuery, None]) -> Reply:
     return Reply(200, assets.page(services.auth.mode), headers, content_type="text/html; charset=utf-8")
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/console/{asset}",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The file: a style sheet or a script", str, content_type="text/*")},
+    problems=(404,),
+)
 def show_console_asset(_: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show a file of the console, compressed for whoever accepts that.
+    """Show a file of the console.
 
-    Raises NotFoundError for a name that this version does not serve.
+    The names of the files are in the page. A name changes with what is in the file, so the file can be kept
+    for ever.
     """
     found = assets.find(request.path["asset"])
     if found is None:
@@ -36,31 +58,3 @@ def show_console_asset(_: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(
         200, found.compressed, headers | {"content-encoding": "gzip"}, content_type=found.content_type
     )
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/console",
-        name="showConsole",
-        tag="Service",
-        access="open",
-        summary="Show the console",
-        description="A page for operators. It takes a key, and shows and does what the key allows.",
-        run=show_console,
-        returns={200: Returns("The page", str, content_type="text/html")},
-    ),
-    Operation(
-        method="GET",
-        path="/console/{asset}",
-        name="showConsoleAsset",
-        tag="Service",
-        access="open",
-        summary="Show a file of the console",
-        description="The names of the files are in the page. A name changes with what is in the file, so the "
-        "file can be kept for ever.",
-        run=show_console_asset,
-        returns={200: Returns("The file: a style sheet or a script", str, content_type="text/*")},
-        problems=(404,),
-    ),
-)

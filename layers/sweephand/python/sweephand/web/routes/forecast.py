@@ -1,11 +1,10 @@
 """The operation that says how many triggers of a namespace fall due in the hours or days to come."""
 
-from typing import Any, Final
+from functools import partial
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import (
-    BULK_EXAMINED_MAX,
     FORECAST_BUCKET_S_MIN,
     FORECAST_BUCKETS_MAX,
     FORECAST_DAYS_MAX,
@@ -23,8 +22,24 @@ from sweephand.web.schemas.query import ForecastQuery, labels_of
 from sweephand.web.services import Services
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/forecast",
+    tag="Occurrences",
+    access="read",
+    query=ForecastQuery,
+    returns={200: Returns("The buckets in order", ForecastResponse)},
+)
 def forecast(services: Services, request: Request[ForecastQuery, None]) -> Reply:
-    """Count the triggers that fall due in each bucket."""
+    """Count the triggers that fall due in each hour to come.
+
+    Counts what the schedules of the jobs say, in buckets of equal length. A batch counts with each of its
+    triggers. Retries, triggers that somebody asks for by hand and what waits under a policy are not in it.
+    One call looks at up to {bulkExaminedMax} jobs, and at fewer if their schedules take much to count: those
+    that fire in many buckets, that have long texts, or that have many different zones. Call again with the
+    nextCursor of the answer and the same parameters, until an answer has none, and add the numbers.
+    """
     query = request.query
     span = _span(query, request.requested_at)
     filters = Filter(request.namespace, query.prefix, labels_of(query.label), query.cursor)
@@ -89,24 +104,3 @@ def _response(found: Forecast, span: Span) -> ForecastResponse:
     if found.reached is not None:
         response["nextCursor"] = cursor.encode("forecast", found.reached)
     return response
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/forecast",
-        name="forecast",
-        tag="Occurrences",
-        access="read",
-        summary="Count the triggers that fall due in each hour to come",
-        description="Counts what the schedules of the jobs say, in buckets of equal length. A batch counts "
-        "with each of its triggers. Retries, triggers that somebody asks for by hand and what waits under a "
-        f"policy are not in it. One call looks at up to {BULK_EXAMINED_MAX} jobs, and at fewer if their "
-        "schedules take much to count: those that fire in many buckets, that have long texts, or that have "
-        "many different zones. Call again with the nextCursor of the answer and the same parameters, until "
-        "an answer has none, and add the numbers.",
-        run=forecast,
-        query=ForecastQuery,
-        returns={200: Returns("The buckets in order", ForecastResponse)},
-    ),
-)

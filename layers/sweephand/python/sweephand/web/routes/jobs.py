@@ -1,10 +1,10 @@
 """The operations that write, read, list and delete jobs."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError
-from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.jobs.read import Selection, view
 from sweephand.model.definition import Definition
 from sweephand.web.http import cursor
@@ -29,9 +29,61 @@ from sweephand.web.schemas.job_responses import (
 from sweephand.web.schemas.query import JobsQuery, labels_of
 from sweephand.web.services import Services
 
+EXAMPLES: Final[Mapping[str, Any]] = {
+    "in five seconds": {
+        "dueTime": "5s",
+        "target": {"type": "http", "url": "https://example.com/hooks/hello"},
+        "data": {"hello": "world"},
+    },
+    "weekdays in Paris": {
+        "schedule": "0 30 2 * * MON-FRI",
+        "timezone": "Europe/Paris",
+        "target": {"type": "http", "url": "https://example.com/hooks/backup", "headers": {"x-team": "ops"}},
+        "data": {"task": "db-backup"},
+        "labels": {"team": "ops"},
+        "description": "Nightly backup",
+    },
+    "50,000 mails over an hour": {
+        "schedule": "0 2 * * *",
+        "timezone": "Europe/Paris",
+        "batch": {"count": 50_000, "window": "1h"},
+        "target": {"type": "http", "url": "https://example.com/mail/{{index}}"},
+        "data": {"list": "newsletter"},
+    },
+    "to a queue, in ten seconds": {
+        "dueTime": "10s",
+        "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},
+        "data": {"order": 4711},
+    },
+}
+ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
+IF_MATCH: Final = {
+    "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
+}
+_ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
+JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
+
+@partial(
+    Operation,
+    method="PUT",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(JobRequest, read_definition, EXAMPLES, limit="bodyBytesMax"),
+    headers=IF_MATCH | _ABSENT,
+    returns={
+        200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
+        201: Returns("The job was created", JobResponse, ETAG),
+    },
+    problems=(412, 429, 503),
+)
 def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
-    """Create or replace a job."""
+    """Create or replace a job.
+
+    The last write wins, unless you send If-Match or If-None-Match. If the definition equals the stored one,
+    nothing changes. So you can safely send a PUT again.
+    """
     if_match = expected_revision(services, request)
     if_absent = requires_absence(request.headers.get("if-none-match"))
     written = services.writer.put(
@@ -47,14 +99,38 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
     return Reply(201 if written.outcome == "created" else 200, response, {"etag": etag(job.rev)})
 
 
+@partial(
+    Operation,
+    method="GET",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="read",
+    returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
+    problems=(404,),
+)
 def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Show a job."""
     found = services.reader.get(request.key, request.requested_at)
     return Reply(200, whole_job_response(found, request.caller), {"etag": etag(found.job.rev)})
 
 
+@partial(
+    Operation,
+    method="DELETE",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    headers=IF_MATCH,
+    returns={204: Returns("The job is deleted")},
+    problems=(404, 412, 503),
+)
 def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Delete a job."""
+    """Delete a job.
+
+    After the answer no delivery of the job begins. Sweephand keeps the records of its runs until their
+    `historyRetention` is over. A job whose retention is over is not shown any more. While Sweephand still
+    stores it, a DELETE ends what waits of it, and answers 204 too.
+    """
     services.writer.delete(
         request.key,
         who=request.caller.key_id,
@@ -64,8 +140,22 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(204)
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/jobs",
+    tag="Jobs",
+    access="read",
+    query=JobsQuery,
+    returns={200: Returns("A page of jobs", JobPage)},
+)
 def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
-    """List jobs by name."""
+    """List jobs by name.
+
+    The list shows jobs without their data. A filtered page can be short or empty. Call again with the
+    nextCursor of the answer, until an answer has none. With `contains`, `state`, `label` or `policy` a call
+    looks at up to {bulkExaminedMax} jobs.
+    """
     query = request.query
     selection = Selection(
         prefix=query.prefix,
@@ -98,100 +188,3 @@ def expected_revision(services: Services, request: Request[Any, Any]) -> str | N
     if rev not in revs:
         raise PreconditionError(f"The job has none of these revisions. Its revision is {rev}.")
     return rev
-
-
-EXAMPLES: Final[Mapping[str, Any]] = {
-    "in five seconds": {
-        "dueTime": "5s",
-        "target": {"type": "http", "url": "https://example.com/hooks/hello"},
-        "data": {"hello": "world"},
-    },
-    "weekdays in Paris": {
-        "schedule": "0 30 2 * * MON-FRI",
-        "timezone": "Europe/Paris",
-        "target": {"type": "http", "url": "https://example.com/hooks/backup", "headers": {"x-team": "ops"}},
-        "data": {"task": "db-backup"},
-        "labels": {"team": "ops"},
-        "description": "Nightly backup",
-    },
-    "50,000 mails over an hour": {
-        "schedule": "0 2 * * *",
-        "timezone": "Europe/Paris",
-        "batch": {"count": 50_000, "window": "1h"},
-        "target": {"type": "http", "url": "https://example.com/mail/{{index}}"},
-        "data": {"list": "newsletter"},
-    },
-    "to a queue, in ten seconds": {
-        "dueTime": "10s",
-        "target": {"type": "sqs", "queueUrl": "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"},
-        "data": {"order": 4711},
-    },
-}
-
-ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
-IF_MATCH: Final = {
-    "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
-}
-_ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
-JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="PUT",
-        path=JOB_PATH,
-        name="putJob",
-        tag="Jobs",
-        access="write",
-        summary="Create or replace a job",
-        description="The last write wins, unless you send If-Match or If-None-Match. If the definition "
-        "equals the stored one, nothing changes. So you can safely send a PUT again.",
-        run=put_job,
-        accepts=Accepts(JobRequest, read_definition, EXAMPLES, limit="bodyBytesMax"),
-        headers=IF_MATCH | _ABSENT,
-        returns={
-            200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
-            201: Returns("The job was created", JobResponse, ETAG),
-        },
-        problems=(412, 429, 503),
-    ),
-    Operation(
-        method="GET",
-        path=JOB_PATH,
-        name="getJob",
-        tag="Jobs",
-        access="read",
-        summary="Show a job",
-        run=get_job,
-        returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
-        problems=(404,),
-    ),
-    Operation(
-        method="DELETE",
-        path=JOB_PATH,
-        name="deleteJob",
-        tag="Jobs",
-        access="write",
-        summary="Delete a job",
-        description="After the answer no delivery of the job begins. Sweephand keeps the records of its runs "
-        "until their `historyRetention` is over. A job whose retention is over is not shown any more. While "
-        "Sweephand still stores it, a DELETE ends what waits of it, and answers 204 too.",
-        run=delete_job,
-        headers=IF_MATCH,
-        returns={204: Returns("The job is deleted")},
-        problems=(404, 412, 503),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/jobs",
-        name="listJobs",
-        tag="Jobs",
-        access="read",
-        summary="List jobs by name",
-        description="The list shows jobs without their data. A filtered page can be short or empty. Call "
-        "again with the nextCursor of the answer, until an answer has none. With `contains`, `state`, "
-        f"`label` or `policy` a call looks at up to {BULK_EXAMINED_MAX} jobs.",
-        run=list_jobs,
-        query=JobsQuery,
-        returns={200: Returns("A page of jobs", JobPage)},
-    ),
-)

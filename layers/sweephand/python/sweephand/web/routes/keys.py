@@ -1,6 +1,7 @@
 """The operations by which admins make, list, rotate and revoke API keys."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from sweephand import __version__
@@ -42,8 +43,64 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
-def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
-    """Make a key and show it. No later answer shows its secret again."""
+def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRequest]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(KeyRequest, given)
+    namespace, principal = given.get("namespace"), given.get("principal")
+    if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
+        violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
+    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
+    if isinstance(principal, str) and principals.named_principal(principal) is None:
+        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
+    return ParsedBody(None if violations else asked, tuple(violations))
+
+
+def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRotation]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(KeyRotation, given)
+    violations += _OVERLAP.violations("/overlap", given.get("overlap"))
+    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
+    return ParsedBody(None if violations else asked, tuple(violations))
+
+
+_LIFETIME: Final = Duration("keyDaysMax")
+_OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/keys",
+    tag="Access",
+    access="admin",
+    accepts=Accepts(
+        KeyRequest,
+        _read_key,
+        {
+            "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
+            "for a role of IAM": {
+                "namespace": "billing",
+                "role": "write",
+                "principal": "arn:aws:iam::123456789012:role/billing",
+            },
+        },
+    ),
+    returns={201: Returns("The new key", NewKeyResponse)},
+    problems=(409,),
+)
+def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
+    """Make an API key.
+
+    Only the answer to this call shows the key. An admin of one namespace makes keys for that namespace only.
+    A key that another key makes expires no later than that one, and is revoked with it. A key with a secret
+    opens stacks with `AuthMode=keys`, and the key of a `principal` opens those with `AuthMode=iam`. Both can
+    be made in every mode. A principal has one key, and a new one takes its place. 409 means that the
+    principal has a key for another namespace, which must be revoked first.
+    """
     asked, caller = request.body, request.caller
     if not caller.sees(asked.namespace):
         raise ForbiddenError(
@@ -68,8 +125,20 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
     return Reply(201, response, {"cache-control": "no-store"})
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/keys",
+    tag="Access",
+    access="admin",
+    query=KeysQuery,
+    returns={200: Returns("A page of keys", KeyPage)},
+)
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
-    """List the keys that the caller may revoke."""
+    """List API keys.
+
+    The list shows keys without their secrets. An admin of one namespace sees the keys of that namespace only.
+    """
     query = request.query
     page = services.keys.page(_visible_namespace(request), _open_cursor(services, query.cursor), query.limit)
     alive = (key for key in page.items if key.is_alive(request.requested_at))
@@ -79,8 +148,29 @@ def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     return Reply(200, response)
 
 
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/keys/{id}/rotate",
+    tag="Access",
+    access="admin",
+    accepts=Accepts(
+        KeyRotation,
+        _read_rotation,
+        {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
+        required=False,
+    ),
+    returns={201: Returns("The new key, and the end of the old one", RotatedKeyResponse)},
+    problems=(404, 409),
+)
 def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Reply:
-    """Make a key in place of another one, and show it. No later answer shows it again."""
+    """Rotate an API key.
+
+    Makes a key with the same namespace, role and description, and lets the old one expire after the overlap.
+    One write does both. Only the answer to this call shows the new key. The gateway may accept the old key
+    for up to a minute after its end. A key can be rotated once, so that it has one successor: 409 names that
+    successor. The new key expires no later than the caller's, so no key prolongs itself.
+    """
     asked = request.body
     overlap_ms, lives_ms = (
         None if text is None else parse_duration_ms(text) for text in (asked.overlap, asked.expires_in)
@@ -102,8 +192,23 @@ def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Re
     return Reply(201, response, {"cache-control": "no-store"})
 
 
+@partial(
+    Operation,
+    method="DELETE",
+    path="/v1/keys/{id}",
+    tag="Access",
+    access="admin",
+    returns={204: Returns("The keys are revoked")},
+    problems=(404, 503),
+)
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Revoke a key, and what it has made."""
+    """Revoke an API key.
+
+    Also revokes every key that the key made or rotated, those that these made, and the keys that it replaced.
+    A key that was rotated is revoked alone while the key in its place is valid. The gateway may accept the
+    keys for up to a minute after the answer. After 503, keys that it made may still be valid: send the same
+    request again.
+    """
     in_time = within_time_limit(services.clock, request.requested_at)
     key_revocation.revoke_key(
         services.keys,
@@ -116,8 +221,20 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(204)
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/me",
+    tag="Access",
+    access="any",
+    returns={200: Returns("The caller's key", MeResponse)},
+)
 def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show who the caller is. The gateway may accept a revoked key for a minute; its expiry is unknown."""
+    """Show what the caller may do.
+
+    The namespace and the role of its key or token, when that expires, and whether the stack counts
+    deliveries.
+    """
     caller = request.caller
     expires_at = caller.expires_at
     if expires_at is None and (key := services.keys.get(caller.key_id)):
@@ -154,125 +271,3 @@ def _cursor_secret(services: Services) -> str:
 def _visible_namespace(request: Request[Any, Any]) -> str | None:
     namespace = request.caller.namespace
     return None if namespace == EVERY_NAMESPACE else namespace
-
-
-def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRequest]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(KeyRequest, given)
-    namespace, principal = given.get("namespace"), given.get("principal")
-    if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
-        violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    if isinstance(principal, str) and principals.named_principal(principal) is None:
-        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
-    return ParsedBody(None if violations else asked, tuple(violations))
-
-
-def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRotation]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(KeyRotation, given)
-    violations += _OVERLAP.violations("/overlap", given.get("overlap"))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    return ParsedBody(None if violations else asked, tuple(violations))
-
-
-_LIFETIME: Final = Duration("keyDaysMax")
-_OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path="/v1/keys",
-        name="makeKey",
-        tag="Access",
-        access="admin",
-        summary="Make an API key",
-        description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
-        "that namespace only. A key that another key makes expires no later than that one, and is revoked "
-        "with it. A key with a secret opens stacks with `AuthMode=keys`, and the key of a `principal` opens "
-        "those with `AuthMode=iam`. Both can be made in every mode. A principal has one key, and a new one "
-        "takes its place. 409 means that the principal has a key for another namespace, which must be "
-        "revoked first.",
-        run=create_key,
-        accepts=Accepts(
-            KeyRequest,
-            _read_key,
-            {
-                "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
-                "for a role of IAM": {
-                    "namespace": "billing",
-                    "role": "write",
-                    "principal": "arn:aws:iam::123456789012:role/billing",
-                },
-            },
-        ),
-        returns={201: Returns("The new key", NewKeyResponse)},
-        problems=(409,),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/keys",
-        name="listKeys",
-        tag="Access",
-        access="admin",
-        summary="List API keys",
-        description="The list shows keys without their secrets. An admin of one namespace sees the keys "
-        "of that namespace only.",
-        run=list_keys,
-        query=KeysQuery,
-        returns={200: Returns("A page of keys", KeyPage)},
-    ),
-    Operation(
-        method="POST",
-        path="/v1/keys/{id}/rotate",
-        name="rotateKey",
-        tag="Access",
-        access="admin",
-        summary="Rotate an API key",
-        description="Makes a key with the same namespace, role and description, and lets the old one expire "
-        "after the overlap. One write does both. Only the answer to this call shows the new key. The gateway "
-        "may accept the old key for up to a minute after its end. A key can be rotated once, so that it has "
-        "one successor: 409 names that successor. The new key expires no later than the caller's, so no "
-        "key prolongs itself.",
-        run=rotate_key,
-        accepts=Accepts(
-            KeyRotation,
-            _read_rotation,
-            {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
-            required=False,
-        ),
-        returns={201: Returns("The new key, and the end of the old one", RotatedKeyResponse)},
-        problems=(404, 409),
-    ),
-    Operation(
-        method="DELETE",
-        path="/v1/keys/{id}",
-        name="revokeKey",
-        tag="Access",
-        access="admin",
-        summary="Revoke an API key",
-        description="Also revokes every key that the key made or rotated, those that these made, and the "
-        "keys that it replaced. A key that was rotated is revoked alone while the key in its place is valid. "
-        "The gateway may accept the keys for up to a minute after the answer. After 503, keys that it made "
-        "may still be valid: send the same request again.",
-        run=revoke_key,
-        returns={204: Returns("The keys are revoked")},
-        problems=(404, 503),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/me",
-        name="showMe",
-        tag="Access",
-        access="any",
-        summary="Show what the caller may do",
-        description="The namespace and the role of its key or token, when that expires, and whether the "
-        "stack counts deliveries.",
-        run=show_me,
-        returns={200: Returns("The caller's key", MeResponse)},
-    ),
-)

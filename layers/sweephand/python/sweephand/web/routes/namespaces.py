@@ -1,6 +1,7 @@
 """The operations that list namespaces, and that show and write the settings of one."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.instants import Instant
@@ -30,41 +31,6 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 
-def show_namespace(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show the settings of a namespace."""
-    found = services.namespaces.get(request.namespace)
-    headers = {} if found.settings is None else {"etag": etag(found.settings.version)}
-    return Reply(200, namespace_response(request.namespace, found, request.caller), headers)
-
-
-def write_namespace(services: Services, request: Request[NoQuery, WantedSettings]) -> Reply:
-    """Write the settings of a namespace."""
-    settings = services.namespaces.put(
-        request.namespace,
-        request.body,
-        who=request.caller.key_id,
-        requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-        if_absent=requires_absence(request.headers.get("if-none-match")),
-    )
-    found = services.namespaces.get(request.namespace)._replace(settings=settings)
-    return Reply(
-        200, namespace_response(request.namespace, found, request.caller), {"etag": etag(settings.version)}
-    )
-
-
-def list_namespaces(services: Services, request: Request[NamespacesQuery, None]) -> Reply:
-    """List the namespaces that the caller sees: all that were used, or the one of its key."""
-    query, own = request.query, request.caller.namespace
-    if own != EVERY_NAMESPACE:
-        return Reply(200, NamespacePage(items=[{"namespace": own}] if own > query.cursor else []))
-    page = services.namespaces.page(query.cursor, query.limit)
-    response: NamespacePage = {"items": [{"namespace": each} for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("namespaces", page.next)
-    return Reply(200, response)
-
-
 def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> ParsedBody[WantedSettings]:
     given = json_text.with_plain_numbers(document)
     violations = check(NamespaceRequest, given)[1]
@@ -86,13 +52,8 @@ def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) 
     )
 
 
-def _without_nulls(written: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in written.items() if value is not None}
-
-
 #: The fields of NamespaceDefaults, by their names in the API.
 _DEFAULTS: Final = ("defaultTarget", "defaultRetry")
-
 _PATH: Final = "/v1/namespaces/{namespace}"
 _ETAG: Final = {"ETag": "The revision of the settings, in double quotes."}
 _HEADERS: Final = {
@@ -101,65 +62,99 @@ _HEADERS: Final = {
     "If-None-Match": "`*`: the call writes only if no settings were written before.",
 }
 
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/namespaces",
-        name="listNamespaces",
-        tag="Namespaces",
-        access="any",
-        summary="List the namespaces that the key sees",
-        description="A key of all namespaces sees each one in which a job was created, for which a key was "
-        "made, or whose settings were written. A key of one namespace sees that one.",
-        run=list_namespaces,
-        query=NamespacesQuery,
-        returns={200: Returns("A page of namespaces", NamespacePage)},
-    ),
-    Operation(
-        method="GET",
-        path=_PATH,
-        name="getNamespace",
-        tag="Namespaces",
-        access="read",
-        summary="Show the settings of a namespace",
-        run=show_namespace,
-        returns={200: Returns("The settings", NamespaceResponse, _ETAG)},
-    ),
-    Operation(
-        method="PUT",
-        path=_PATH,
-        name="putNamespace",
-        tag="Namespaces",
-        access="admin",
-        summary="Write the settings of a namespace",
-        description="The settings replace the stored ones: a field that is left out is removed. A change is "
-        "in force within a minute. `limits.jobs` counts exactly some four minutes after it was set. What is "
-        "stored already is not affected by limits and by `defaultRetry`. Every later delivery to the default "
-        "target uses the new `defaultTarget`, and every later delivery obeys `allowedTargets`.",
-        run=write_namespace,
-        accepts=Accepts(
-            NamespaceRequest,
-            _read_settings,
-            {
-                "a tenant": {"limits": {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}},
-                "a service that receives all reminders": {
-                    "limits": {},
-                    "defaultTarget": {
-                        "type": "http",
-                        "url": "https://actors.example.com/reminders",
-                        "headers": {"x-team": "ops"},
-                    },
-                    "defaultRetry": {"maxAttempts": 5, "maxAge": "1h"},
-                },
-                "a tenant with services of its own": {
-                    "limits": {},
-                    "allowedTargets": {"hosts": ["example.com", "*.example.com"]},
-                },
-                "no limits": {"limits": {}},
-            },
-        ),
-        headers=_HEADERS,
-        returns={200: Returns("The settings", NamespaceResponse, _ETAG)},
-        problems=(412, 503),
-    ),
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH,
+    tag="Namespaces",
+    access="read",
+    returns={200: Returns("The settings", NamespaceResponse, _ETAG)},
 )
+def get_namespace(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show the settings of a namespace."""
+    found = services.namespaces.get(request.namespace)
+    headers = {} if found.settings is None else {"etag": etag(found.settings.version)}
+    return Reply(200, namespace_response(request.namespace, found, request.caller), headers)
+
+
+@partial(
+    Operation,
+    method="PUT",
+    path=_PATH,
+    tag="Namespaces",
+    access="admin",
+    accepts=Accepts(
+        NamespaceRequest,
+        _read_settings,
+        {
+            "a tenant": {"limits": {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}},
+            "a service that receives all reminders": {
+                "limits": {},
+                "defaultTarget": {
+                    "type": "http",
+                    "url": "https://actors.example.com/reminders",
+                    "headers": {"x-team": "ops"},
+                },
+                "defaultRetry": {"maxAttempts": 5, "maxAge": "1h"},
+            },
+            "a tenant with services of its own": {
+                "limits": {},
+                "allowedTargets": {"hosts": ["example.com", "*.example.com"]},
+            },
+            "no limits": {"limits": {}},
+        },
+    ),
+    headers=_HEADERS,
+    returns={200: Returns("The settings", NamespaceResponse, _ETAG)},
+    problems=(412, 503),
+)
+def put_namespace(services: Services, request: Request[NoQuery, WantedSettings]) -> Reply:
+    """Write the settings of a namespace.
+
+    The settings replace the stored ones: a field that is left out is removed. A change is in force within a
+    minute. `limits.jobs` counts exactly some four minutes after it was set. What is stored already is not
+    affected by limits and by `defaultRetry`. Every later delivery to the default target uses the new
+    `defaultTarget`, and every later delivery obeys `allowedTargets`.
+    """
+    settings = services.namespaces.put(
+        request.namespace,
+        request.body,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers.get("if-match")),
+        if_absent=requires_absence(request.headers.get("if-none-match")),
+    )
+    found = services.namespaces.get(request.namespace)._replace(settings=settings)
+    return Reply(
+        200, namespace_response(request.namespace, found, request.caller), {"etag": etag(settings.version)}
+    )
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces",
+    tag="Namespaces",
+    access="any",
+    query=NamespacesQuery,
+    returns={200: Returns("A page of namespaces", NamespacePage)},
+)
+def list_namespaces(services: Services, request: Request[NamespacesQuery, None]) -> Reply:
+    """List the namespaces that the key sees.
+
+    A key of all namespaces sees each one in which a job was created, for which a key was made, or whose
+    settings were written. A key of one namespace sees that one.
+    """
+    query, own = request.query, request.caller.namespace
+    if own != EVERY_NAMESPACE:
+        return Reply(200, NamespacePage(items=[{"namespace": own}] if own > query.cursor else []))
+    page = services.namespaces.page(query.cursor, query.limit)
+    response: NamespacePage = {"items": [{"namespace": each} for each in page.items]}
+    if page.next is not None:
+        response["nextCursor"] = cursor.encode("namespaces", page.next)
+    return Reply(200, response)
+
+
+def _without_nulls(written: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in written.items() if value is not None}

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -68,6 +69,40 @@ class Preview:
     limit: int
 
 
+def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> ParsedBody[Preview]:
+    given = {
+        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+    }
+    asked, violations = check(PreviewRequest, given)
+    invalid = {top_field(each) for each in violations}
+    valid = {name: value for name, value in given.items() if name not in invalid}
+    after = None
+    if "after" in valid:
+        try:
+            after = read_instant(valid["after"], "/after")
+        except InvalidError as error:
+            violations += error.violations
+    reference_at = (
+        requested_at if after is None else _reference_instant(valid.get("dueTime"), after, requested_at)
+    )
+    violations += timing_violations(given, valid, reference_at)
+    if violations or asked is None:
+        return ParsedBody(None, tuple(violations))
+    series = series_of_fields(given, reference_at)
+    since = requested_at - 1 if after is None else after
+    return ParsedBody(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/jobs/{name}/occurrences",
+    tag="Occurrences",
+    access="read",
+    query=OccurrencesQuery,
+    returns={200: Returns("The due times in order", OccurrencesResponse)},
+    problems=(404,),
+)
 def list_occurrences(services: Services, request: Request[OccurrencesQuery, None]) -> Reply:
     """Show a job's next due times."""
     after = request.requested_at - 1
@@ -77,8 +112,27 @@ def list_occurrences(services: Services, request: Request[OccurrencesQuery, None
     return Reply(200, _occurrences_response(Preview(job.series, after, request.query.limit)))
 
 
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/occurrences",
+    tag="Occurrences",
+    access="any",
+    accepts=Accepts(
+        PreviewRequest,
+        _read,
+        {
+            "weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3},
+            "cron by name": {"schedule": {"hour": "3,6,9", "dayOfWeek": "MON-FRI"}},
+            "EventBridge's notation": {"schedule": "cron(0 10 ? * 6L 2027)"},
+            "an ISO 8601 repetition": {"schedule": "R4/2027-01-31T09:00:00Z/P1M"},
+            "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
+        },
+    ),
+    returns={200: Returns("The due times in order", OccurrencesResponse)},
+)
 def preview_occurrences(_: Services, request: Request[NoQuery, Preview]) -> Reply:
-    """Show a schedule's next due times."""
+    """Show the due times of a schedule that is not stored."""
     return Reply(200, _occurrences_response(request.body))
 
 
@@ -151,30 +205,6 @@ def read_instant(text: str, at: str) -> Instant:
         raise InvalidError([Violation(at, _RULE)]) from None
 
 
-def _read(document: Mapping[str, Any], _: Services, requested_at: Instant) -> ParsedBody[Preview]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(PreviewRequest, given)
-    invalid = {top_field(each) for each in violations}
-    valid = {name: value for name, value in given.items() if name not in invalid}
-    after = None
-    if "after" in valid:
-        try:
-            after = read_instant(valid["after"], "/after")
-        except InvalidError as error:
-            violations += error.violations
-    reference_at = (
-        requested_at if after is None else _reference_instant(valid.get("dueTime"), after, requested_at)
-    )
-    violations += timing_violations(given, valid, reference_at)
-    if violations or asked is None:
-        return ParsedBody(None, tuple(violations))
-    series = series_of_fields(given, reference_at)
-    since = requested_at - 1 if after is None else after
-    return ParsedBody(Preview(series, since, PAGE_ITEMS_DEFAULT if asked.limit is None else asked.limit))
-
-
 def _reference_instant(due_time: Any, after: Instant, requested_at: Instant) -> Instant:
     """The instant at which a previewed schedule begins: the instant of the request, or a past `after`.
 
@@ -185,40 +215,3 @@ def _reference_instant(due_time: Any, after: Instant, requested_at: Instant) -> 
         with suppress(ScheduleError):
             past.append(parse_instant(due_time))
     return max(_EARLIEST, min(past)) if after < requested_at else requested_at
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/jobs/{name}/occurrences",
-        name="listOccurrences",
-        tag="Occurrences",
-        access="read",
-        summary="Show a job's next due times",
-        run=list_occurrences,
-        query=OccurrencesQuery,
-        returns={200: Returns("The due times in order", OccurrencesResponse)},
-        problems=(404,),
-    ),
-    Operation(
-        method="POST",
-        path="/v1/occurrences",
-        name="previewOccurrences",
-        tag="Occurrences",
-        access="any",
-        summary="Show the due times of a schedule that is not stored",
-        run=preview_occurrences,
-        accepts=Accepts(
-            PreviewRequest,
-            _read,
-            {
-                "weekdays in Paris": {"schedule": "30 2 * * MON-FRI", "timezone": "Europe/Paris", "limit": 3},
-                "cron by name": {"schedule": {"hour": "3,6,9", "dayOfWeek": "MON-FRI"}},
-                "EventBridge's notation": {"schedule": "cron(0 10 ? * 6L 2027)"},
-                "an ISO 8601 repetition": {"schedule": "R4/2027-01-31T09:00:00Z/P1M"},
-                "instants": {"schedule": ["2027-12-24T14:00:00Z", "2027-12-31T14:00:00Z"]},
-            },
-        ),
-        returns={200: Returns("The due times in order", OccurrencesResponse)},
-    ),
-)

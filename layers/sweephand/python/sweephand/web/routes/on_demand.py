@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
@@ -39,8 +38,48 @@ class BackfillWindow:
     until: Instant
 
 
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Payload | None]:
+    violations = check(TriggerRequest, dict.fromkeys(document))[1]
+    return ParsedBody(None, tuple(violations)) if violations else ParsedBody(read_payload(document))
+
+
+def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BackfillWindow]:
+    asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
+    instants: list[Instant] = []
+    if asked is not None:
+        for at, text in (("/from", asked.from_), ("/to", asked.to)):
+            try:
+                instants.append(read_instant(text, at))
+            except InvalidError as error:
+                violations += error.violations
+    if violations:
+        return ParsedBody(None, tuple(violations))
+    return ParsedBody(BackfillWindow(*instants))
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/trigger",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        TriggerRequest,
+        _read_trigger,
+        {"with other data": {"data": {"task": "db-backup"}}},
+        required=False,
+        limit="bodyBytesMax",
+    ),
+    returns={202: Returns("The trigger is in the queue", TriggerResponse)},
+    problems=(404, 503),
+)
 def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -> Reply:
-    """Make a trigger of a job now."""
+    """Trigger a job now.
+
+    Makes a trigger that is due now, in addition to those of the schedule. The job may be paused. Each call
+    makes another trigger with a new id. Sweephand delivers `data` in place of the job's data. For a job with
+    a batch, a whole batch begins now, and the answer names it.
+    """
     trigger = services.on_demand.trigger(
         request.key,
         payload=request.body,
@@ -58,8 +97,29 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
     return Reply(202, response)
 
 
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/backfill",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        BackfillRequest,
+        _read_backfill,
+        {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
+    ),
+    returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
+    problems=(404, 409, 503),
+)
 def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
-    """Make the triggers that a job's schedule has in a past range."""
+    """Backfill: make the triggers of a past range.
+
+    Makes the triggers that the job's schedule has from `from` on and before `to`: at most
+    {backfillTriggersMax:,} (backfillTriggersMax), or one batch of any size. Sweephand delivers them as soon
+    as possible and in no fixed order, also if the job is paused. The triggers of a batch keep their offsets
+    within its window. Each call makes other triggers with new ids. The answer is 409 for a job without a
+    schedule and dueTime, since it has nothing to backfill.
+    """
     made = services.on_demand.backfill(
         request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
     )
@@ -84,68 +144,3 @@ def _check_data(services: Services, namespace: str, payload: Payload | None, def
         raise InvalidError([Violation("/data", found[0].detail)])
     if payload is not None and (too_much := data_violations(target, payload.size)):
         raise InvalidError(too_much)
-
-
-def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Payload | None]:
-    violations = check(TriggerRequest, dict.fromkeys(document))[1]
-    return ParsedBody(None, tuple(violations)) if violations else ParsedBody(read_payload(document))
-
-
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BackfillWindow]:
-    asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
-    instants: list[Instant] = []
-    if asked is not None:
-        for at, text in (("/from", asked.from_), ("/to", asked.to)):
-            try:
-                instants.append(read_instant(text, at))
-            except InvalidError as error:
-                violations += error.violations
-    if violations:
-        return ParsedBody(None, tuple(violations))
-    return ParsedBody(BackfillWindow(*instants))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/trigger",
-        name="triggerJob",
-        tag="Jobs",
-        access="write",
-        summary="Trigger a job now",
-        description="Makes a trigger that is due now, in addition to those of the schedule. The job may be "
-        "paused. Each call makes another trigger with a new id. Sweephand delivers `data` in place of the "
-        "job's data. For a job with a batch, a whole batch begins now, and the answer names it.",
-        run=trigger_job,
-        accepts=Accepts(
-            TriggerRequest,
-            _read_trigger,
-            {"with other data": {"data": {"task": "db-backup"}}},
-            required=False,
-            limit="bodyBytesMax",
-        ),
-        returns={202: Returns("The trigger is in the queue", TriggerResponse)},
-        problems=(404, 503),
-    ),
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/backfill",
-        name="backfillJob",
-        tag="Jobs",
-        access="write",
-        summary="Backfill: make the triggers of a past range",
-        description="Makes the triggers that the job's schedule has from `from` on and before `to`: at "
-        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax), or one batch of any size. Sweephand "
-        "delivers them as soon as possible and in no fixed order, also if the job is paused. The triggers of "
-        "a batch keep their offsets within its window. Each call makes other triggers with new ids. The "
-        "answer is 409 for a job without a schedule and dueTime, since it has nothing to backfill.",
-        run=backfill_job,
-        accepts=Accepts(
-            BackfillRequest,
-            _read_backfill,
-            {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
-        ),
-        returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
-        problems=(404, 409, 503),
-    ),
-)

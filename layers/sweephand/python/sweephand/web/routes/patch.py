@@ -1,6 +1,7 @@
 """The operation that patches a job: it applies a merge patch (RFC 7396) to the stored definition."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation, pointer
@@ -32,12 +33,57 @@ from sweephand.web.services import Services
 
 #: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
 _REPLACED_WHOLE: Final = frozenset({"data", "schedule", *TARGET_FIELDS})
-
 _TIME_FIELDS: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
 
 
+def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> ParsedBody[Patch]:
+    payload = read_payload(document) if document.get("data") is not None else None
+    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
+
+    def patch(before: Definition) -> Definition:
+        parsed = validate_definition(
+            _patched_fields(before.written, fields),
+            payload if "data" in document else before.payload,
+            services,
+            requested_at,
+            asked=fields.keys(),
+        )
+        if parsed.value is None:
+            raise InvalidError(_relevant_violations(parsed.violations, fields))
+        return parsed.value
+
+    return ParsedBody(patch)
+
+
+@partial(
+    Operation,
+    method="PATCH",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        JobPatchRequest,
+        _read,
+        {
+            "another hour": {"schedule": "0 30 3 * * MON-FRI"},
+            "no labels, fewer attempts": {"labels": None, "retry": {"maxAttempts": 3}},
+        },
+        types=("application/merge-patch+json", "application/json"),
+        limit="bodyBytesMax",
+    ),
+    headers=IF_MATCH,
+    returns={200: Returns("The job as it is now", JobResponse, ETAG)},
+    problems=(404, 412, 503),
+)
 def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
-    """Patch a job."""
+    """Patch a job: write some of its fields.
+
+    Applies a merge patch (RFC 7396). A field that you leave out keeps its value, and null removes a field.
+    `data`, `schedule`, `target`, `onComplete` and `onAlert` are replaced whole. The API validates the result
+    like the body of a PUT. Occurrences before the patch still count towards `repeats`. A relative time that
+    you leave out keeps its first instant. A paused job stays paused. A patch that changes nothing makes no
+    revision.
+    """
     written = services.writer.patch(
         request.key,
         request.body,
@@ -66,25 +112,6 @@ def apply_merge_patch(target: Any, patch: Any) -> Any:
     return found
 
 
-def _read(document: Mapping[str, Any], services: Services, requested_at: Instant) -> ParsedBody[Patch]:
-    payload = read_payload(document) if document.get("data") is not None else None
-    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
-
-    def patch(before: Definition) -> Definition:
-        parsed = validate_definition(
-            _patched_fields(before.written, fields),
-            payload if "data" in document else before.payload,
-            services,
-            requested_at,
-            asked=fields.keys(),
-        )
-        if parsed.value is None:
-            raise InvalidError(_relevant_violations(parsed.violations, fields))
-        return parsed.value
-
-    return ParsedBody(patch)
-
-
 def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
     """The violations with which the API refuses a patch.
 
@@ -99,34 +126,3 @@ def _patched_fields(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dic
     kept = {name: value for name, value in before.items() if name not in _REPLACED_WHOLE & fields.keys()}
     found: dict[str, Any] = apply_merge_patch(kept, fields)
     return found
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="PATCH",
-        path=JOB_PATH,
-        name="patchJob",
-        tag="Jobs",
-        access="write",
-        summary="Patch a job: write some of its fields",
-        description="Applies a merge patch (RFC 7396). A field that you leave out keeps its value, and null "
-        "removes a field. `data`, `schedule`, `target`, `onComplete` and `onAlert` are replaced whole. "
-        "The API validates the result like the body of a PUT. Occurrences before the patch still count "
-        "towards `repeats`. A relative time that you leave out keeps its first instant. A paused job stays "
-        "paused. A patch that changes nothing makes no revision.",
-        run=patch_job,
-        accepts=Accepts(
-            JobPatchRequest,
-            _read,
-            {
-                "another hour": {"schedule": "0 30 3 * * MON-FRI"},
-                "no labels, fewer attempts": {"labels": None, "retry": {"maxAttempts": 3}},
-            },
-            types=("application/merge-patch+json", "application/json"),
-            limit="bodyBytesMax",
-        ),
-        headers=IF_MATCH,
-        returns={200: Returns("The job as it is now", JobResponse, ETAG)},
-        problems=(404, 412, 503),
-    ),
-)

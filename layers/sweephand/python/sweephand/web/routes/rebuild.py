@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.names import name_violations
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.audit_round import BEGINNING, JobProgress
@@ -31,7 +31,6 @@ from sweephand.web.schemas.shapes import check
 from sweephand.web.services import Services
 
 _CURSOR: Final = "rebuild"
-
 _SINCE_RULE: Final = "Give an instant that is past, and at most 14 days ago: no timer is kept for longer."
 
 
@@ -45,15 +44,6 @@ class WantedRebuild:
     since: Instant
     namespace: str | None
     begun: JobProgress
-
-
-def rebuild(services: Services, request: Request[NoQuery, WantedRebuild]) -> Reply:
-    """Arm jobs again, as many as one call can."""
-    wanted = request.body
-    namespace = namespace_for(request.caller, wanted.namespace, wanted.begun)
-    done = services.rebuilder.rebuild(wanted.since, namespace=namespace, begun=wanted.begun)
-    following = None if done.reached is None else cursor_of(_CURSOR, done.reached)
-    return Reply(200, rebuild_response(done, following))
 
 
 def _read_rebuild(
@@ -79,30 +69,35 @@ def _read_rebuild(
     return ParsedBody(WantedRebuild(since, asked.namespace, begun))
 
 
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path="/v1/rebuild",
-        name="rebuild",
-        tag="Service",
-        access="admin",
-        summary="Rebuild: arm every job again after timers were lost",
-        description="For a stack whose Timers table was lost or restored. The call writes the timers of all "
-        "that falls due at `since` or later, from what the Jobs table says. What fell due in the meantime is "
-        "then delivered within minutes, as each job's `catchup` decides. It may run beside everything else. "
-        "A trigger that was delivered before is not delivered again if its run has a record. One call "
-        f"examines up to {BULK_EXAMINED_MAX} jobs. Call again with the same `since` and the nextCursor of "
-        "the answer, until an answer has none. The key of one namespace rebuilds that namespace.",
-        run=rebuild,
-        accepts=Accepts(
-            RebuildRequest,
-            _read_rebuild,
-            {
-                "one namespace": {"since": "2026-11-21T11:00:00Z", "namespace": "ns"},
-                "every namespace": {"since": "2026-11-21T11:00:00Z"},
-            },
-        ),
-        returns={200: Returns("What was armed", RebuildResponse)},
-        problems=(503,),
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/rebuild",
+    tag="Service",
+    access="admin",
+    accepts=Accepts(
+        RebuildRequest,
+        _read_rebuild,
+        {
+            "one namespace": {"since": "2026-11-21T11:00:00Z", "namespace": "ns"},
+            "every namespace": {"since": "2026-11-21T11:00:00Z"},
+        },
     ),
+    returns={200: Returns("What was armed", RebuildResponse)},
+    problems=(503,),
 )
+def rebuild(services: Services, request: Request[NoQuery, WantedRebuild]) -> Reply:
+    """Rebuild: arm every job again after timers were lost.
+
+    For a stack whose Timers table was lost or restored. The call writes the timers of all that falls due at
+    `since` or later, from what the Jobs table says. What fell due in the meantime is then delivered within
+    minutes, as each job's `catchup` decides. It may run beside everything else. A trigger that was delivered
+    before is not delivered again if its run has a record. One call examines up to {bulkExaminedMax} jobs.
+    Call again with the same `since` and the nextCursor of the answer, until an answer has none. The key of
+    one namespace rebuilds that namespace.
+    """
+    wanted = request.body
+    namespace = namespace_for(request.caller, wanted.namespace, wanted.begun)
+    done = services.rebuilder.rebuild(wanted.since, namespace=namespace, begun=wanted.begun)
+    following = None if done.reached is None else cursor_of(_CURSOR, done.reached)
+    return Reply(200, rebuild_response(done, following))

@@ -1,5 +1,6 @@
 """The operations that show the runs of a job. They also show those of a deleted job."""
 
+from functools import partial
 from typing import Any, Final
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
@@ -25,9 +26,27 @@ from sweephand.web.schemas.run_responses import (
 )
 from sweephand.web.services import Services
 
+_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
 
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH,
+    tag="Runs",
+    access="read",
+    query=RunsQuery,
+    returns={200: Returns("A page of runs", RunPage)},
+    problems=(404,),
+)
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
-    """List the runs of a job, newest due time first."""
+    """List the runs of a job.
+
+    Lists the newest due time first. The list also has the runs of a deleted job of this name. With the state
+    `waiting` it has instead the triggers that wait for another run of the job. Triggers that wait for a
+    policy are not in the list; the policy shows how many there are.
+    """
     query = request.query
     if query.state == "waiting":
         return Reply(200, _page_of_waiting(services, request))
@@ -38,6 +57,31 @@ def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
     if page.next is not None:
         response["nextCursor"] = cursor.encode("runs", page.next)
     return Reply(200, response)
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=RUN_PATH,
+    tag="Runs",
+    access="read",
+    returns={200: Returns("The run", RunResponse)},
+    problems=(404,),
+)
+def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a run.
+
+    If a trigger has no record yet, the API derives its run from the job.
+    """
+    run_id = request.path["runId"]
+    named = parse_run_name(run_id)
+    run = services.runs.get(request.key, run_id) if named else None
+    if run is not None:
+        return Reply(200, run_response(run))
+    coming = find_pending(services, request, named) if named else None
+    if coming is None or coming.run_id != run_id:
+        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
+    return Reply(200, pending_run_response(coming))
 
 
 def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> RunPage:
@@ -60,19 +104,6 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> R
     if len(waiting) > len(items):
         response["nextCursor"] = cursor.encode("runs", items[-1].run_id)
     return response
-
-
-def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show one run."""
-    run_id = request.path["runId"]
-    named = parse_run_name(run_id)
-    run = services.runs.get(request.key, run_id) if named else None
-    if run is not None:
-        return Reply(200, run_response(run))
-    coming = find_pending(services, request, named) if named else None
-    if coming is None or coming.run_id != run_id:
-        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
-    return Reply(200, pending_run_response(coming))
 
 
 def find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
@@ -118,37 +149,3 @@ def _check_job_or_runs_exist(services: Services, request: Request[RunsQuery, Non
     except NotFoundError:
         if not services.runs.page(request.key, None, "", 1).items:
             raise
-
-
-_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
-RUN_PATH: Final = _PATH + "/{runId}"
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path=_PATH,
-        name="listRuns",
-        tag="Runs",
-        access="read",
-        summary="List the runs of a job",
-        description="Lists the newest due time first. The list also has the runs of a deleted job of this "
-        "name. With the state `waiting` it has instead the triggers that wait for another run of the job. "
-        "Triggers that wait for a policy are not in the list; the policy shows how many there are.",
-        run=list_runs,
-        query=RunsQuery,
-        returns={200: Returns("A page of runs", RunPage)},
-        problems=(404,),
-    ),
-    Operation(
-        method="GET",
-        path=RUN_PATH,
-        name="getRun",
-        tag="Runs",
-        access="read",
-        summary="Show a run",
-        description="If a trigger has no record yet, the API derives its run from the job.",
-        run=get_run,
-        returns={200: Returns("The run", RunResponse)},
-        problems=(404,),
-    ),
-)

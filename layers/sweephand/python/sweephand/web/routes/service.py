@@ -1,10 +1,9 @@
 """The operations about the stack itself: health, limits, and the page that shows the OpenAPI document."""
 
 from base64 import b64encode
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Final
 
 from sweephand import __version__
 from sweephand.base import limits
@@ -23,10 +22,20 @@ from sweephand.web.schemas.responses import HealthResponse
 from sweephand.web.services import Services
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/health",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The stack ticks", HealthResponse)},
+    problems=(503,),
+)
 def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show the age of the heartbeat of the tick function. Raises UnavailableError if it is too old.
+    """Show whether the stack ticks.
 
-    Tick writes its heartbeat while the stack is switched off, too.
+    The answer is 503 if the last tick was more than three minutes ago, or if the stack has not ticked yet. A
+    stack that is switched off ticks and answers 200, and `enabled` is then false.
     """
     state = services.leases.state()
     heartbeat_at = state.heartbeat_at
@@ -51,13 +60,29 @@ def show_health(services: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(200, response, {"cache-control": "no-store"})
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/limits",
+    tag="Service",
+    access="any",
+    returns={200: Returns("The limits by name. Each name says its unit", dict[str, int])},
+)
 def show_limits(_: Services, __: Request[NoQuery, None]) -> Reply:
     """Show every limit with its number."""
     return Reply(200, limits.table() | data_limits())
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/docs",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The page", str, content_type="text/html")},
+)
 def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
-    """Show the page of the API. It loads the OpenAPI document and nothing else."""
+    """Show this description as a page."""
     text, policy = _page()
     headers = {"content-security-policy": policy, "cache-control": "max-age=300"}
     return Reply(200, text, headers, content_type="text/html; charset=utf-8")
@@ -79,40 +104,3 @@ def _page() -> tuple[str, str]:
 def _csp_hash(inner: str) -> str:
     """The source expression (Content Security Policy Level 3) that allows an element with this text."""
     return f"'sha256-{b64encode(sha256(inner.encode()).digest()).decode()}'"
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/health",
-        name="showHealth",
-        tag="Service",
-        access="open",
-        summary="Show whether the stack ticks",
-        description="The answer is 503 if the last tick was more than three minutes ago, or if the stack has "
-        "not ticked yet. A stack that is switched off ticks and answers 200, and `enabled` is then false.",
-        run=show_health,
-        returns={200: Returns("The stack ticks", HealthResponse)},
-        problems=(503,),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/limits",
-        name="showLimits",
-        tag="Service",
-        access="any",
-        summary="Show every limit with its number",
-        run=show_limits,
-        returns={200: Returns("The limits by name. Each name says its unit", dict[str, int])},
-    ),
-    Operation(
-        method="GET",
-        path="/docs",
-        name="showPage",
-        tag="Service",
-        access="open",
-        summary="Show this description as a page",
-        run=show_page,
-        returns={200: Returns("The page", str, content_type="text/html")},
-    ),
-)

@@ -1,6 +1,6 @@
 """The operation that says what deliveries counted: outcomes and lateness in each minute."""
 
-from typing import Any, Final
+from functools import partial
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
@@ -17,8 +17,24 @@ from sweephand.web.schemas.stats_responses import StatsResponse, stats_step_resp
 from sweephand.web.services import Services
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/stats",
+    tag="Runs",
+    access="read",
+    query=StatsQuery,
+    returns={200: Returns("The steps in order", StatsResponse)},
+    problems=(409,),
+)
 def stats(services: Services, request: Request[StatsQuery, None]) -> Reply:
-    """Show what deliveries counted in each step of a span."""
+    """Show outcomes and lateness in each minute.
+
+    Shows what the delivery functions counted, in steps of equal length. A stack counts if its parameter
+    `Stats` is `on`, and answers 409 if it is not. Each call of a function counts all that it handled in the
+    minute in which it ends. Counts are for looking at, not for accounts: a function that crashes loses those
+    of its call, and a write whose answer is lost can count a call twice. Counts are kept for 30 days.
+    """
     query = request.query
     span = _span(query, request.requested_at)
     since = _reached(query.cursor, span) if query.cursor else span.since
@@ -79,25 +95,3 @@ def _reached(position: str, span: StatsSpan) -> Instant:
         rule = "Give the nextCursor of an answer, with the `from`, `to` and `step` of that answer."
         raise InvalidError([Violation("/cursor", rule)])
     return int(position)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/stats",
-        name="stats",
-        tag="Runs",
-        access="read",
-        summary="Show outcomes and lateness in each minute",
-        description="Shows what the delivery functions counted, in steps of equal length. A stack counts if "
-        "its parameter `Stats` is `on`, and answers 409 if it is not. Each call of a function counts all "
-        "that it handled in the minute in which it ends. Counts are for looking at, not for accounts: a "
-        "function that crashes loses those of its call, and a write whose answer is lost can count a call "
-        "twice. "
-        "Counts are kept for 30 days.",
-        run=stats,
-        query=StatsQuery,
-        returns={200: Returns("The steps in order", StatsResponse)},
-        problems=(409,),
-    ),
-)
