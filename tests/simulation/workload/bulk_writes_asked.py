@@ -11,7 +11,7 @@ from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Caller
 from sweephand.web.http.operation import NoQuery
 from sweephand.web.http.operation import Request as HttpRequest
-from sweephand.web.routes.bulk_write import put_jobs
+from sweephand.web.routes.bulk import put_jobs
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request

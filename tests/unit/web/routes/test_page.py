@@ -15,9 +15,9 @@ from tests.fakes.world import World
 
 from sweephand.access.auth_mode import Auth
 from sweephand.model.timer import Heartbeat
-from sweephand.web.console import assets
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
+from sweephand.web.routes import console as assets
 
 _READER = Path(__file__).with_name("page.cjs")
 SEARCHES = ["heartbeatTimeout", "Complete RUN", "neither here nor there", ""]

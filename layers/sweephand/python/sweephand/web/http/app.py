@@ -17,16 +17,18 @@ from sweephand.base.errors import (
     UnavailableError,
     Violation,
 )
+from sweephand.base.instants import Instant
 from sweephand.base.names import name_violations
 from sweephand.model.api_key import Caller
 from sweephand.web.http import json_text, problems
 from sweephand.web.http.authorization import authorize, caller_of
 from sweephand.web.http.body import body_violations, read_body
-from sweephand.web.http.operation import Operation, Reply, Request
+from sweephand.web.http.operation import Accepts, Operation, Reply, Request
 from sweephand.web.http.preconditions import precondition_violations
 from sweephand.web.http.problems import MethodError
 from sweephand.web.operations import OPERATIONS
 from sweephand.web.schemas.query import read_query
+from sweephand.web.schemas.shapes import given_fields, read_as
 from sweephand.web.services import Services
 
 Handler = Callable[[Mapping[str, Any], LambdaContext], dict[str, Any]]
@@ -137,9 +139,10 @@ class _Dispatcher:
                 types=operation.accepts.types,
                 may_be_empty=not operation.accepts.required,
             )
-            parsed = operation.accepts.read(document, services, now)
-            violations += parsed.violations
-            value = parsed.value
+            try:
+                value = _value_of(operation.accepts, document, services, now)
+            except InvalidError as error:
+                violations += error.violations
         if violations:
             raise InvalidError(violations)
         return operation.run(services, Request(caller, path, query, value, headers, now))
@@ -171,6 +174,12 @@ class _Dispatcher:
         if reply.status == HTTPStatus.NO_CONTENT:
             return Response(reply.status, None, "", dict(reply.headers))
         return Response(reply.status, reply.content_type, _body(reply), dict(reply.headers))
+
+
+def _value_of(accepts: Accepts, document: Mapping[str, Any], services: Services, now: Instant) -> Any:
+    if accepts.read is None:
+        return read_as(accepts.model, given_fields(document))
+    return accepts.read(document, services, now)
 
 
 def _path_pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:

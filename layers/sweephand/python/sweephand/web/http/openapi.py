@@ -13,10 +13,9 @@ from sweephand import __version__
 from sweephand.access.auth_mode import Auth
 from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
-from sweephand.web.http.problems import CONTENT_TYPE, KINDS
+from sweephand.web.http.problems import CONTENT_TYPE, KINDS, GatewayRefusal, ProblemResponse
 from sweephand.web.schemas import field_models, formats
 from sweephand.web.schemas.job_requests import NamedJobRequest
-from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 
 _REFS: Final = "#/components/schemas/{model}"
 

@@ -7,7 +7,6 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from sweephand.base.errors import Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import table
 from sweephand.model.api_key import Caller, Role
@@ -67,30 +66,20 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedBody(Generic[Body]):
-    """The value that an operation reads from a JSON body, or the violations of that body.
-
-    With violations, `value` means nothing.
-    """
-
-    value: Body | None
-    violations: tuple[Violation, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Accepts(Generic[Body]):
+class Accepts:
     """The body that an operation takes.
 
-    `model` describes the body in the OpenAPI document. The API calls `read` with the parsed JSON object, the
-    services and the instant of the request. `types` are the content types that the operation accepts: by
-    default application/json and each type that ends in `+json`. If the caller leaves out a body that is not
-    `required`, `read` gets an object without fields. `limit` is the name of the limit of the body's bytes in
+    `model` describes the body in the OpenAPI document. The operation gets it, unless `read` makes another
+    value of the parsed JSON object, the services and the instant of the request. `read` raises InvalidError
+    with all violations of the body. `types` are the content types that the operation accepts: by default
+    application/json and each type that ends in `+json`. If the caller leaves out a body that is not
+    `required`, it is an object without fields. `limit` is the name of the limit of the body's bytes in
     /v1/limits.
     """
 
     model: type[BaseModel]
-    read: Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Body]]
     examples: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[Mapping[str, Any], Services, Instant], Any] | None = None
     types: tuple[str, ...] | None = None
     required: bool = True
     limit: str = "smallBodyBytesMax"
@@ -131,7 +120,7 @@ class Operation:
     returns: Mapping[int, Returns]
     about: str = ""
     query: type[BaseModel] = NoQuery
-    accepts: Accepts[Any] | None = None
+    accepts: Accepts | None = None
     #: The meaning of each precondition header that the operation takes. The API refuses any other
     #: precondition.
     headers: Mapping[str, str] = field(default_factory=dict)

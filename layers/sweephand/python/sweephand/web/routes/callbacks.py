@@ -2,43 +2,80 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.access.run_token import sent_run_token
-from sweephand.base.errors import ConflictError, NotFoundError, Violation
-from sweephand.base.instants import Instant
-from sweephand.base.limits import RESULT_BYTES_MAX
+from sweephand.base import limits
+from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, Violation
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.model.run import Run, State
 from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
-from sweephand.runs.callbacks import Callbacks, not_cancelled
+from sweephand.runs.callbacks import not_cancelled
 from sweephand.web.http import json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.runs import RUN_PATH, find_pending
-from sweephand.web.schemas.run_responses import (
-    CallbackResponse,
-    RunResponse,
-    callback_response,
-    run_response,
-)
-from sweephand.web.schemas.shapes import body_reader, check
-from sweephand.web.schemas.verb_requests import CompletionRequest, FailureRequest
+from sweephand.web.schemas.formats import Time
+from sweephand.web.schemas.run_responses import RunResponse, run_response
+from sweephand.web.schemas.shapes import RequestBody, read_as
 from sweephand.web.services import Services
 
 
-def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[str | None]:
+class CompletionRequest(RequestBody):
+    """The callback that completes a run."""
+
+    result: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.RESULT_BYTES_MAX:,} bytes (resultBytesMax). Sweephand keeps it "
+        "with the run and passes it to `onComplete`.",
+    )
+
+
+class FailureRequest(RequestBody):
+    """The callback that fails an attempt."""
+
+    reason: Annotated[str, Field(max_length=limits.REASON_LENGTH_MAX)] | None = Field(
+        None, description=f"Why, for people: up to {limits.REASON_LENGTH_MAX} characters."
+    )
+    retry: bool | None = Field(
+        None,
+        description="Whether a retry may help; true by default. If false, Sweephand gives up the run.",
+    )
+
+
+class CallbackResponse(TypedDict):
+    """The run in the response to a callback of its consumer."""
+
+    id: Annotated[str, Field(description="The run's name within its job.")]
+    state: Annotated[State, Field(description="The state of the run after the callback.")]
+    attempt: Annotated[int, Field(description="The number of the latest attempt.")]
+    heartbeatBy: NotRequired[
+        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
+    ]
+    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
+
+
+def callback_response(run: Run) -> CallbackResponse:
+    """The response to a callback of a run's consumer."""
+    response: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
+    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
+        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
+    return response
+
+
+def _read_completion(document: Mapping[str, Any], _: Services, __: Instant) -> str | None:
     """The JSON text of the result, as Sweephand keeps it. None if the caller sent no result."""
-    violations = check(CompletionRequest, dict.fromkeys(document))[1]
-    if violations or "result" not in document:
-        return ParsedBody(None, tuple(violations))
+    read_as(CompletionRequest, dict.fromkeys(document))
+    if "result" not in document:
+        return None
     text = json_text.write(document["result"])
-    return ParsedBody(text, tuple(_result_violations(text)))
+    size = len(text.encode())
+    if size > limits.RESULT_BYTES_MAX:
+        most = f"Give at most {limits.RESULT_BYTES_MAX} (resultBytesMax)."
+        raise InvalidError([Violation("/result", f"Has {size} bytes as compact JSON. {most}")])
+    return text
 
 
 _TOKEN: Final = "Send the token of the attempt (`sweephand-run-token`) as the bearer token."  # noqa: S105 - the text is about a token
@@ -74,8 +111,8 @@ def heartbeat_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     about=_TOKEN,
     accepts=Accepts(
         CompletionRequest,
-        _read_completion,
         {"with a result": {"result": {"rows": 1204}}},
+        _read_completion,
         required=False,
         limit="callbackBodyBytesMax",
     ),
@@ -102,7 +139,6 @@ def complete_run(services: Services, request: Request[NoQuery, str | None]) -> R
     about=_TOKEN,
     accepts=Accepts(
         FailureRequest,
-        body_reader(FailureRequest),
         {"for good": {"reason": "The file to convert is not there.", "retry": False}},
         required=False,
         limit="callbackBodyBytesMax",
@@ -145,10 +181,9 @@ def cancel_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     under way, or if the run is `scheduled`, `enqueued` or `waiting`: then a pause of its job holds it back,
     and a deletion of its job drops it. A pause does not hold back a run by hand or of a backfill.
     """
-    callbacks: Callbacks = services.callbacks
     run_id = _run_id(request)
     try:
-        run = callbacks.cancel(request.key, run_id, request.caller.key_id)
+        run = services.callbacks.cancel(request.key, run_id, request.caller.key_id)
     except NotFoundError:
         _check_has_no_trigger(services, request, run_id)
         raise
@@ -178,12 +213,3 @@ def _run_id(request: Request[Any, Any]) -> str:
 
 def _token(request: Request[Any, Any]) -> str | None:
     return sent_run_token(request.headers.get("authorization"))
-
-
-def _result_violations(text: str) -> list[Violation]:
-    """The violation of a result that is too large, as compact JSON; empty if it can be kept."""
-    size = len(text.encode())
-    if size <= RESULT_BYTES_MAX:
-        return []
-    most = f"Give at most {RESULT_BYTES_MAX} (resultBytesMax)."
-    return [Violation("/result", f"Has {size} bytes as compact JSON. {most}")]

@@ -1,74 +1,198 @@
 """The operations by which admins make, list, rotate and revoke API keys."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Final, NotRequired
 
-from sweephand import __version__
+from pydantic import AfterValidator, Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
 from sweephand.access import key_making, key_revocation, key_rotation, principals
 from sweephand.access.seal import seal, unseal
+from sweephand.base import limits
 from sweephand.base.errors import (
     ForbiddenError,
     InvalidError,
     Violation,
 )
-from sweephand.base.instants import HOUR_MS, Instant
-from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
-from sweephand.base.names import NAME_RULE, is_name
-from sweephand.jobs.fields.field import Duration
+from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand.base.names import NAME_PATTERN, NAME_RULE, is_name
+from sweephand.base.text_schema import text_schema
+from sweephand.jobs.fields.field import DURATION_RULE, Duration
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.jobs.preconditions import within_time_limit
-from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.model.api_key import EVERY_NAMESPACE, Key, Role
 from sweephand.schedules import parse_duration_ms
-from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
-from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.responses import (
-    KeyPage,
-    MeResponse,
-    NewKeyResponse,
-    RotatedKeyResponse,
-    key_response,
-)
-from sweephand.web.schemas.run_responses import time_or_none
-from sweephand.web.schemas.shapes import check
+from sweephand.schedules.time_points import DURATION_SCHEMA
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, from_text, time_or_none
+from sweephand.web.schemas.query import Cursor, PageQuery
+from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
 
 
-def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRequest]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+def _check_namespace(text: str) -> str:
+    if text != EVERY_NAMESPACE and not is_name(text):
+        raise ValueError(f"{NAME_RULE} Or give * for every namespace.")
+    return text
+
+
+def _read_principal(text: str) -> str:
+    """The role or user of an ARN, without its path."""
+    found = principals.named_principal(text)
+    if found is None:
+        raise ValueError(principals.PRINCIPAL_RULE)
+    return found
+
+
+def _read_duration(shape: Duration, text: str) -> int:
+    for violation in shape.violations("", text):
+        raise ValueError(violation.detail)
+    return parse_duration_ms(text)
+
+
+_NamespaceOrAll = Annotated[
+    str,
+    AfterValidator(_check_namespace),
+    WithJsonSchema(text_schema(rf"^(?:\*|{NAME_PATTERN[1:-1]})$", limits.NAME_LENGTH_MAX)),
+]
+_Principal = Annotated[
+    str,
+    AfterValidator(_read_principal),
+    WithJsonSchema(text_schema(principals.PRINCIPAL_PATTERN, principals.PRINCIPAL_LENGTH_MAX)),
+]
+_LIFETIME: Final = partial(_read_duration, Duration("keyDaysMax"))
+_OVERLAP: Final = partial(_read_duration, Duration("keyOverlapDaysMax", may_be_zero=True))
+_Lifetime = Annotated[int, from_text(_LIFETIME), WithJsonSchema(DURATION_SCHEMA)]
+_Overlap = Annotated[int, from_text(_OVERLAP), WithJsonSchema(DURATION_SCHEMA)]
+
+
+class KeyRequest(RequestBody):
+    """The API key to make."""
+
+    namespace: _NamespaceOrAll = Field(
+        description="The namespace that the key opens. `*` opens every namespace; only a key for `*` can "
+        "make such a key."
+    )
+    role: Role = Field(description="What the key may do: read, write (also read) or admin (everything).")
+    expires_in: _Lifetime | None = Field(
+        None,
+        description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
+        f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
+    )
+    description: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+    requests_per_minute: int | None = Field(
+        None,
+        ge=1,
+        le=limits.KEY_REQUESTS_PER_MINUTE_MAX,
+        description="How many requests the key may send in a minute; more are refused with 429. By default "
+        "as many as the key that makes it, which may also have no rate. A whole number from 1 to "
+        f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
+    )
+    principal: _Principal | None = Field(
+        None,
+        description="The ARN of the IAM role or user that holds the key, for stacks with `AuthMode=iam`. "
+        "Such a key has no secret, and replaces the key that the role or user has. Only an admin "
+        "of `*` makes it.",
+    )
+
+
+class KeyRotation(RequestBody):
+    """How to rotate an API key."""
+
+    overlap: _Overlap | None = Field(
+        None,
+        description=f"How long the old key works on; by default {limits.KEY_OVERLAP_HOURS_DEFAULT}h, at most "
+        f"{limits.KEY_OVERLAP_DAYS_MAX}d. `0s` ends the old key at once. {DURATION_RULE}",
+    )
+    expires_in: _Lifetime | None = Field(
+        None,
+        description="How long the new key works, at most "
+        f"{limits.KEY_DAYS_MAX}d, and no longer than the key with which you call. By default it expires when "
+        f"the old key was to expire, or with that key if it expires earlier. {DURATION_RULE}",
+    )
+
+
+class KeyResponse(TypedDict):
+    """An API key, without its secret."""
+
+    id: Annotated[str, Field(description="The key's id, as `DELETE /v1/keys/{id}` takes it.")]
+    namespace: Annotated[
+        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
+    ]
+    role: Annotated[
+        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
+    ]
+    createdAt: Annotated[Time, Field(description="When the key was made.")]
+    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+    description: Annotated[
+        str | None, Field(description="The text that its maker gave, for people. Null without such a text.")
+    ]
+    replacedBy: Annotated[
+        str | None,
+        Field(description="The id of the key that a rotation made in its place. Null if it was not rotated."),
+    ]
+    principal: Annotated[
+        str | None,
+        Field(
+            description="The ARN of the IAM role or user that holds the key. Null if the key has a secret."
+        ),
+    ]
+    createdBy: Annotated[
+        str,
+        Field(
+            description="The id of the key that made or rotated it. For a JSON Web Token it is `jwt:` and "
+            "the subject; `operator` stands for the function that makes admin keys."
+        ),
+    ]
+    requestsPerMinute: Annotated[
+        int | None, Field(description="How many requests it may send in a minute. Null without such a rate.")
+    ]
+
+
+class NewKeyResponse(KeyResponse):
+    """A new API key. Only this response shows the key itself."""
+
+    key: Annotated[
+        str | None,
+        Field(description="The key itself: `Authorization: Bearer {key}`. Null for the key of a principal."),
+    ]
+
+
+class RotatedKeyResponse(KeyResponse):
+    """The new API key of a rotation. Only this response shows the key itself."""
+
+    key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
+    replaces: Annotated[KeyResponse, Field(description="The old key, with the end that it has now.")]
+
+
+class KeyPage(TypedDict):
+    """A page of keys in the order of their ids. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[KeyResponse], Field(description="The keys, in the order of their ids.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def key_response(key: Key) -> KeyResponse:
+    """A key as a response shows it. Sweephand does not know its secret, only the digest."""
+    return {
+        "id": key.id,
+        "namespace": key.namespace,
+        "role": key.role,
+        "createdAt": rfc3339(key.created_at),
+        "expiresAt": time_or_none(key.expires_at),
+        "description": key.description,
+        "replacedBy": key.replaced_by,
+        "principal": key.principal,
+        "createdBy": key.created_by,
+        "requestsPerMinute": key.requests_per_minute,
     }
-    asked, violations = check(KeyRequest, given)
-    namespace, principal = given.get("namespace"), given.get("principal")
-    if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
-        violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    if isinstance(principal, str) and principals.named_principal(principal) is None:
-        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
-    return ParsedBody(None if violations else asked, tuple(violations))
 
 
-def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRotation]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(KeyRotation, given)
-    violations += _OVERLAP.violations("/overlap", given.get("overlap"))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    return ParsedBody(None if violations else asked, tuple(violations))
+class KeysQuery(PageQuery):
+    """Selects the keys to list. The cursor is sealed."""
 
-
-_LIFETIME: Final = Duration("keyDaysMax")
-_OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
+    cursor: Annotated[Cursor, Field(min_length=1)] = ""
 
 
 @partial(
@@ -79,7 +203,6 @@ _OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
     access="admin",
     accepts=Accepts(
         KeyRequest,
-        _read_key,
         {
             "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
             "for a role of IAM": {
@@ -113,9 +236,9 @@ def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply
     wanted = key_making.WantedKey(
         asked.namespace,
         asked.role,
-        None if asked.expires_in is None else parse_duration_ms(asked.expires_in),
+        asked.expires_in,
         asked.description,
-        None if asked.principal is None else principals.named_principal(asked.principal),
+        asked.principal,
         asked.requests_per_minute,
     )
     made = key_making.make_key(services.keys, services.ids, wanted, caller, request.requested_at)
@@ -140,8 +263,10 @@ def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     The list shows keys without their secrets. An admin of one namespace sees the keys of that namespace only.
     """
     query = request.query
-    page = services.keys.page(_visible_namespace(request), _open_cursor(services, query.cursor), query.limit)
-    alive = (key for key in page.items if key.is_alive(request.requested_at))
+    own = request.caller.namespace
+    seen = None if own == EVERY_NAMESPACE else own
+    page = services.keys.page(seen, _open_cursor(services, query.cursor), query.limit)
+    alive = [key for key in page.items if key.is_alive(request.requested_at)]
     response: KeyPage = {"items": [key_response(key) for key in alive]}
     if page.next is not None:
         response["nextCursor"] = seal(_cursor_secret(services), page.next)
@@ -156,7 +281,6 @@ def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
     access="admin",
     accepts=Accepts(
         KeyRotation,
-        _read_rotation,
         {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
         required=False,
     ),
@@ -172,17 +296,14 @@ def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Re
     successor. The new key expires no later than the caller's, so no key prolongs itself.
     """
     asked = request.body
-    overlap_ms, lives_ms = (
-        None if text is None else parse_duration_ms(text) for text in (asked.overlap, asked.expires_in)
-    )
     rotated = key_rotation.rotate_key(
         services.keys,
         services.ids,
         request.path["id"],
         request.caller,
         now=request.requested_at,
-        overlap_ms=KEY_OVERLAP_HOURS_DEFAULT * HOUR_MS if overlap_ms is None else overlap_ms,
-        lives_ms=lives_ms,
+        overlap_ms=limits.KEY_OVERLAP_HOURS_DEFAULT * HOUR_MS if asked.overlap is None else asked.overlap,
+        lives_ms=asked.expires_in,
     )
     response: RotatedKeyResponse = {
         **key_response(rotated.new.key),
@@ -209,45 +330,15 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     keys for up to a minute after the answer. After 503, keys that it made may still be valid: send the same
     request again.
     """
-    in_time = within_time_limit(services.clock, request.requested_at)
     key_revocation.revoke_key(
         services.keys,
         services.ids,
         request.path["id"],
         request.caller,
         now=request.requested_at,
-        in_time=in_time,
+        in_time=within_time_limit(services.clock, request.requested_at),
     )
     return Reply(204)
-
-
-@partial(
-    Operation,
-    method="GET",
-    path="/v1/me",
-    tag="Access",
-    access="any",
-    returns={200: Returns("The caller's key", MeResponse)},
-)
-def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show what the caller may do.
-
-    The namespace and the role of its key or token, when that expires, and whether the stack counts
-    deliveries.
-    """
-    caller = request.caller
-    expires_at = caller.expires_at
-    if expires_at is None and (key := services.keys.get(caller.key_id)):
-        expires_at = key.expires_at
-    response: MeResponse = {
-        "id": caller.key_id,
-        "namespace": caller.namespace,
-        "role": caller.role,
-        "expiresAt": time_or_none(expires_at),
-        "stats": services.stats.is_on,
-        "version": __version__,
-    }
-    return Reply(200, response, {"cache-control": "no-store"})
 
 
 def _open_cursor(services: Services, sealed: str) -> str:
@@ -266,8 +357,3 @@ def _open_cursor(services: Services, sealed: str) -> str:
 def _cursor_secret(services: Services) -> str:
     """The secret that seals cursors. No caller can read it, since no namespace has the name `*`."""
     return services.signing.active(EVERY_NAMESPACE)[-1]
-
-
-def _visible_namespace(request: Request[Any, Any]) -> str | None:
-    namespace = request.caller.namespace
-    return None if namespace == EVERY_NAMESPACE else namespace

@@ -2,58 +2,210 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
-from sweephand.base.instants import Instant
-from sweephand.jobs.namespace_defaults import place_violations, read_allowed_targets
-from sweephand.jobs.namespace_settings import WantedSettings, defaults_violations
-from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.model.namespace import NamespaceDefaults, NamespaceLimits
-from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.limits import (
+    NAMESPACE_HOSTS_MAX,
+    NAMESPACE_NETWORKS_MAX,
 )
+from sweephand.base.text_schema import text_schema
+from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations, read_allowed_targets
+from sweephand.jobs.namespace_settings import LIMITS, NamespaceView, WantedSettings, defaults_violations
+from sweephand.model.api_key import EVERY_NAMESPACE, Caller
+from sweephand.model.namespace import EVERYWHERE, AllowedTargets, NamespaceDefaults, NamespaceLimits
+from sweephand.targets.registry import with_hidden_values
+from sweephand.targets.url import HOST_LENGTH_MAX
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.namespace_bodies import (
-    NamespacePage,
-    NamespaceRequest,
-    NamespaceResponse,
-    namespace_response,
-)
-from sweephand.web.schemas.query import NamespacesQuery
-from sweephand.web.schemas.shapes import check
+from sweephand.web.schemas.field_models import NamespaceTarget, model_of
+from sweephand.web.schemas.formats import NextCursor, Time
+from sweephand.web.schemas.job_requests import RetryRequest
+from sweephand.web.schemas.job_responses import HIDDEN
+from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.shapes import RequestBody, given_fields, read_as, without_nulls
 from sweephand.web.services import Services
 
+_TARGET_MEANING: Final = (
+    "The target of jobs that have none, and the base of targets of the type `default`: an object with its "
+    "type. Each delivery reads it. Without this field the namespace has no default target, and the triggers "
+    "of such jobs fail."
+)
+_RETRY_MEANING: Final = (
+    "The `retry` of jobs that are written without one: an object. It is copied into the job, so a change "
+    "affects jobs that are written later."
+)
+_ALLOWED_MEANING: Final = (
+    "Where the HTTP targets of the namespace may be: an object. Jobs with other hosts are refused, and a "
+    "trigger for another host fails at once. Without this field every place is allowed that the stack allows."
+)
 
-def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> ParsedBody[WantedSettings]:
-    given = json_text.with_plain_numbers(document)
-    violations = check(NamespaceRequest, given)[1]
-    if violations:
-        return ParsedBody(None, tuple(violations))
-    defaults = {name: _without_nulls(given[name]) for name in _DEFAULTS if given.get(name) is not None}
+
+_LIMIT_MEANINGS: Final = {each.name: each.meaning for each in LIMITS.fields}
+
+
+@model_of(LIMITS)
+class NamespaceLimitsRequest(RequestBody):
+    """The limits of a namespace. Without one of them, the stack's own apply (`GET /v1/limits`)."""
+
+
+_Host = Annotated[str, WithJsonSchema(text_schema(r"^(?:\*\.)?[A-Za-z0-9_.:\[\]-]+$", HOST_LENGTH_MAX + 2))]
+_Network = Annotated[str, WithJsonSchema(text_schema("^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$", 64))]
+
+
+class AllowedTargetsRequest(RequestBody):
+    """Where the HTTP targets of a namespace may be. A target has to pass both lists."""
+
+    hosts: list[_Host] | None = Field(
+        None, description=HOSTS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_HOSTS_MAX}
+    )
+    networks: list[_Network] | None = Field(
+        None, description=NETWORKS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_NETWORKS_MAX}
+    )
+
+
+class NamespaceRequest(RequestBody):
+    """The settings of a namespace. They replace the stored ones."""
+
+    limits: NamespaceLimitsRequest = Field(
+        description="What the namespace may do: an object. A limit that is left out is removed."
+    )
+    default_target: NamespaceTarget | None = Field(None, description=_TARGET_MEANING)
+    default_retry: RetryRequest | None = Field(None, description=_RETRY_MEANING)
+    allowed_targets: AllowedTargetsRequest | None = Field(None, description=_ALLOWED_MEANING)
+
+
+class NamespaceLimitsResponse(TypedDict):
+    """The limits of a namespace that are set."""
+
+    triggersPerMinute: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["triggersPerMinute"])]]
+    jobs: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["jobs"])]]
+    payload: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["payload"])]]
+
+
+class AllowedTargetsResponse(TypedDict):
+    """Where the HTTP targets of a namespace may be: the lists that are set."""
+
+    hosts: NotRequired[Annotated[list[str], Field(description=HOSTS)]]
+    networks: NotRequired[Annotated[list[str], Field(description=NETWORKS)]]
+
+
+class NamespaceResponse(TypedDict):
+    """The settings of a namespace."""
+
+    namespace: Annotated[str, Field(description="The namespace.")]
+    rev: NotRequired[
+        Annotated[
+            str,
+            Field(
+                description="The revision of the settings. The `ETag` header shows it too. A namespace whose "
+                "settings were never written has none."
+            ),
+        ]
+    ]
+    limits: Annotated[
+        NamespaceLimitsResponse, Field(description="The limits. One that is not set is left out.")
+    ]
+    defaultTarget: NotRequired[Annotated[dict[str, Any], Field(description=_TARGET_MEANING)]]
+    defaultRetry: NotRequired[Annotated[dict[str, Any], Field(description=_RETRY_MEANING)]]
+    allowedTargets: NotRequired[Annotated[AllowedTargetsResponse, Field(description=_ALLOWED_MEANING)]]
+    jobsCounted: NotRequired[
+        Annotated[
+            int,
+            Field(
+                description="How many jobs count toward `limits.jobs`. It is at least the number of stored "
+                "jobs. Jobs that have expired may count for some more minutes."
+            ),
+        ]
+    ]
+    updatedAt: NotRequired[Annotated[Time, Field(description="When the settings were last written.")]]
+    updatedBy: NotRequired[Annotated[str, Field(description="The id of the key that wrote them.")]]
+
+
+class NamespaceSummary(TypedDict):
+    """A namespace in a list."""
+
+    namespace: Annotated[str, Field(description="The namespace.")]
+
+
+class NamespacePage(TypedDict):
+    """A page of namespaces in the order of their names. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[
+        list[NamespaceSummary], Field(description="The namespaces, in the order of their names.")
+    ]
+    nextCursor: NotRequired[NextCursor]
+
+
+def _allowed_targets(allowed: AllowedTargets) -> AllowedTargetsResponse:
+    shown: AllowedTargetsResponse = {}
+    if allowed.hosts:
+        shown["hosts"] = list(allowed.hosts)
+    if allowed.networks:
+        shown["networks"] = list(allowed.networks)
+    return shown
+
+
+def namespace_response(namespace: str, view: NamespaceView, caller: Caller) -> NamespaceResponse:
+    """The settings of a namespace, as a response shows them.
+
+    For a caller that may only read, HIDDEN replaces the secret values of the default target.
+    """
+    response: NamespaceResponse = {"namespace": namespace, "limits": {}}
+    settings = view.settings
+    if settings is None:
+        return response
+    limits = settings.limits
+    if limits.triggers_per_minute is not None:
+        response["limits"]["triggersPerMinute"] = limits.triggers_per_minute
+    if limits.jobs_max is not None:
+        response["limits"]["jobs"] = limits.jobs_max
+    if limits.payload_bytes_max is not None:
+        response["limits"]["payload"] = limits.payload_bytes_max
+    target, retry = settings.defaults
+    if target is not None:
+        shown = target if caller.may("write") else with_hidden_values(target, HIDDEN)
+        response["defaultTarget"] = dict(shown)
+    if retry is not None:
+        response["defaultRetry"] = dict(retry)
+    if settings.allowed != EVERYWHERE:
+        response["allowedTargets"] = _allowed_targets(settings.allowed)
+    if view.jobs_counted is not None:
+        response["jobsCounted"] = view.jobs_counted
+    response |= {
+        "rev": settings.version,
+        "updatedAt": rfc3339(settings.updated_at),
+        "updatedBy": settings.owner,
+    }
+    return response
+
+
+def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> WantedSettings:
+    given = given_fields(document)
+    read_as(NamespaceRequest, given)
+    defaults = {name: without_nulls(given[name]) for name in _DEFAULTS if name in given}
     violations = defaults_violations(defaults, services.reach)
     allowed, wrong = read_allowed_targets(given.get("allowedTargets") or {})
-    if not violations and not wrong:
-        wrong = place_violations(allowed, defaults.get("defaultTarget"), "/defaultTarget")
+    violations += wrong
+    if not violations:
+        violations = place_violations(allowed, defaults.get("defaultTarget"), "/defaultTarget")
+    if violations:
+        raise InvalidError(violations)
     limits = given["limits"]
-    return ParsedBody(
-        WantedSettings(
-            NamespaceLimits(limits.get("jobs"), limits.get("payload"), limits.get("triggersPerMinute")),
-            NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
-            allowed,
-        ),
-        (*violations, *wrong),
+    return WantedSettings(
+        NamespaceLimits(limits.get("jobs"), limits.get("payload"), limits.get("triggersPerMinute")),
+        NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
+        allowed,
     )
 
 
 #: The fields of NamespaceDefaults, by their names in the API.
-_DEFAULTS: Final = ("defaultTarget", "defaultRetry")
+_DEFAULTS: Final[tuple[str, ...]] = ("defaultTarget", "defaultRetry")
 _PATH: Final = "/v1/namespaces/{namespace}"
 _ETAG: Final = {"ETag": "The revision of the settings, in double quotes."}
 _HEADERS: Final = {
@@ -86,7 +238,6 @@ def get_namespace(services: Services, request: Request[NoQuery, None]) -> Reply:
     access="admin",
     accepts=Accepts(
         NamespaceRequest,
-        _read_settings,
         {
             "a tenant": {"limits": {"triggersPerMinute": 600, "jobs": 1000, "payload": 65536}},
             "a service that receives all reminders": {
@@ -104,6 +255,7 @@ def get_namespace(services: Services, request: Request[NoQuery, None]) -> Reply:
             },
             "no limits": {"limits": {}},
         },
+        _read_settings,
     ),
     headers=_HEADERS,
     returns={200: Returns("The settings", NamespaceResponse, _ETAG)},
@@ -137,10 +289,10 @@ def put_namespace(services: Services, request: Request[NoQuery, WantedSettings])
     path="/v1/namespaces",
     tag="Namespaces",
     access="any",
-    query=NamespacesQuery,
+    query=page_query("namespaces"),
     returns={200: Returns("A page of namespaces", NamespacePage)},
 )
-def list_namespaces(services: Services, request: Request[NamespacesQuery, None]) -> Reply:
+def list_namespaces(services: Services, request: Request[PageQuery, None]) -> Reply:
     """List the namespaces that the key sees.
 
     A key of all namespaces sees each one in which a job was created, for which a key was made, or whose
@@ -150,11 +302,4 @@ def list_namespaces(services: Services, request: Request[NamespacesQuery, None])
     if own != EVERY_NAMESPACE:
         return Reply(200, NamespacePage(items=[{"namespace": own}] if own > query.cursor else []))
     page = services.namespaces.page(query.cursor, query.limit)
-    response: NamespacePage = {"items": [{"namespace": each} for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("namespaces", page.next)
-    return Reply(200, response)
-
-
-def _without_nulls(written: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in written.items() if value is not None}
+    return Reply(200, cursor.page_of("namespaces", page, lambda each: NamespaceSummary(namespace=each)))

@@ -1,60 +1,95 @@
 """The operations that make triggers on demand: one trigger now, or those of a past range (backfill)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base import limits
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
-from sweephand.web.http import json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.routes.occurrences import read_instant
-from sweephand.web.schemas.definition import read_payload
-from sweephand.web.schemas.responses import BackfillResponse, TriggerResponse
-from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_requests import BackfillRequest, TriggerRequest
+from sweephand.web.schemas.formats import (
+    Moment,
+    Time,
+)
+from sweephand.web.schemas.job_requests import read_payload
+from sweephand.web.schemas.shapes import RequestBody, read_as
 from sweephand.web.services import Services
 
 
-@dataclass(frozen=True, slots=True)
-class BackfillWindow:
-    """The range of a backfill: the due times from `since` on and before `until`."""
+class TriggerRequest(RequestBody):
+    """The data of a trigger on demand."""
 
-    since: Instant
-    until: Instant
-
-
-def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Payload | None]:
-    violations = check(TriggerRequest, dict.fromkeys(document))[1]
-    return ParsedBody(None, tuple(violations)) if violations else ParsedBody(read_payload(document))
+    data: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, which Sweephand delivers in place "
+        "of the job's data.",
+    )
 
 
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BackfillWindow]:
-    asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
-    instants: list[Instant] = []
-    if asked is not None:
-        for at, text in (("/from", asked.from_), ("/to", asked.to)):
-            try:
-                instants.append(read_instant(text, at))
-            except InvalidError as error:
-                violations += error.violations
-    if violations:
-        return ParsedBody(None, tuple(violations))
-    return ParsedBody(BackfillWindow(*instants))
+class BackfillRequest(RequestBody):
+    """The range of a backfill."""
+
+    from_: Moment = Field(
+        alias="from", description="The first instant of the range (RFC 3339 with an offset)."
+    )
+    to: Moment = Field(description="The end of the range, which is not part of it. It must be in the past.")
+
+
+class TriggerResponse(TypedDict):
+    """A trigger on demand."""
+
+    id: Annotated[
+        str,
+        Field(description="The name of the trigger's run. The run is `enqueued` until an attempt is over."),
+    ]
+    triggerId: Annotated[
+        str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
+    ]
+    dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
+    count: NotRequired[
+        Annotated[
+            int,
+            Field(
+                description="How many triggers the batch has that begins now. `id` and `triggerId` are those "
+                "of its first trigger. Only a job with a batch has this field."
+            ),
+        ]
+    ]
+    batchId: NotRequired[
+        Annotated[
+            str,
+            Field(
+                description="The name of the batch that begins now. GET …/batches/{batchId} shows its "
+                "progress. Only a job with a batch has this field."
+            ),
+        ]
+    ]
+
+
+class BackfillResponse(TypedDict):
+    """The triggers that a backfill makes."""
+
+    count: Annotated[int, Field(description="How many triggers the backfill makes.")]
+    firstId: Annotated[
+        str | None, Field(description="The name of the first trigger's run. Null without triggers.")
+    ]
+    lastId: Annotated[
+        str | None, Field(description="The name of the last trigger's run. Null without triggers.")
+    ]
+
+
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Payload | None:
+    read_as(TriggerRequest, dict.fromkeys(document))
+    return read_payload(document)
 
 
 @partial(
@@ -65,8 +100,8 @@ def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> Par
     access="write",
     accepts=Accepts(
         TriggerRequest,
-        _read_trigger,
         {"with other data": {"data": {"task": "db-backup"}}},
+        _read_trigger,
         required=False,
         limit="bodyBytesMax",
     ),
@@ -105,13 +140,12 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
     access="write",
     accepts=Accepts(
         BackfillRequest,
-        _read_backfill,
         {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
     ),
     returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
     problems=(404, 409, 503),
 )
-def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
+def backfill_job(services: Services, request: Request[NoQuery, BackfillRequest]) -> Reply:
     """Backfill: make the triggers of a past range.
 
     Makes the triggers that the job's schedule has from `from` on and before `to`: at most
@@ -121,7 +155,7 @@ def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) 
     schedule and dueTime, since it has nothing to backfill.
     """
     made = services.on_demand.backfill(
-        request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
+        request.key, since=request.body.from_, until=request.body.to, requested_at=request.requested_at
     )
     response: BackfillResponse = {
         "count": made.count,

@@ -1,29 +1,33 @@
 """The operations that pause a job and resume it."""
 
 from functools import partial
-from typing import Any
 
-from sweephand.jobs.read import view
-from sweephand.model.job import Job
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.http.preconditions import etag
-from sweephand.web.routes.jobs import (
-    ETAG,
-    IF_MATCH,
-    JOB_PATH,
-    expected_revision,
-)
-from sweephand.web.schemas.job_responses import JobResponse, job_response
-from sweephand.web.schemas.shapes import body_reader
-from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
+from pydantic import Field
+
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
+from sweephand.model.definition import CatchUpMode
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, expected_revision, job_reply
+from sweephand.web.schemas.formats import DescriptionText
+from sweephand.web.schemas.job_responses import JobResponse
+from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
+
+
+class PauseRequest(RequestBody):
+    """The reason of a pause."""
+
+    reason: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+
+
+class ResumeRequest(RequestBody):
+    """The options of a resume."""
+
+    catchup: CatchUpMode | None = Field(
+        None,
+        description="Which of the triggers fire that were due during the pause: `latest` (the newest), "
+        "`all` or `none`. By default the job's own `catchup` decides.",
+    )
 
 
 @partial(
@@ -34,7 +38,6 @@ from sweephand.web.services import Services
     access="write",
     accepts=Accepts(
         PauseRequest,
-        body_reader(PauseRequest),
         {"for maintenance": {"reason": "The database moves tonight."}},
         required=False,
     ),
@@ -55,7 +58,7 @@ def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Re
         requested_at=request.requested_at,
         if_match=expected_revision(services, request),
     )
-    return _job_reply(request, job)
+    return job_reply(request, job)
 
 
 @partial(
@@ -66,7 +69,6 @@ def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Re
     access="write",
     accepts=Accepts(
         ResumeRequest,
-        body_reader(ResumeRequest),
         {"nothing that was missed": {"catchup": "none"}},
         required=False,
     ),
@@ -88,9 +90,4 @@ def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> 
         mode=request.body.catchup,
         if_match=expected_revision(services, request),
     )
-    return _job_reply(request, job)
-
-
-def _job_reply(request: Request[Any, Any], job: Job) -> Reply:
-    response = job_response(view(job, request.requested_at), request.caller)
-    return Reply(200, response, {"etag": etag(job.rev)})
+    return job_reply(request, job)

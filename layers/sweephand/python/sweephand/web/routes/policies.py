@@ -2,42 +2,162 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
-from sweephand.base.instants import Instant
-from sweephand.jobs.policies import PolicyLimits, limits_of, policy_violations
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.jobs.policies import (
+    MAX_CONCURRENT,
+    PER_MEANING,
+    POLICY,
+    RATE,
+    RATE_LIMIT,
+    PolicyLimits,
+    limits_of,
+    policy_violations,
+)
+from sweephand.jobs.policy_reader import PolicyView
 from sweephand.model.policy_names import PolicyKey
-from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.schedules import duration_text
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.policy_bodies import (
-    PolicyPage,
-    PolicyRequest,
-    PolicyResponse,
-    WholePolicyResponse,
-    policy_response,
-    whole_policy_response,
-)
-from sweephand.web.schemas.query import ChangesQuery, PoliciesQuery
-from sweephand.web.schemas.responses import ChangePage, change_response
-from sweephand.web.schemas.shapes import check
+from sweephand.web.routes.changes import ChangePage, change_response
+from sweephand.web.schemas.field_models import model_of
+from sweephand.web.schemas.formats import NextCursor, Time, time_or_none
+from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.shapes import RequestBody, check, given_fields
 from sweephand.web.services import Services
 
 
-def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[PolicyLimits]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+@model_of(RATE)
+class PolicyRateRequest(RequestBody):
+    """How many requests may leave within a time."""
+
+
+#: A policy without any limit is none.
+_HAS_A_LIMIT: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["maxConcurrent"], "properties": {"maxConcurrent": {"type": "integer"}}},
+        {"required": ["rate"], "properties": {"rate": {"type": "object"}}},
+    ]
+}
+
+
+@model_of(POLICY)
+class PolicyRequest(RequestBody):
+    """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
+
+    model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
+
+
+class PolicyRateResponse(TypedDict):
+    """How many requests may leave within a time."""
+
+    limit: Annotated[int, Field(description=RATE_LIMIT.meaning)]
+    per: Annotated[str, Field(description=f"{PER_MEANING} A Go duration.")]
+
+
+class PolicyResponse(TypedDict):
+    """A flow policy as a list shows it."""
+
+    namespace: Annotated[str, Field(description="The namespace of the policy.")]
+    name: Annotated[str, Field(description="The policy's name, unique within its namespace.")]
+    rev: Annotated[str, Field(description="The revision. The `ETag` header shows it too.")]
+    maxConcurrent: NotRequired[Annotated[int, Field(description=MAX_CONCURRENT.meaning)]]
+    rate: NotRequired[
+        Annotated[PolicyRateResponse, Field(description="How many requests of the policy's jobs may leave.")]
+    ]
+    effectiveMaxConcurrent: Annotated[
+        int,
+        Field(
+            description="How many requests of the policy the stack can have open at once. It is less than "
+            "`maxConcurrent` if the stack may run too few flow functions. Asynchronous runs that go on after "
+            "a 202 need no function, so `inUse` can be more. It is 0 while flow policies are off in the "
+            "stack."
+        ),
+    ]
+    createdAt: Annotated[Time, Field(description="When the policy was created.")]
+    updatedAt: Annotated[Time, Field(description="When the policy was last written.")]
+
+
+class WholePolicyResponse(PolicyResponse):
+    """A flow policy and how much of it is in use."""
+
+    inUse: Annotated[
+        int,
+        Field(
+            description="How many permits are taken now, by asynchronous runs and by functions that deliver. "
+            "A function takes up to ten permits at once, and all of them count."
+        ),
+    ]
+    waiting: Annotated[
+        int,
+        Field(
+            description="How many triggers that are due stand in the policy's line. A trigger stands there "
+            "until its request is over. Triggers that were put there together, up to a hundred, all count "
+            "until the last of them is over."
+        ),
+    ]
+    waitingIsExact: Annotated[
+        bool, Field(description="False if `waiting` was not counted to its end: at least so many wait.")
+    ]
+    waitingSince: Annotated[
+        Time | None,
+        Field(
+            description="The time from which on the first of these triggers could have been delivered. Null "
+            "if there is none."
+        ),
+    ]
+
+
+class PolicyPage(TypedDict):
+    """A page of flow policies in the order of their names. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[PolicyResponse], Field(description="The policies, in the order of their names.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def policy_response(view: PolicyView) -> PolicyResponse:
+    """A policy as a list shows it."""
+    policy = view.policy
+    response: PolicyResponse = {
+        "namespace": policy.key.namespace,
+        "name": policy.key.name,
+        "rev": policy.version,
+        "effectiveMaxConcurrent": view.effective_max,
+        "createdAt": rfc3339(policy.created_at),
+        "updatedAt": rfc3339(policy.updated_at),
     }
+    if policy.concurrent_max is not None:
+        response["maxConcurrent"] = policy.concurrent_max
+    if policy.rate is not None:
+        response["rate"] = {"limit": policy.rate.limit, "per": duration_text(policy.rate.per_ms)}
+    return response
+
+
+def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
+    """A policy with its use, which the view must have."""
+    use = view.use
+    assert use is not None, "a policy that is read alone has its use"
+    return {
+        **policy_response(view),
+        "inUse": use.in_use,
+        "waiting": use.waiting,
+        "waitingIsExact": use.is_exact,
+        "waitingSince": time_or_none(use.waiting_since),
+    }
+
+
+def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> PolicyLimits:
+    given = given_fields(document)
     violations = [*check(PolicyRequest, given)[1], *policy_violations(given)]
-    return ParsedBody(None if violations else limits_of(given), tuple(violations))
+    if violations:
+        raise InvalidError(violations)
+    return limits_of(given)
 
 
 EXAMPLES: Final[Mapping[str, Any]] = {
@@ -60,7 +180,7 @@ _ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it d
     path=_PATH,
     tag="Flow",
     access="write",
-    accepts=Accepts(PolicyRequest, _read_policy, EXAMPLES),
+    accepts=Accepts(PolicyRequest, EXAMPLES, _read_policy),
     headers=_IF_MATCH | _ABSENT,
     returns={
         200: Returns("The policy was changed, or did not change", PolicyResponse, _ETAG),
@@ -137,20 +257,17 @@ def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     path=_LIST_PATH,
     tag="Flow",
     access="read",
-    query=PoliciesQuery,
+    query=page_query("policies"),
     returns={200: Returns("A page of policies", PolicyPage)},
 )
-def list_policies(services: Services, request: Request[PoliciesQuery, None]) -> Reply:
+def list_policies(services: Services, request: Request[PageQuery, None]) -> Reply:
     """List policies by name.
 
     The list shows policies without their use. A page can be short or empty. Call again with the nextCursor of
     the answer, until an answer has none.
     """
     page = services.policy_reader.page(request.namespace, request.query.cursor, request.query.limit)
-    response: PolicyPage = {"items": [policy_response(each) for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("policies", page.next)
-    return Reply(200, response)
+    return Reply(200, cursor.page_of("policies", page, policy_response))
 
 
 @partial(
@@ -159,20 +276,17 @@ def list_policies(services: Services, request: Request[PoliciesQuery, None]) -> 
     path=_PATH + "/changes",
     tag="Flow",
     access="read",
-    query=ChangesQuery,
+    query=page_query("changes"),
     returns={200: Returns("A page of changes", ChangePage)},
     problems=(404,),
 )
-def list_policy_changes(services: Services, request: Request[ChangesQuery, None]) -> Reply:
+def list_policy_changes(services: Services, request: Request[PageQuery, None]) -> Reply:
     """List the changes of a policy.
 
     Lists the newest change first. Sweephand keeps a change for 90 days, also if the policy is deleted.
     """
     page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
-    response: ChangePage = {"items": [change_response(each) for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("changes", page.next)
-    return Reply(200, response)
+    return Reply(200, cursor.page_of("changes", page, change_response))
 
 
 def _key(request: Request[Any, Any]) -> PolicyKey:

@@ -1,25 +1,68 @@
-"""The operations about the stack itself: health, limits, and the page that shows the OpenAPI document."""
+"""The operations about the stack and the caller: health, limits, the caller's rights, the page of the API."""
 
 from base64 import b64encode
 from functools import cache, partial
 from hashlib import sha256
 from importlib.resources import files
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand import __version__
 from sweephand.base import limits
 from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
+from sweephand.model.api_key import Role
 from sweephand.targets.registry import data_limits
-from sweephand.web.http.operation import (
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.schemas.responses import HealthResponse
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.schemas.formats import Time, Version, time_or_none
 from sweephand.web.services import Services
+
+
+class MeResponse(TypedDict):
+    """What the key or the token of the caller allows."""
+
+    id: Annotated[
+        str,
+        Field(description="The key's id. For a JSON Web Token it is `jwt:` and the subject of the token."),
+    ]
+    namespace: Annotated[
+        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
+    ]
+    role: Annotated[
+        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
+    ]
+    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+    stats: Annotated[
+        bool,
+        Field(description="Whether the stack counts deliveries, by its parameter `Stats`, and so has stats."),
+    ]
+    version: Version
+
+
+class HealthResponse(TypedDict):
+    """The age of the heartbeat of the tick function."""
+
+    status: Annotated[
+        Literal["ok"], Field(description="`ok`: the stack ticked within the last three minutes.")
+    ]
+    heartbeatAt: Annotated[Time, Field(description="When the tick function last ran.")]
+    heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
+    enabled: Annotated[
+        bool,
+        Field(
+            description="Whether the stack delivers. It is false while the stack's parameter `Enabled` is "
+            "false. Jobs and triggers are then kept, and delivered later."
+        ),
+    ]
+    version: Version
+    offSince: NotRequired[
+        Annotated[
+            Time, Field(description="When tick first found the stack switched off. Absent while it is on.")
+        ]
+    ]
 
 
 @partial(
@@ -86,6 +129,35 @@ def show_page(_: Services, __: Request[NoQuery, None]) -> Reply:
     text, policy = _page()
     headers = {"content-security-policy": policy, "cache-control": "max-age=300"}
     return Reply(200, text, headers, content_type="text/html; charset=utf-8")
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/me",
+    tag="Access",
+    access="any",
+    returns={200: Returns("The caller's key", MeResponse)},
+)
+def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show what the caller may do.
+
+    The namespace and the role of its key or token, when that expires, and whether the stack counts
+    deliveries.
+    """
+    caller = request.caller
+    expires_at = caller.expires_at
+    if expires_at is None and (key := services.keys.get(caller.key_id)):
+        expires_at = key.expires_at
+    response: MeResponse = {
+        "id": caller.key_id,
+        "namespace": caller.namespace,
+        "role": caller.role,
+        "expiresAt": time_or_none(expires_at),
+        "stats": services.stats.is_on,
+        "version": __version__,
+    }
+    return Reply(200, response, {"cache-control": "no-store"})
 
 
 @cache

@@ -15,7 +15,8 @@ from sweephand.model.definition import TARGET_FIELDS, OverlapMode
 from sweephand.model.policy_names import Priority
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, time_or_none
+from sweephand.web.schemas.run_responses import RunResponse, run_response
 
 #: Replaces a secret value of a target in the response to a caller that may only read.
 HIDDEN = "(hidden)"

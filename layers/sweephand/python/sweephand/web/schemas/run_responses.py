@@ -2,23 +2,14 @@
 
 from typing import Annotated, Any, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.instants import rfc3339
 from sweephand.model.run import Run, State
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.web.http import json_text
-
-Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
-
-Version = Annotated[str, Field(description="The version of Sweephand that the stack runs.")]
-
-#: The cursor on a page of a list.
-NextCursor = Annotated[
-    str,
-    Field(description="Give it as `cursor` to get the next page. The last page has none."),
-]
+from sweephand.web.schemas.formats import Time, time_or_none
 
 
 class FailureResponse(TypedDict):
@@ -112,42 +103,6 @@ class NamespaceRunResponse(RunResponse):
     job: Annotated[str, Field(description="The name of the job.")]
 
 
-class NamespaceRunPage(TypedDict):
-    """A page of runs of all jobs, newest due time first. It has a `nextCursor` if there may be more."""
-
-    items: Annotated[list[NamespaceRunResponse], Field(description="The runs, newest due time first.")]
-    nextCursor: NotRequired[NextCursor]
-
-
-class RunPage(TypedDict):
-    """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
-
-    items: Annotated[list[RunResponse], Field(description="The runs, newest due time first.")]
-    nextCursor: NotRequired[NextCursor]
-
-
-class RedriveResponse(TypedDict):
-    """A run that Sweephand tries again."""
-
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    triggerId: Annotated[
-        str, Field(description="The id by which the consumer recognizes duplicates. It stays the same.")
-    ]
-    attempt: Annotated[int, Field(description="The number of the next attempt.")]
-
-
-class CallbackResponse(TypedDict):
-    """The run in the response to a callback of its consumer."""
-
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    state: Annotated[State, Field(description="The state of the run after the callback.")]
-    attempt: Annotated[int, Field(description="The number of the latest attempt.")]
-    heartbeatBy: NotRequired[
-        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
-    ]
-    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
-
-
 def run_response(run: Run) -> RunResponse:
     """A run as a response shows it."""
     response: RunResponse = {
@@ -184,14 +139,6 @@ def namespace_run_response(run: Run) -> NamespaceRunResponse:
     return {"job": run.key.name, **run_response(run)}
 
 
-def callback_response(run: Run) -> CallbackResponse:
-    """The response to a callback of a run's consumer."""
-    response: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
-    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
-    return response
-
-
 def pending_run_response(pending: Pending) -> RunResponse:
     """A trigger without a run record, as a response shows it: in the form of its future run."""
     response: RunResponse = {
@@ -212,8 +159,3 @@ def pending_run_response(pending: Pending) -> RunResponse:
     if pending.policy is not None:
         response["policy"] = pending.policy
     return response
-
-
-def time_or_none(instant: Instant | None) -> str | None:
-    """An instant as RFC 3339. None stays None."""
-    return None if instant is None else rfc3339(instant)
