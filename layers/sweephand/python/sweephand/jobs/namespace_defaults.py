@@ -143,7 +143,7 @@ class NamespaceDefaults:
 
     def _default(self, namespace: str) -> Mapping[str, Any] | None:
         target = self._settings.defaults_of(namespace).target
-        return self._settings.fresh_defaults_of(namespace).target if target is None else target
+        return self._settings.defaults_of(namespace, fresh=True).target if target is None else target
 
     def _violations(
         self, namespace: str, spec: Mapping[str, Any], at: str, *, has_data: bool

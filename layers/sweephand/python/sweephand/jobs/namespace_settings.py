@@ -1,9 +1,9 @@
 """Reading and writing the settings of a namespace: the limits and defaults that an admin sets for it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import PreconditionError, UnavailableError, Violation
+from sweephand.base.errors import UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
@@ -13,7 +13,7 @@ from sweephand.base.limits import (
 )
 from sweephand.jobs.fields.field import Field, Number, Object
 from sweephand.jobs.fields.registry import RETRY
-from sweephand.jobs.preconditions import check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.validation import object_violations
@@ -125,7 +125,7 @@ class NamespaceAdmin:
         *,
         who: str,
         requested_at: Instant,
-        if_match: Collection[str] | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
     ) -> NamespaceSettings:
         """Write the settings. Equal ones change nothing. Every process knows them a minute later.
@@ -135,13 +135,8 @@ class NamespaceAdmin:
         StoreError, after which the write may be committed.
         """
         stored = self._namespaces.get(namespace)
-        if if_absent and stored is not None:
-            raise PreconditionError(f"The namespace {namespace} has settings already.")
-        has_match = if_match is None or (
-            stored is not None and ("*" in if_match or stored.version in if_match)
-        )
-        if not has_match:
-            raise PreconditionError(f"The settings of the namespace {namespace} are not in that revision.")
+        version = None if stored is None else stored.version
+        check_revision(f"namespace {namespace} with settings", version, if_match, if_absent=if_absent)
         limits, defaults, allowed = wanted
         if stored is not None and (stored.limits, stored.defaults, stored.allowed) == wanted:
             return stored
@@ -150,10 +145,10 @@ class NamespaceAdmin:
         has_limit = stored is not None and stored.limits.jobs_max is not None
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)
-        version, now = self._ids.token(), self._clock.now()
-        settings = NamespaceSettings(namespace, version, limits, now, who, defaults, allowed)
+        token, now = self._ids.token(), self._clock.now()
+        settings = NamespaceSettings(namespace, token, limits, now, who, defaults, allowed)
         check_time_limit(self._clock, requested_at)
-        if not self._namespaces.put(settings, stored.version if stored else None, _change(stored, settings)):
+        if not self._namespaces.put(settings, version, _change(stored, settings)):
             raise UnavailableError("The settings were written by another request. Try again.")
         self._settings.enlist(namespace)
         return settings

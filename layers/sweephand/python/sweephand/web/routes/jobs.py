@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from sweephand.base.errors import InvalidError, NotFoundError, PreconditionError, Violation, pointer
+from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     NAME_LENGTH_MAX,
@@ -140,7 +140,7 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers.get("if-match")),
         if_absent=requires_absence(request.headers.get("if-none-match")),
     )
     return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
@@ -182,7 +182,7 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
         request.key,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers.get("if-match")),
     )
     return Reply(204)
 
@@ -250,7 +250,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers.get("if-match")),
     )
     return job_reply(request, written.job)
 
@@ -259,24 +259,6 @@ def job_reply(request: Request[Any, Any], job: Job, status: int = 200) -> Reply:
     """The reply that shows a job which was written."""
     response = job_response(view(job, request.requested_at), request.caller)
     return Reply(status, response, {"etag": etag(job.rev)})
-
-
-def expected_revision(services: Services, request: Request[Any, Any]) -> str | None:
-    """The revision that the job must have, by the If-Match header. None without that header.
-
-    If the header names several revisions, the result is the one that the job has now. Raises
-    PreconditionError if the job has none of them.
-    """
-    revs = parse_if_match(request.headers.get("if-match"))
-    if revs is None or len(revs) == 1:
-        return revs[0] if revs else None
-    try:
-        rev = services.reader.get(request.key, request.requested_at).job.rev
-    except NotFoundError:
-        return revs[0]
-    if rev not in revs:
-        raise PreconditionError(f"The job has none of these revisions. Its revision is {rev}.")
-    return rev
 
 
 def apply_merge_patch(target: Any, patch: Any) -> Any:

@@ -7,7 +7,8 @@ from pydantic import Field
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, expected_revision, job_reply
+from sweephand.web.http.preconditions import parse_if_match
+from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, job_reply
 from sweephand.web.schemas.formats import DescriptionText
 from sweephand.web.schemas.job_responses import JobResponse
 from sweephand.web.schemas.shapes import RequestBody
@@ -56,7 +57,7 @@ def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Re
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers.get("if-match")),
     )
     return job_reply(request, job)
 
@@ -88,6 +89,6 @@ def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> 
         who=request.caller.key_id,
         requested_at=request.requested_at,
         mode=request.body.catchup,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers.get("if-match")),
     )
     return job_reply(request, job)
