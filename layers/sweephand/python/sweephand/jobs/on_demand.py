@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
-from sweephand.jobs.demand_data import stored_for
+from sweephand.jobs.payload_audit import stored_for
 from sweephand.jobs.preconditions import existing_job
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import unbounded

@@ -1,13 +1,13 @@
 """Reading jobs: what is stored, and each job's state at an instant."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
@@ -22,6 +22,11 @@ JobState = Literal["active", "paused", "completed"]
 #: The most runs among which a job's last run is looked for. Those of an earlier job of its name may come
 #: first.
 _FORMER_RUNS_MAX: Final = 25
+
+
+#: Jobs that are read at once by a call that may end before it has handled all of them. They are handled
+#: before the next ones are read.
+_PAGE_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,45 @@ class View:
     last_run: Run | None = None
     policy_block: PolicyBlock | None = None
     policy_missing_since: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The jobs of a call: those of a namespace with that prefix and all the labels, after `after`."""
+
+    namespace: str
+    prefix: str = ""
+    labels: Mapping[str, str] | None = None
+    after: str = ""
+
+    def matches(self, job: Job) -> bool:
+        """Whether a job has all the labels. The store selects by name."""
+        labels = job.definition.labels
+        return all(labels.get(name) == value for name, value in (self.labels or {}).items())
+
+
+def examined_pages(
+    jobs: JobStore,
+    job_filter: Filter,
+    clock: Clock,
+    until: Instant,
+    page_max: Callable[[], int] = lambda: _PAGE_MAX,
+) -> Iterator[Page[Job]]:
+    """The jobs with the filter's prefix, in pages sorted by name. The caller looks at their labels.
+
+    A page has up to `page_max()` jobs, or 100. Larger pages take fewer requests and units: a store asks 16
+    partitions for each page. No page is read after `until`, or after a thousand jobs. The `next` of the last
+    page is then the name up to which jobs were read. There is at least one page, unless the caller comes
+    after `until`.
+    """
+    examined = 0
+    after: str | None = job_filter.after
+    while after is not None and examined < BULK_EXAMINED_MAX and clock.now() < until:
+        limit = min(page_max(), BULK_EXAMINED_MAX - examined)
+        page = jobs.page(job_filter.namespace, job_filter.prefix, after, limit)
+        yield page
+        examined += len(page.items)
+        after = page.next
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_n
 from sweephand.base.spelling import shortened
 from sweephand.jobs.bulk import BulkResult
 from sweephand.jobs.bulk_write import JobToWrite, Written
-from sweephand.jobs.examine import Filter
+from sweephand.jobs.read import Filter
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.web.http import cursor, json_text, problems

@@ -13,8 +13,8 @@ from sweephand.base.limits import (
     FORECAST_BUCKETS_MAX,
     FORECAST_DAYS_MAX,
 )
-from sweephand.jobs.examine import Filter
 from sweephand.jobs.forecast import Forecast
+from sweephand.jobs.read import Filter
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.schedules.triggers import Span
 from sweephand.web.http import cursor
