@@ -162,27 +162,39 @@ class NamespaceAdmin:
         self._settings.enlist(namespace)
 
 
+def shown_settings(settings: NamespaceSettings) -> dict[str, Any]:
+    """The fields of settings that are set, as the API shows them. `limits` is always there."""
+    limits, defaults, allowed = settings.limits, settings.defaults, settings.allowed
+    places = _those_set({"hosts": list(allowed.hosts) or None, "networks": list(allowed.networks) or None})
+    shown_limits = {
+        "triggersPerMinute": limits.triggers_per_minute,
+        "jobs": limits.jobs_max,
+        "payload": limits.payload_bytes_max,
+    }
+    shown = {
+        "limits": _those_set(shown_limits),
+        "defaultTarget": defaults.target,
+        "defaultRetry": defaults.retry,
+        "allowedTargets": places or None,
+    }
+    return _those_set(shown)
+
+
+def _those_set(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def _change(before: NamespaceSettings | None, after: NamespaceSettings) -> AdminChange:
     """What the trail says of a write. A default target may hold secrets, so only its name is there."""
-    fields = changes_between(_shown(before), _shown(after), ("defaultTarget",))
+    fields = changes_between(_flat(before), _flat(after), ("defaultTarget",))
     what: AdminVerb = "created" if before is None else "replaced"
     return AdminChange(
         after.updated_at, after.owner, what, "settings", after.namespace, "", after.version, tuple(fields)
     )
 
 
-def _shown(settings: NamespaceSettings | None) -> dict[str, Any]:
-    """The fields of settings that are set, by their names in the API."""
-    if settings is None:
-        return {}
-    limits, defaults, allowed = settings.limits, settings.defaults, settings.allowed
-    shown = {
-        "limits.jobs": limits.jobs_max,
-        "limits.payload": limits.payload_bytes_max,
-        "limits.triggersPerMinute": limits.triggers_per_minute,
-        "defaultTarget": defaults.target,
-        "defaultRetry": defaults.retry,
-        "allowedTargets.hosts": list(allowed.hosts) or None,
-        "allowedTargets.networks": list(allowed.networks) or None,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
+def _flat(settings: NamespaceSettings | None) -> dict[str, Any]:
+    """The fields that are set. Each limit and each list of places is one by itself."""
+    shown = {} if settings is None else shown_settings(settings)
+    inner = [(name, shown.pop(name, {})) for name in ("limits", "allowedTargets")]
+    return shown | {f"{name}.{each}": value for name, fields in inner for each, value in fields.items()}

@@ -22,7 +22,7 @@ from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, 
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.validation import object_violations
-from sweephand.model.change import Change, FieldChange
+from sweephand.model.change import Change, changes_between
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
@@ -254,16 +254,18 @@ def _limits(policy: Policy) -> PolicyLimits:
     return PolicyLimits(policy.concurrent_max, policy.rate)
 
 
+def shown_limits(limits: PolicyLimits | Policy) -> dict[str, Any]:
+    """The limits that are set, as the API shows them."""
+    rate = limits.rate
+    shown = {
+        "maxConcurrent": limits.concurrent_max,
+        "rate": None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)},
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
 def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Instant, who: str) -> Change:
     if present is None:
         return Change(now, who, "created", token)
-    pairs = {
-        "maxConcurrent": (present.concurrent_max, limits.concurrent_max),
-        "rate": (_shown(present.rate), _shown(limits.rate)),
-    }
-    fields = tuple(FieldChange(name, pair) for name, pair in pairs.items() if pair[0] != pair[1])
-    return Change(now, who, "replaced", token, fields=fields)
-
-
-def _shown(rate: Rate | None) -> dict[str, object] | None:
-    return None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)}
+    fields = changes_between(shown_limits(present), shown_limits(limits))
+    return Change(now, who, "replaced", token, fields=tuple(fields))

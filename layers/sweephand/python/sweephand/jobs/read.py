@@ -86,27 +86,25 @@ def examined_pages(
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """The jobs of a list: those after the name `after` that have all of what is given here.
+class Selection(Filter):
+    """The jobs of a list. `contains` is a text anywhere in the name.
 
-    `contains` is a text anywhere in the name. `policy` is the name of a policy, which need not exist.
+    `policy` is the name of a policy, which need not exist.
     """
 
-    prefix: str = ""
     contains: str = ""
-    labels: Mapping[str, str] | None = None
     state: JobState | None = None
     policy: str | None = None
-    after: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether each job has to be looked at to know if it is selected."""
         return bool(self.contains or self.labels or self.state or self.policy)
 
-    def names(self, job: Job) -> bool:
-        """Whether the name of a job contains the text, and the job names the policy."""
-        return self.contains in job.key.name and self.policy in (None, job.definition.policy)
+    def matches(self, job: Job) -> bool:
+        """Whether a job has the labels, names the policy, and has the text in its name."""
+        is_named = self.contains in job.key.name and self.policy in (None, job.definition.policy)
+        return is_named and Filter.matches(self, job)
 
 
 class Reader:
@@ -138,28 +136,27 @@ class Reader:
             policy_missing_since=policies.missing_since(key.namespace, job.definition),
         )
 
-    def page(self, namespace: str, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
-        """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs.
+    def page(self, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
+        """The selected jobs, sorted by name, without data over 2 KB and without their last runs.
 
         If only some jobs are selected by more than their prefix, up to a thousand are looked at within 10 s.
         The page can then be short or empty, and `next` says where to go on.
         """
         if selection.narrows:
-            return self._narrowed(namespace, selection, limit, now)
-        page = self._jobs.page(namespace, selection.prefix, selection.after, limit)
+            return self._narrowed(selection, limit, now)
+        page = self._jobs.page(selection.namespace, selection.prefix, selection.after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
 
-    def _narrowed(self, namespace: str, selection: Selection, limit: int, now: Instant) -> Page[View]:
+    def _narrowed(self, selection: Selection, limit: int, now: Instant) -> Page[View]:
         found: list[View] = []
         reached: str | None = selection.after
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        job_filter = Filter(namespace, selection.prefix, selection.labels, selection.after)
-        for page in examined_pages(self._jobs, job_filter, self._clock, until):
+        for page in examined_pages(self._jobs, selection, self._clock, until):
             for job in page.items:
                 if len(found) == limit:
                     return Page(tuple(found), reached)
                 reached = job.key.name
-                if job.is_gone(now) or not selection.names(job) or not job_filter.matches(job):
+                if job.is_gone(now) or not selection.matches(job):
                     continue
                 seen = view(job, now)
                 if selection.state in (None, seen.state):

@@ -205,6 +205,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
     """
     query = request.query
     selection = Selection(
+        request.namespace,
         prefix=query.prefix,
         contains=query.contains,
         labels=labels_of(query.label),
@@ -212,7 +213,7 @@ def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
         policy=query.policy,
         after=query.cursor,
     )
-    page = services.reader.page(request.namespace, selection, limit=query.limit, now=request.requested_at)
+    page = services.reader.page(selection, limit=query.limit, now=request.requested_at)
     return Reply(200, cursor.page_of("jobs", page, lambda each: job_response(each, request.caller)))
 
 

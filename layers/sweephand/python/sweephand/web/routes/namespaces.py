@@ -1,10 +1,10 @@
 """The operations that list namespaces, and that show and write the settings of one."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Final, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError
@@ -14,12 +14,19 @@ from sweephand.base.limits import (
     NAMESPACE_NETWORKS_MAX,
 )
 from sweephand.base.text_schema import text_schema
-from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations, read_allowed_targets
-from sweephand.jobs.namespace_settings import LIMITS, NamespaceView, WantedSettings, defaults_violations
+from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations
+from sweephand.jobs.namespace_settings import (
+    LIMITS,
+    NamespaceView,
+    WantedSettings,
+    defaults_violations,
+    shown_settings,
+)
 from sweephand.model.api_key import EVERY_NAMESPACE, Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets, NamespaceDefaults, NamespaceLimits
+from sweephand.targets.destinations import read_network, read_rule
 from sweephand.targets.registry import with_hidden_values
-from sweephand.targets.url import HOST_LENGTH_MAX
+from sweephand.targets.url import HOST_LENGTH_MAX, UrlError
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
@@ -54,17 +61,46 @@ class NamespaceLimitsRequest(RequestBody):
     """The limits of a namespace. Without one of them, the stack's own apply (`GET /v1/limits`)."""
 
 
-_Host = Annotated[str, WithJsonSchema(text_schema(r"^(?:\*\.)?[A-Za-z0-9_.:\[\]-]+$", HOST_LENGTH_MAX + 2))]
-_Network = Annotated[str, WithJsonSchema(text_schema("^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$", 64))]
+def _entry(read: Callable[[str], object]) -> AfterValidator:
+    """Puts an entry of a list in its one form."""
+
+    def value_of(text: str) -> str:
+        try:
+            return str(read(text))
+        except UrlError as error:
+            raise ValueError(str(error)) from None
+
+    return AfterValidator(value_of)
+
+
+def _count(most: int, meaning: str) -> BeforeValidator:
+    def check(entries: object) -> object:
+        if isinstance(entries, list) and not 1 <= len(entries) <= most:
+            raise ValueError(f"Must have 1 to {most} entries. {meaning}")
+        return entries
+
+    return BeforeValidator(check)
+
+
+_Host = Annotated[
+    str,
+    _entry(read_rule),
+    WithJsonSchema(text_schema(r"^(?:\*\.)?[A-Za-z0-9_.:\[\]-]+$", HOST_LENGTH_MAX + 2)),
+]
+_Network = Annotated[
+    str, _entry(read_network), WithJsonSchema(text_schema("^[0-9A-Fa-f.:]+(?:/[0-9]{1,3})?$", 64))
+]
+_Hosts = Annotated[list[_Host], _count(NAMESPACE_HOSTS_MAX, HOSTS)]
+_Networks = Annotated[list[_Network], _count(NAMESPACE_NETWORKS_MAX, NETWORKS)]
 
 
 class AllowedTargetsRequest(RequestBody):
     """Where the HTTP targets of a namespace may be. A target has to pass both lists."""
 
-    hosts: list[_Host] | None = Field(
+    hosts: _Hosts | None = Field(
         None, description=HOSTS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_HOSTS_MAX}
     )
-    networks: list[_Network] | None = Field(
+    networks: _Networks | None = Field(
         None, description=NETWORKS, json_schema_extra={"minItems": 1, "maxItems": NAMESPACE_NETWORKS_MAX}
     )
 
@@ -142,58 +178,36 @@ class NamespacePage(TypedDict):
     nextCursor: NotRequired[NextCursor]
 
 
-def _allowed_targets(allowed: AllowedTargets) -> AllowedTargetsResponse:
-    shown: AllowedTargetsResponse = {}
-    if allowed.hosts:
-        shown["hosts"] = list(allowed.hosts)
-    if allowed.networks:
-        shown["networks"] = list(allowed.networks)
-    return shown
-
-
 def namespace_response(namespace: str, view: NamespaceView, caller: Caller) -> NamespaceResponse:
     """The settings of a namespace, as a response shows them.
 
     For a caller that may only read, HIDDEN replaces the secret values of the default target.
     """
-    response: NamespaceResponse = {"namespace": namespace, "limits": {}}
     settings = view.settings
     if settings is None:
-        return response
-    limits = settings.limits
-    if limits.triggers_per_minute is not None:
-        response["limits"]["triggersPerMinute"] = limits.triggers_per_minute
-    if limits.jobs_max is not None:
-        response["limits"]["jobs"] = limits.jobs_max
-    if limits.payload_bytes_max is not None:
-        response["limits"]["payload"] = limits.payload_bytes_max
-    target, retry = settings.defaults
-    if target is not None:
-        shown = target if caller.may("write") else with_hidden_values(target, HIDDEN)
-        response["defaultTarget"] = dict(shown)
-    if retry is not None:
-        response["defaultRetry"] = dict(retry)
-    if settings.allowed != EVERYWHERE:
-        response["allowedTargets"] = _allowed_targets(settings.allowed)
+        return {"namespace": namespace, "limits": {}}
+    shown: Any = {"namespace": namespace, **shown_settings(settings)}
+    if "defaultTarget" in shown and not caller.may("write"):
+        shown["defaultTarget"] = with_hidden_values(shown["defaultTarget"], HIDDEN)
     if view.jobs_counted is not None:
-        response["jobsCounted"] = view.jobs_counted
-    response |= {
+        shown["jobsCounted"] = view.jobs_counted
+    shown |= {
         "rev": settings.version,
         "updatedAt": rfc3339(settings.updated_at),
         "updatedBy": settings.owner,
     }
+    response: NamespaceResponse = shown
     return response
 
 
 def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) -> WantedSettings:
     given = given_fields(document)
-    read_as(NamespaceRequest, given)
+    places = read_as(NamespaceRequest, given).allowed_targets
     defaults = {name: without_nulls(given[name]) for name in _DEFAULTS if name in given}
-    violations = defaults_violations(defaults, services.reach)
-    allowed, wrong = read_allowed_targets(given.get("allowedTargets") or {})
-    violations += wrong
-    if not violations:
-        violations = place_violations(allowed, defaults.get("defaultTarget"), "/defaultTarget")
+    allowed = EVERYWHERE if places is None else AllowedTargets(_once(places.hosts), _once(places.networks))
+    violations = defaults_violations(defaults, services.reach) or place_violations(
+        allowed, defaults.get("defaultTarget"), "/defaultTarget"
+    )
     if violations:
         raise InvalidError(violations)
     limits = given["limits"]
@@ -202,6 +216,10 @@ def _read_settings(document: Mapping[str, Any], services: Services, _: Instant) 
         NamespaceDefaults(*(defaults.get(name) for name in _DEFAULTS)),
         allowed,
     )
+
+
+def _once(entries: list[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entries or ()))
 
 
 #: The fields of NamespaceDefaults, by their names in the API.

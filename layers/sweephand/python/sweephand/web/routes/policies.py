@@ -18,10 +18,10 @@ from sweephand.jobs.policies import (
     PolicyLimits,
     limits_of,
     policy_violations,
+    shown_limits,
 )
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.model.policy_names import PolicyKey
-from sweephand.schedules import duration_text
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
@@ -124,18 +124,16 @@ class PolicyPage(TypedDict):
 def policy_response(view: PolicyView) -> PolicyResponse:
     """A policy as a list shows it."""
     policy = view.policy
-    response: PolicyResponse = {
+    shown: Any = {
         "namespace": policy.key.namespace,
         "name": policy.key.name,
         "rev": policy.version,
         "effectiveMaxConcurrent": view.effective_max,
         "createdAt": rfc3339(policy.created_at),
         "updatedAt": rfc3339(policy.updated_at),
+        **shown_limits(policy),
     }
-    if policy.concurrent_max is not None:
-        response["maxConcurrent"] = policy.concurrent_max
-    if policy.rate is not None:
-        response["rate"] = {"limit": policy.rate.limit, "per": duration_text(policy.rate.per_ms)}
+    response: PolicyResponse = shown
     return response
 
 
