@@ -5,7 +5,6 @@ from http import HTTPStatus
 from itertools import islice
 from typing import Annotated, Final, NotRequired
 
-from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import (
@@ -32,6 +31,7 @@ from sweephand.base.limits import PROBLEM_BYTES_MAX, PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import printable, shortened
 from sweephand.base.timing import RECOUNT_AFTER_MS
 from sweephand.web.http import json_text
+from sweephand.web.schemas.formats import about
 
 
 class ViolationResponse(TypedDict):
@@ -39,26 +39,26 @@ class ViolationResponse(TypedDict):
 
     pointer: Annotated[
         str,
-        Field(
-            description="A JSON pointer (RFC 6901) into the body, or a parameter. A very long one is cut, "
+        about(
+            "A JSON pointer (RFC 6901) into the body, or a parameter. A very long one is cut, "
             "and ends in an ellipsis."
         ),
     ]
-    detail: Annotated[str, Field(description="A sentence that says what is wrong or what would be valid.")]
+    detail: Annotated[str, about("A sentence that says what is wrong or what would be valid.")]
 
 
 class ProblemResponse(TypedDict):
     """A problem document (RFC 9457)."""
 
-    type: Annotated[str, Field(description="The kind of problem: `urn:sweephand:problem:…`.")]
-    title: Annotated[str, Field(description="The kind of problem in a few words.")]
-    status: Annotated[int, Field(description="The HTTP status.")]
-    detail: Annotated[str, Field(description="A sentence that says what was wrong with this request.")]
+    type: Annotated[str, about("The kind of problem: `urn:sweephand:problem:…`.")]
+    title: Annotated[str, about("The kind of problem in a few words.")]
+    status: Annotated[int, about("The HTTP status.")]
+    detail: Annotated[str, about("A sentence that says what was wrong with this request.")]
     errors: NotRequired[
         Annotated[
             list[ViolationResponse],
-            Field(
-                description="The fields or parameters that cannot be accepted: all of them, unless `detail` "
+            about(
+                "The fields or parameters that cannot be accepted: all of them, unless `detail` "
                 "says how many are named. Other problems do not have this list."
             ),
         ]
@@ -68,9 +68,7 @@ class ProblemResponse(TypedDict):
 class GatewayRefusal(TypedDict):
     """The body with which API Gateway itself refuses a request. It is not a problem document."""
 
-    message: Annotated[
-        str, Field(description="The message of API Gateway, such as `Unauthorized` or `Forbidden`.")
-    ]
+    message: Annotated[str, about("The message of API Gateway, such as `Unauthorized` or `Forbidden`.")]
 
 
 CONTENT_TYPE: Final = "application/problem+json"

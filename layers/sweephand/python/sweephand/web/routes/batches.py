@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated, Final, Literal, NotRequired
 
-from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import NotFoundError
@@ -15,7 +14,7 @@ from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import NextCursor, Time, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
 from sweephand.web.schemas.query import PageQuery, page_query
 from sweephand.web.services import Services
 
@@ -23,12 +22,10 @@ from sweephand.web.services import Services
 class BatchEndResponse(TypedDict):
     """How the runs of a batch had ended when all of them were over for the first time."""
 
-    state: Annotated[
-        Literal["succeeded", "failed"], Field(description="`succeeded` if each run had, else `failed`.")
-    ]
-    succeeded: Annotated[int, Field(description="How many runs had succeeded.")]
-    failed: Annotated[int, Field(description="How many runs had failed for good.")]
-    cancelled: Annotated[int, Field(description="How many runs had been cancelled or skipped.")]
+    state: Annotated[Literal["succeeded", "failed"], about("`succeeded` if each run had, else `failed`.")]
+    succeeded: Annotated[int, about("How many runs had succeeded.")]
+    failed: Annotated[int, about("How many runs had failed for good.")]
+    cancelled: Annotated[int, about("How many runs had been cancelled or skipped.")]
 
 
 class ListedBatchResponse(TypedDict):
@@ -36,21 +33,21 @@ class ListedBatchResponse(TypedDict):
 
     id: Annotated[
         str,
-        Field(
-            description="The batch's name within its job: the due time in epoch ms. The name of a batch on "
+        about(
+            "The batch's name within its job: the due time in epoch ms. The name of a batch on "
             "demand begins with `manual-`, `backfill-` or `chained-` and ends with a token. The name of a "
             "run has its index in addition."
         ),
     ]
-    dueAt: Annotated[Time, Field(description="The due time of the batch's occurrence.")]
-    total: Annotated[int, Field(description="How many triggers the batch has.")]
+    dueAt: Annotated[Time, about("The due time of the batch's occurrence.")]
+    total: Annotated[int, about("How many triggers the batch has.")]
     endedAt: Annotated[
-        Time | None, Field(description="When all of its runs were over for the first time. Null before that.")
+        Time | None, about("When all of its runs were over for the first time. Null before that.")
     ]
     overran: Annotated[
         bool,
-        Field(
-            description="Whether it ended later than the end of its window and a grace: a tenth of the "
+        about(
+            "Whether it ended later than the end of its window and a grace: a tenth of the "
             "window, a minute at most. The window begins at `dueAt`, and that of a batch on demand with its "
             "first run if that is later. False for a batch without a window."
         ),
@@ -58,8 +55,8 @@ class ListedBatchResponse(TypedDict):
     end: NotRequired[
         Annotated[
             BatchEndResponse,
-            Field(
-                description="How its runs had ended at `endedAt`. A later redrive does not change it. Absent "
+            about(
+                "How its runs had ended at `endedAt`. A later redrive does not change it. Absent "
                 "before `endedAt`."
             ),
         ]
@@ -71,24 +68,21 @@ class BatchResponse(ListedBatchResponse):
 
     state: Annotated[
         BatchState,
-        Field(
-            description="`scheduled` before its due time, `waiting` while its job is paused, else `running`. "
+        about(
+            "`scheduled` before its due time, `waiting` while its job is paused, else `running`. "
             "When all runs are over: `succeeded` if each of them has, else `failed`. `cancelled` if its job "
             "was deleted before that."
         ),
     ]
-    succeeded: Annotated[int, Field(description="How many runs have succeeded.")]
+    succeeded: Annotated[int, about("How many runs have succeeded.")]
     failed: Annotated[
-        int,
-        Field(
-            description="How many runs have failed for good. A run that is to be retried is not among them."
-        ),
+        int, about("How many runs have failed for good. A run that is to be retried is not among them.")
     ]
-    cancelled: Annotated[int, Field(description="How many runs were cancelled or skipped.")]
+    cancelled: Annotated[int, about("How many runs were cancelled or skipped.")]
     estimatedEndAt: Annotated[
         Time | None,
-        Field(
-            description="When all runs will be over if the batch goes on at the pace it has had since its "
+        about(
+            "When all runs will be over if the batch goes on at the pace it has had since its "
             "first run began. Null if it has ended or waits, if no run is over yet and all of its triggers "
             "are due, or if that is after the year 9999."
         ),
@@ -98,7 +92,7 @@ class BatchResponse(ListedBatchResponse):
 class BatchPage(TypedDict):
     """A page of batches, newest due time first. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[ListedBatchResponse], Field(description="The batches, newest due time first.")]
+    items: Annotated[list[ListedBatchResponse], about("The batches, newest due time first.")]
     nextCursor: NotRequired[NextCursor]
 
 

@@ -34,6 +34,7 @@ from sweephand.web.routes.pause import PauseRequest, ResumeRequest
 from sweephand.web.schemas.formats import (
     CursorText,
     NextCursor,
+    about,
 )
 from sweephand.web.schemas.job_requests import read_definition
 from sweephand.web.schemas.query import (
@@ -104,30 +105,26 @@ class BulkWriteResult(TypedDict):
 
     name: Annotated[
         Any,
-        Field(
-            description="The name as the caller gave it. Of a text that is far too long it is the beginning, "
+        about(
+            "The name as the caller gave it. Of a text that is far too long it is the beginning, "
             "and of another long value null."
         ),
     ]
-    status: Annotated[int, Field(description="The status that a PUT of this job would have had.")]
-    rev: NotRequired[Annotated[str, Field(description="The revision, if the job was written.")]]
-    problem: NotRequired[
-        Annotated[ProblemResponse, Field(description="The problem, if the job was refused.")]
-    ]
+    status: Annotated[int, about("The status that a PUT of this job would have had.")]
+    rev: NotRequired[Annotated[str, about("The revision, if the job was written.")]]
+    problem: NotRequired[Annotated[ProblemResponse, about("The problem, if the job was refused.")]]
 
 
 class BulkWriteResponse(TypedDict):
     """The result of each job, in the order of the request."""
 
-    results: Annotated[
-        list[BulkWriteResult], Field(description="One result for each job, in the order of the request.")
-    ]
+    results: Annotated[list[BulkWriteResult], about("One result for each job, in the order of the request.")]
 
 
 class CountResponse(TypedDict):
     """The result of a bulk call. It has a `nextCursor` if there may be more jobs or runs."""
 
-    count: Annotated[int, Field(description="How many jobs this call changed, or how many runs it redrove.")]
+    count: Annotated[int, about("How many jobs this call changed, or how many runs it redrove.")]
     nextCursor: NotRequired[NextCursor]
 
 

@@ -17,7 +17,7 @@ from sweephand.runs.callbacks import not_cancelled
 from sweephand.web.http import json_text
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.runs import RUN_PATH, find_pending
-from sweephand.web.schemas.formats import Time
+from sweephand.web.schemas.formats import Time, about
 from sweephand.web.schemas.run_responses import RunResponse, run_response
 from sweephand.web.schemas.shapes import RequestBody, read_as
 from sweephand.web.services import Services
@@ -48,13 +48,11 @@ class FailureRequest(RequestBody):
 class CallbackResponse(TypedDict):
     """The run in the response to a callback of its consumer."""
 
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    state: Annotated[State, Field(description="The state of the run after the callback.")]
-    attempt: Annotated[int, Field(description="The number of the latest attempt.")]
-    heartbeatBy: NotRequired[
-        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
-    ]
-    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
+    id: Annotated[str, about("The run's name within its job.")]
+    state: Annotated[State, about("The state of the run after the callback.")]
+    attempt: Annotated[int, about("The number of the latest attempt.")]
+    heartbeatBy: NotRequired[Annotated[Time, about("The consumer must send the next callback by this time.")]]
+    runUntil: NotRequired[Annotated[Time, about("The run must be over by this time.")]]
 
 
 def callback_response(run: Run) -> CallbackResponse:

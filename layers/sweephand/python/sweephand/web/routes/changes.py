@@ -16,7 +16,7 @@ from sweephand.model.change import Change, ChangeKind, FieldChange
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import Moment, NextCursor, Time
+from sweephand.web.schemas.formats import Moment, NextCursor, Time, about
 from sweephand.web.schemas.query import Cursor, Limit, PageQuery, QueryParameters, page_query, position
 from sweephand.web.services import Services
 
@@ -29,32 +29,24 @@ class FieldChangeResponse(TypedDict):
     have.
     """
 
-    name: Annotated[str, Field(description="The name of the field.")]
-    before: NotRequired[
-        Annotated[Any, Field(description="Its value before the change. Null if there was none.")]
-    ]
-    after: NotRequired[
-        Annotated[Any, Field(description="Its value after the change. Null if there is none.")]
-    ]
+    name: Annotated[str, about("The name of the field.")]
+    before: NotRequired[Annotated[Any, about("Its value before the change. Null if there was none.")]]
+    after: NotRequired[Annotated[Any, about("Its value after the change. Null if there is none.")]]
 
 
 class ChangeResponse(TypedDict):
     """One write of a job."""
 
-    time: Annotated[Time, Field(description="When the job was written.")]
+    time: Annotated[Time, about("When the job was written.")]
     who: Annotated[
-        str,
-        Field(description="The id of the key that wrote the job. `sweephand` if Sweephand itself wrote it."),
+        str, about("The id of the key that wrote the job. `sweephand` if Sweephand itself wrote it.")
     ]
-    what: Annotated[ChangeKind, Field(description="The kind of change.")]
-    reason: Annotated[str | None, Field(description="Why the job was paused, if the caller gave a reason.")]
+    what: Annotated[ChangeKind, about("The kind of change.")]
+    reason: Annotated[str | None, about("Why the job was paused, if the caller gave a reason.")]
     fields: NotRequired[
         Annotated[
             list[FieldChangeResponse],
-            Field(
-                description="The fields that a replace or patch changed, by name. Other changes have no "
-                "such list."
-            ),
+            about("The fields that a replace or patch changed, by name. Other changes have no such list."),
         ]
     ]
 
@@ -62,7 +54,7 @@ class ChangeResponse(TypedDict):
 class ChangePage(TypedDict):
     """A page of changes, newest first. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[ChangeResponse], Field(description="The changes, newest first.")]
+    items: Annotated[list[ChangeResponse], about("The changes, newest first.")]
     nextCursor: NotRequired[NextCursor]
 
 
@@ -90,41 +82,36 @@ def field_response(field: FieldChange) -> FieldChangeResponse:
 class AdminChangeResponse(TypedDict):
     """One change of a key, a secret or the settings of a namespace. No response shows a secret."""
 
-    time: Annotated[Time, Field(description="When it was changed.")]
+    time: Annotated[Time, about("When it was changed.")]
     who: Annotated[
         str,
-        Field(
-            description="The id of the key that changed it. For a JSON Web Token it is `jwt:` and the "
+        about(
+            "The id of the key that changed it. For a JSON Web Token it is `jwt:` and the "
             "subject; `operator` stands for the function that makes admin keys."
         ),
     ]
-    what: Annotated[AdminVerb, Field(description="The kind of change.")]
+    what: Annotated[AdminVerb, about("The kind of change.")]
     subject: Annotated[
         AdminSubject,
-        Field(
-            description="What was changed: an API key, a secret that jobs name, the signing secrets or the "
+        about(
+            "What was changed: an API key, a secret that jobs name, the signing secrets or the "
             "ed25519 keys of a namespace, or its settings."
         ),
     ]
-    namespace: Annotated[
-        str, Field(description="The namespace of what was changed. `*` for a key of every namespace.")
-    ]
+    namespace: Annotated[str, about("The namespace of what was changed. `*` for a key of every namespace.")]
     name: Annotated[
-        str | None,
-        Field(
-            description="The id of the key, or the name of the secret. Null for what a namespace has once."
-        ),
+        str | None, about("The id of the key, or the name of the secret. Null for what a namespace has once.")
     ]
-    fields: Annotated[list[FieldChangeResponse], Field(description="The fields that were changed, by name.")]
+    fields: Annotated[list[FieldChangeResponse], about("The fields that were changed, by name.")]
     reason: Annotated[
-        str | None, Field(description="Why a key was revoked that the request did not name. Otherwise null.")
+        str | None, about("Why a key was revoked that the request did not name. Otherwise null.")
     ]
 
 
 class AdminChangePage(TypedDict):
     """A page of changes, newest first. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[AdminChangeResponse], Field(description="The changes, newest first.")]
+    items: Annotated[list[AdminChangeResponse], about("The changes, newest first.")]
     nextCursor: NotRequired[NextCursor]
 
 

@@ -13,7 +13,7 @@ from sweephand.schedules import Series
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.changes import ChangeResponse, change_response
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import Moment, Time, time_or_none
+from sweephand.web.schemas.formats import Moment, Time, about, time_or_none
 from sweephand.web.schemas.query import QueryParameters
 from sweephand.web.schemas.run_responses import RunResponse, run_response
 from sweephand.web.services import Services
@@ -22,8 +22,8 @@ from sweephand.web.services import Services
 class NearestResponse(TypedDict):
     """The due times around the instant, without the trigger in question."""
 
-    before: Annotated[Time | None, Field(description="The last due time before. Null if there is none.")]
-    after: Annotated[Time | None, Field(description="The next due time after. Null if there is none.")]
+    before: Annotated[Time | None, about("The last due time before. Null if there is none.")]
+    after: Annotated[Time | None, about("The next due time after. Null if there is none.")]
 
 
 class ClockChangeResponse(TypedDict):
@@ -31,85 +31,79 @@ class ClockChangeResponse(TypedDict):
 
     kind: Annotated[
         Literal["gap", "overlap"],
-        Field(description="Whether the local time does not exist (`gap`) or comes twice (`overlap`)."),
+        about("Whether the local time does not exist (`gap`) or comes twice (`overlap`)."),
     ]
-    local: Annotated[str, Field(description="The local time, without an offset.")]
-    timezone: Annotated[str, Field(description="The zone of the job.")]
-    rule: Annotated[str, Field(description="The job's rule for it: `dst.gap` or `dst.overlap`.")]
+    local: Annotated[str, about("The local time, without an offset.")]
+    timezone: Annotated[str, about("The zone of the job.")]
+    rule: Annotated[str, about("The job's rule for it: `dst.gap` or `dst.overlap`.")]
 
 
 class JitterResponse(TypedDict):
     """By how much jitter moves the job."""
 
-    seconds: Annotated[float, Field(description="How much later every due time of the job is.")]
+    seconds: Annotated[float, about("How much later every due time of the job is.")]
 
 
 class StandstillResponse(TypedDict):
     """A span in which the stack delivered nothing."""
 
     kind: Annotated[
-        Literal["stopped", "off"],
-        Field(description="`stopped`: the stack did not tick. `off`: it was switched off."),
+        Literal["stopped", "off"], about("`stopped`: the stack did not tick. `off`: it was switched off.")
     ]
-    since: Annotated[Time, Field(description="When it began, within a minute.")]
-    until: Annotated[Time | None, Field(description="When it ended. Null while it lasts.")]
+    since: Annotated[Time, about("When it began, within a minute.")]
+    until: Annotated[Time | None, about("When it ended. Null while it lasts.")]
 
 
 class LimitResponse(TypedDict):
     """A limit for which triggers wait now."""
 
-    level: Annotated[LimitLevel, Field(description="Whose limit it is.")]
-    triggersPerMinute: Annotated[int, Field(description="The limit.")]
-    takenUntil: Annotated[Time, Field(description="Until when all slots of the limit are taken.")]
+    level: Annotated[LimitLevel, about("Whose limit it is.")]
+    triggersPerMinute: Annotated[int, about("The limit.")]
+    takenUntil: Annotated[Time, about("Until when all slots of the limit are taken.")]
 
 
 class EvidenceResponse(TypedDict):
     """What speaks for the verdict. It has only the fields that do."""
 
     change: NotRequired[
-        Annotated[ChangeResponse, Field(description="The change that decided: a creation, pause, deletion.")]
+        Annotated[ChangeResponse, about("The change that decided: a creation, pause, deletion.")]
     ]
-    resumed: NotRequired[Annotated[ChangeResponse, Field(description="The resume that ended the pause.")]]
+    resumed: NotRequired[Annotated[ChangeResponse, about("The resume that ended the pause.")]]
     clockChange: NotRequired[
-        Annotated[ClockChangeResponse, Field(description="The clock change that moved or dropped the time.")]
+        Annotated[ClockChangeResponse, about("The clock change that moved or dropped the time.")]
     ]
-    jitter: NotRequired[Annotated[JitterResponse, Field(description="The jitter that moved the trigger.")]]
+    jitter: NotRequired[Annotated[JitterResponse, about("The jitter that moved the trigger.")]]
     standstill: NotRequired[
-        Annotated[StandstillResponse, Field(description="The standstill in which the trigger fell due.")]
+        Annotated[StandstillResponse, about("The standstill in which the trigger fell due.")]
     ]
-    policy: NotRequired[Annotated[str, Field(description="The flow policy for which the trigger waits.")]]
-    waitsFor: NotRequired[
-        Annotated[str, Field(description="The run for which the trigger waits, or was skipped.")]
-    ]
-    limit: NotRequired[Annotated[LimitResponse, Field(description="The limit for which triggers wait now.")]]
+    policy: NotRequired[Annotated[str, about("The flow policy for which the trigger waits.")]]
+    waitsFor: NotRequired[Annotated[str, about("The run for which the trigger waits, or was skipped.")]]
+    limit: NotRequired[Annotated[LimitResponse, about("The limit for which triggers wait now.")]]
 
 
 class NextResponse(TypedDict):
     """What happens next."""
 
-    at: Annotated[Time | None, Field(description="When. Null if that is not known.")]
-    step: Annotated[str, Field(description="What, as a sentence.")]
+    at: Annotated[Time | None, about("When. Null if that is not known.")]
+    step: Annotated[str, about("What, as a sentence.")]
 
 
 class ExplainResponse(TypedDict):
     """Why a job fired at an instant, or did not."""
 
-    at: Annotated[Time, Field(description="The instant that was asked for.")]
-    verdict: Annotated[
-        Verdict, Field(description="The first reason that is true, in the order of this list.")
-    ]
-    summary: Annotated[str, Field(description="The verdict in one to three sentences, for a person.")]
+    at: Annotated[Time, about("The instant that was asked for.")]
+    verdict: Annotated[Verdict, about("The first reason that is true, in the order of this list.")]
+    summary: Annotated[str, about("The verdict in one to three sentences, for a person.")]
     dueAt: Annotated[
-        Time | None,
-        Field(description="The due time of the trigger in question. Null if the schedule has none for it."),
+        Time | None, about("The due time of the trigger in question. Null if the schedule has none for it.")
     ]
-    nearest: Annotated[NearestResponse, Field(description="The due times around the instant.")]
-    evidence: Annotated[EvidenceResponse, Field(description="What speaks for the verdict.")]
-    run: NotRequired[Annotated[RunResponse, Field(description="The record of the trigger, if there is one.")]]
-    next: NotRequired[Annotated[NextResponse, Field(description="What happens next, if that is known.")]]
+    nearest: Annotated[NearestResponse, about("The due times around the instant.")]
+    evidence: Annotated[EvidenceResponse, about("What speaks for the verdict.")]
+    run: NotRequired[Annotated[RunResponse, about("The record of the trigger, if there is one.")]]
+    next: NotRequired[Annotated[NextResponse, about("What happens next, if that is known.")]]
     history: Annotated[
         Literal["kept", "not-kept"],
-        Field(description="`not-kept`: what would decide was not kept. The summary says what is missing."),
+        about("`not-kept`: what would decide was not kept. The summary says what is missing."),
     ]
 
 

@@ -19,7 +19,7 @@ from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.schedules.triggers import Span
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, NextCursor, Time, from_text, read_duration
+from sweephand.web.schemas.formats import Moment, NextCursor, Time, about, from_text, read_duration
 from sweephand.web.schemas.query import Cursor, Labels, Prefix, QueryParameters, labels_of, position
 from sweephand.web.services import Services
 
@@ -27,27 +27,23 @@ from sweephand.web.services import Services
 class ForecastBucketResponse(TypedDict):
     """A bucket of a forecast."""
 
-    at: Annotated[Time, Field(description="The first instant of the bucket.")]
-    triggers: Annotated[int, Field(description="How many triggers fall due in the bucket.")]
+    at: Annotated[Time, about("The first instant of the bucket.")]
+    triggers: Annotated[int, about("How many triggers fall due in the bucket.")]
 
 
 # A class cannot have a field `from`.
 ForecastResponse = TypedDict(
     "ForecastResponse",
     {
-        "from": Annotated[Time, Field(description="The first instant of the first bucket.")],
-        "to": Annotated[Time, Field(description="The end of the last bucket, which it does not include.")],
-        "bucketSeconds": Annotated[
-            int, Field(description="The length of a bucket. The last one may be shorter.")
-        ],
+        "from": Annotated[Time, about("The first instant of the first bucket.")],
+        "to": Annotated[Time, about("The end of the last bucket, which it does not include.")],
+        "bucketSeconds": Annotated[int, about("The length of a bucket. The last one may be shorter.")],
         "buckets": Annotated[
             list[ForecastBucketResponse],
-            Field(description="The buckets, earliest first, without those in which nothing falls due."),
+            about("The buckets, earliest first, without those in which nothing falls due."),
         ],
-        "jobs": Annotated[int, Field(description="How many jobs were counted.")],
-        "paused": Annotated[
-            int, Field(description="How many more jobs are paused. Nothing of theirs falls due.")
-        ],
+        "jobs": Annotated[int, about("How many jobs were counted.")],
+        "paused": Annotated[int, about("How many more jobs are paused. Nothing of theirs falls due.")],
         "nextCursor": NotRequired[NextCursor],
     },
 )

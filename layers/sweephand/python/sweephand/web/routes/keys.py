@@ -25,7 +25,7 @@ from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, from_text, time_or_none
+from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, about, from_text, time_or_none
 from sweephand.web.schemas.query import Cursor, PageQuery
 from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
@@ -116,37 +116,29 @@ class KeyRotation(RequestBody):
 class KeyResponse(TypedDict):
     """An API key, without its secret."""
 
-    id: Annotated[str, Field(description="The key's id, as `DELETE /v1/keys/{id}` takes it.")]
-    namespace: Annotated[
-        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
-    ]
-    role: Annotated[
-        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
-    ]
-    createdAt: Annotated[Time, Field(description="When the key was made.")]
-    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+    id: Annotated[str, about("The key's id, as `DELETE /v1/keys/{id}` takes it.")]
+    namespace: Annotated[str, about("The namespace that the key opens. `*` opens every namespace.")]
+    role: Annotated[Role, about("What the key may do: `read`, `write` (also read) or `admin` (everything).")]
+    createdAt: Annotated[Time, about("When the key was made.")]
+    expiresAt: Annotated[Time | None, about("When the key expires. Null if it does not expire.")]
     description: Annotated[
-        str | None, Field(description="The text that its maker gave, for people. Null without such a text.")
+        str | None, about("The text that its maker gave, for people. Null without such a text.")
     ]
     replacedBy: Annotated[
-        str | None,
-        Field(description="The id of the key that a rotation made in its place. Null if it was not rotated."),
+        str | None, about("The id of the key that a rotation made in its place. Null if it was not rotated.")
     ]
     principal: Annotated[
-        str | None,
-        Field(
-            description="The ARN of the IAM role or user that holds the key. Null if the key has a secret."
-        ),
+        str | None, about("The ARN of the IAM role or user that holds the key. Null if the key has a secret.")
     ]
     createdBy: Annotated[
         str,
-        Field(
-            description="The id of the key that made or rotated it. For a JSON Web Token it is `jwt:` and "
+        about(
+            "The id of the key that made or rotated it. For a JSON Web Token it is `jwt:` and "
             "the subject; `operator` stands for the function that makes admin keys."
         ),
     ]
     requestsPerMinute: Annotated[
-        int | None, Field(description="How many requests it may send in a minute. Null without such a rate.")
+        int | None, about("How many requests it may send in a minute. Null without such a rate.")
     ]
 
 
@@ -154,22 +146,21 @@ class NewKeyResponse(KeyResponse):
     """A new API key. Only this response shows the key itself."""
 
     key: Annotated[
-        str | None,
-        Field(description="The key itself: `Authorization: Bearer {key}`. Null for the key of a principal."),
+        str | None, about("The key itself: `Authorization: Bearer {key}`. Null for the key of a principal.")
     ]
 
 
 class RotatedKeyResponse(KeyResponse):
     """The new API key of a rotation. Only this response shows the key itself."""
 
-    key: Annotated[str, Field(description="The key itself: `Authorization: Bearer {key}`.")]
-    replaces: Annotated[KeyResponse, Field(description="The old key, with the end that it has now.")]
+    key: Annotated[str, about("The key itself: `Authorization: Bearer {key}`.")]
+    replaces: Annotated[KeyResponse, about("The old key, with the end that it has now.")]
 
 
 class KeyPage(TypedDict):
     """A page of keys in the order of their ids. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[KeyResponse], Field(description="The keys, in the order of their ids.")]
+    items: Annotated[list[KeyResponse], about("The keys, in the order of their ids.")]
     nextCursor: NotRequired[NextCursor]
 
 

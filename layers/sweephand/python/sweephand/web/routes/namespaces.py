@@ -31,7 +31,7 @@ from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
 from sweephand.web.schemas.field_models import NamespaceTarget, model_of
-from sweephand.web.schemas.formats import NextCursor, Time
+from sweephand.web.schemas.formats import NextCursor, Time, about
 from sweephand.web.schemas.job_requests import RetryRequest
 from sweephand.web.schemas.job_responses import HIDDEN
 from sweephand.web.schemas.query import PageQuery, page_query
@@ -119,62 +119,58 @@ class NamespaceRequest(RequestBody):
 class NamespaceLimitsResponse(TypedDict):
     """The limits of a namespace that are set."""
 
-    triggersPerMinute: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["triggersPerMinute"])]]
-    jobs: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["jobs"])]]
-    payload: NotRequired[Annotated[int, Field(description=_LIMIT_MEANINGS["payload"])]]
+    triggersPerMinute: NotRequired[Annotated[int, about(_LIMIT_MEANINGS["triggersPerMinute"])]]
+    jobs: NotRequired[Annotated[int, about(_LIMIT_MEANINGS["jobs"])]]
+    payload: NotRequired[Annotated[int, about(_LIMIT_MEANINGS["payload"])]]
 
 
 class AllowedTargetsResponse(TypedDict):
     """Where the HTTP targets of a namespace may be: the lists that are set."""
 
-    hosts: NotRequired[Annotated[list[str], Field(description=HOSTS)]]
-    networks: NotRequired[Annotated[list[str], Field(description=NETWORKS)]]
+    hosts: NotRequired[Annotated[list[str], about(HOSTS)]]
+    networks: NotRequired[Annotated[list[str], about(NETWORKS)]]
 
 
 class NamespaceResponse(TypedDict):
     """The settings of a namespace."""
 
-    namespace: Annotated[str, Field(description="The namespace.")]
+    namespace: Annotated[str, about("The namespace.")]
     rev: NotRequired[
         Annotated[
             str,
-            Field(
-                description="The revision of the settings. The `ETag` header shows it too. A namespace whose "
+            about(
+                "The revision of the settings. The `ETag` header shows it too. A namespace whose "
                 "settings were never written has none."
             ),
         ]
     ]
-    limits: Annotated[
-        NamespaceLimitsResponse, Field(description="The limits. One that is not set is left out.")
-    ]
-    defaultTarget: NotRequired[Annotated[dict[str, Any], Field(description=_TARGET_MEANING)]]
-    defaultRetry: NotRequired[Annotated[dict[str, Any], Field(description=_RETRY_MEANING)]]
-    allowedTargets: NotRequired[Annotated[AllowedTargetsResponse, Field(description=_ALLOWED_MEANING)]]
+    limits: Annotated[NamespaceLimitsResponse, about("The limits. One that is not set is left out.")]
+    defaultTarget: NotRequired[Annotated[dict[str, Any], about(_TARGET_MEANING)]]
+    defaultRetry: NotRequired[Annotated[dict[str, Any], about(_RETRY_MEANING)]]
+    allowedTargets: NotRequired[Annotated[AllowedTargetsResponse, about(_ALLOWED_MEANING)]]
     jobsCounted: NotRequired[
         Annotated[
             int,
-            Field(
-                description="How many jobs count toward `limits.jobs`. It is at least the number of stored "
+            about(
+                "How many jobs count toward `limits.jobs`. It is at least the number of stored "
                 "jobs. Jobs that have expired may count for some more minutes."
             ),
         ]
     ]
-    updatedAt: NotRequired[Annotated[Time, Field(description="When the settings were last written.")]]
-    updatedBy: NotRequired[Annotated[str, Field(description="The id of the key that wrote them.")]]
+    updatedAt: NotRequired[Annotated[Time, about("When the settings were last written.")]]
+    updatedBy: NotRequired[Annotated[str, about("The id of the key that wrote them.")]]
 
 
 class NamespaceSummary(TypedDict):
     """A namespace in a list."""
 
-    namespace: Annotated[str, Field(description="The namespace.")]
+    namespace: Annotated[str, about("The namespace.")]
 
 
 class NamespacePage(TypedDict):
     """A page of namespaces in the order of their names. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[
-        list[NamespaceSummary], Field(description="The namespaces, in the order of their names.")
-    ]
+    items: Annotated[list[NamespaceSummary], about("The namespaces, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 

@@ -26,7 +26,7 @@ from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, Time, read_instant, time_or_none
+from sweephand.web.schemas.formats import Moment, Time, about, read_instant, time_or_none
 from sweephand.web.schemas.job_requests import Timing
 from sweephand.web.schemas.query import QueryParameters, Whole
 from sweephand.web.schemas.schedule_description import describe
@@ -40,13 +40,13 @@ Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
 class OccurrenceResponse(TypedDict):
     """One due time."""
 
-    utc: Annotated[Time, Field(description="The due time in UTC.")]
-    local: Annotated[Time, Field(description="The same instant in the job's time zone.")]
+    utc: Annotated[Time, about("The due time in UTC.")]
+    local: Annotated[Time, about("The same instant in the job's time zone.")]
     reason: NotRequired[
         Annotated[
             Reason,
-            Field(
-                description="Only where the clock changes. `gap-shifted`: the due time replaces a local "
+            about(
+                "Only where the clock changes. `gap-shifted`: the due time replaces a local "
                 "time that does not exist that day. `overlap-first`, `overlap-last`: the local time exists "
                 "twice that day, and this is its first or last instant."
             ),
@@ -57,16 +57,12 @@ class OccurrenceResponse(TypedDict):
 class SkippedResponse(TypedDict):
     """A local time of the schedule that is not a due time, because the clock changes."""
 
-    utc: Annotated[
-        Time, Field(description="Of `overlap-skipped`, the instant. Of `gap-skipped`, the end of the gap.")
-    ]
-    local: Annotated[
-        str, Field(description="The local time. It has no offset if it does not exist that day.")
-    ]
+    utc: Annotated[Time, about("Of `overlap-skipped`, the instant. Of `gap-skipped`, the end of the gap.")]
+    local: Annotated[str, about("The local time. It has no offset if it does not exist that day.")]
     reason: Annotated[
         Literal["gap-skipped", "overlap-skipped"],
-        Field(
-            description="`gap-skipped`: the local time does not exist that day. `overlap-skipped`: it "
+        about(
+            "`gap-skipped`: the local time does not exist that day. `overlap-skipped`: it "
             "exists twice that day, and its other instant fires."
         ),
     ]
@@ -75,15 +71,13 @@ class SkippedResponse(TypedDict):
 class OccurrencesResponse(TypedDict):
     """Due times in order, and a description of the schedule."""
 
-    occurrences: Annotated[list[OccurrenceResponse], Field(description="The due times, earliest first.")]
+    occurrences: Annotated[list[OccurrenceResponse], about("The due times, earliest first.")]
     skipped: Annotated[
-        list[SkippedResponse],
-        Field(description="The local times that clock changes dropped before the last due time."),
+        list[SkippedResponse], about("The local times that clock changes dropped before the last due time.")
     ]
-    description: Annotated[str, Field(description="The schedule in words, without time zone and bounds.")]
+    description: Annotated[str, about("The schedule in words, without time zone and bounds.")]
     end: Annotated[
-        Time | None,
-        Field(description="The last due time of the series. Null if it has no end, or a very distant one."),
+        Time | None, about("The last due time of the series. Null if it has no end, or a very distant one.")
     ]
 
 

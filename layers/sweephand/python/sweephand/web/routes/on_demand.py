@@ -19,6 +19,7 @@ from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.schemas.formats import (
     Moment,
     Time,
+    about,
 )
 from sweephand.web.schemas.job_requests import read_payload
 from sweephand.web.schemas.shapes import RequestBody, read_as
@@ -48,18 +49,15 @@ class TriggerResponse(TypedDict):
     """A trigger on demand."""
 
     id: Annotated[
-        str,
-        Field(description="The name of the trigger's run. The run is `enqueued` until an attempt is over."),
+        str, about("The name of the trigger's run. The run is `enqueued` until an attempt is over.")
     ]
-    triggerId: Annotated[
-        str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
-    ]
-    dueAt: Annotated[Time, Field(description="The due time: the instant of this request.")]
+    triggerId: Annotated[str, about("The id by which the consumer recognizes duplicates (`webhook-id`).")]
+    dueAt: Annotated[Time, about("The due time: the instant of this request.")]
     count: NotRequired[
         Annotated[
             int,
-            Field(
-                description="How many triggers the batch has that begins now. `id` and `triggerId` are those "
+            about(
+                "How many triggers the batch has that begins now. `id` and `triggerId` are those "
                 "of its first trigger. Only a job with a batch has this field."
             ),
         ]
@@ -67,8 +65,8 @@ class TriggerResponse(TypedDict):
     batchId: NotRequired[
         Annotated[
             str,
-            Field(
-                description="The name of the batch that begins now. GET …/batches/{batchId} shows its "
+            about(
+                "The name of the batch that begins now. GET …/batches/{batchId} shows its "
                 "progress. Only a job with a batch has this field."
             ),
         ]
@@ -78,13 +76,9 @@ class TriggerResponse(TypedDict):
 class BackfillResponse(TypedDict):
     """The triggers that a backfill makes."""
 
-    count: Annotated[int, Field(description="How many triggers the backfill makes.")]
-    firstId: Annotated[
-        str | None, Field(description="The name of the first trigger's run. Null without triggers.")
-    ]
-    lastId: Annotated[
-        str | None, Field(description="The name of the last trigger's run. Null without triggers.")
-    ]
+    count: Annotated[int, about("How many triggers the backfill makes.")]
+    firstId: Annotated[str | None, about("The name of the first trigger's run. Null without triggers.")]
+    lastId: Annotated[str | None, about("The name of the last trigger's run. Null without triggers.")]
 
 
 def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Payload | None:

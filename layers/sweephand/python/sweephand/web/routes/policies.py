@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Final, NotRequired
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError
@@ -27,7 +27,7 @@ from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Req
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
 from sweephand.web.routes.changes import ChangePage, change_response
 from sweephand.web.schemas.field_models import model_of
-from sweephand.web.schemas.formats import NextCursor, Time, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
 from sweephand.web.schemas.query import PageQuery, page_query
 from sweephand.web.schemas.shapes import RequestBody, check, given_fields
 from sweephand.web.services import Services
@@ -57,31 +57,31 @@ class PolicyRequest(RequestBody):
 class PolicyRateResponse(TypedDict):
     """How many requests may leave within a time."""
 
-    limit: Annotated[int, Field(description=RATE_LIMIT.meaning)]
-    per: Annotated[str, Field(description=f"{PER_MEANING} A Go duration.")]
+    limit: Annotated[int, about(RATE_LIMIT.meaning)]
+    per: Annotated[str, about(f"{PER_MEANING} A Go duration.")]
 
 
 class PolicyResponse(TypedDict):
     """A flow policy as a list shows it."""
 
-    namespace: Annotated[str, Field(description="The namespace of the policy.")]
-    name: Annotated[str, Field(description="The policy's name, unique within its namespace.")]
-    rev: Annotated[str, Field(description="The revision. The `ETag` header shows it too.")]
-    maxConcurrent: NotRequired[Annotated[int, Field(description=MAX_CONCURRENT.meaning)]]
+    namespace: Annotated[str, about("The namespace of the policy.")]
+    name: Annotated[str, about("The policy's name, unique within its namespace.")]
+    rev: Annotated[str, about("The revision. The `ETag` header shows it too.")]
+    maxConcurrent: NotRequired[Annotated[int, about(MAX_CONCURRENT.meaning)]]
     rate: NotRequired[
-        Annotated[PolicyRateResponse, Field(description="How many requests of the policy's jobs may leave.")]
+        Annotated[PolicyRateResponse, about("How many requests of the policy's jobs may leave.")]
     ]
     effectiveMaxConcurrent: Annotated[
         int,
-        Field(
-            description="How many requests of the policy the stack can have open at once. It is less than "
+        about(
+            "How many requests of the policy the stack can have open at once. It is less than "
             "`maxConcurrent` if the stack may run too few flow functions. Asynchronous runs that go on after "
             "a 202 need no function, so `inUse` can be more. It is 0 while flow policies are off in the "
             "stack."
         ),
     ]
-    createdAt: Annotated[Time, Field(description="When the policy was created.")]
-    updatedAt: Annotated[Time, Field(description="When the policy was last written.")]
+    createdAt: Annotated[Time, about("When the policy was created.")]
+    updatedAt: Annotated[Time, about("When the policy was last written.")]
 
 
 class WholePolicyResponse(PolicyResponse):
@@ -89,26 +89,26 @@ class WholePolicyResponse(PolicyResponse):
 
     inUse: Annotated[
         int,
-        Field(
-            description="How many permits are taken now, by asynchronous runs and by functions that deliver. "
+        about(
+            "How many permits are taken now, by asynchronous runs and by functions that deliver. "
             "A function takes up to ten permits at once, and all of them count."
         ),
     ]
     waiting: Annotated[
         int,
-        Field(
-            description="How many triggers that are due stand in the policy's line. A trigger stands there "
+        about(
+            "How many triggers that are due stand in the policy's line. A trigger stands there "
             "until its request is over. Triggers that were put there together, up to a hundred, all count "
             "until the last of them is over."
         ),
     ]
     waitingIsExact: Annotated[
-        bool, Field(description="False if `waiting` was not counted to its end: at least so many wait.")
+        bool, about("False if `waiting` was not counted to its end: at least so many wait.")
     ]
     waitingSince: Annotated[
         Time | None,
-        Field(
-            description="The time from which on the first of these triggers could have been delivered. Null "
+        about(
+            "The time from which on the first of these triggers could have been delivered. Null "
             "if there is none."
         ),
     ]
@@ -117,7 +117,7 @@ class WholePolicyResponse(PolicyResponse):
 class PolicyPage(TypedDict):
     """A page of flow policies in the order of their names. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[PolicyResponse], Field(description="The policies, in the order of their names.")]
+    items: Annotated[list[PolicyResponse], about("The policies, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 

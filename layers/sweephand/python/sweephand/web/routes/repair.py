@@ -16,7 +16,7 @@ from sweephand.runs.audit_findings import Audited
 from sweephand.runs.rebuild import Rebuilt
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import CursorText, Moment, Name, NextCursor, Time
+from sweephand.web.schemas.formats import CursorText, Moment, Name, NextCursor, Time, about
 from sweephand.web.schemas.query import CURSOR_MEANING
 from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
@@ -62,33 +62,30 @@ class RebuildRequest(JobWalkRequest):
 
 
 class _OfJob(TypedDict):
-    namespace: Annotated[str, Field(description="The namespace of the job.")]
-    name: Annotated[str, Field(description="The name of the job.")]
+    namespace: Annotated[str, about("The namespace of the job.")]
+    name: Annotated[str, about("The name of the job.")]
 
 
 class NotRebuiltResponse(_OfJob):
     """A job that could not be armed again."""
 
-    detail: Annotated[str, Field(description="What is wrong with the job.")]
+    detail: Annotated[str, about("What is wrong with the job.")]
 
 
 class RebuildResponse(TypedDict):
     """What one call of a rebuild has done. It has a `nextCursor` if there may be more jobs."""
 
-    jobs: Annotated[int, Field(description="How many jobs this call examined.")]
-    timers: Annotated[
-        int, Field(description="How many timers it wrote. A job that owes nothing more needs none.")
-    ]
+    jobs: Annotated[int, about("How many jobs this call examined.")]
+    timers: Annotated[int, about("How many timers it wrote. A job that owes nothing more needs none.")]
     runs: Annotated[
         int,
-        Field(
-            description="How many runs are to be tried again or worked on by a consumer, and may have lost "
+        about(
+            "How many runs are to be tried again or worked on by a consumer, and may have lost "
             "their timer. Each got a message or a timer."
         ),
     ]
     failed: Annotated[
-        list[NotRebuiltResponse],
-        Field(description="The jobs that could not be armed again, each with the reason."),
+        list[NotRebuiltResponse], about("The jobs that could not be armed again, each with the reason.")
     ]
     nextCursor: NotRequired[NextCursor]
 
@@ -116,48 +113,45 @@ class AuditRequest(JobWalkRequest):
 class LostTimerResponse(_OfJob):
     """A job whose timer was lost."""
 
-    dueAt: Annotated[Time, Field(description="When the first trigger was due that no timer promised.")]
+    dueAt: Annotated[Time, about("When the first trigger was due that no timer promised.")]
 
 
 class LostRunResponse(_OfJob):
     """A run that would not have ended by itself."""
 
-    runId: Annotated[str, Field(description="The name of the run within its job.")]
-    dueAt: Annotated[
-        Time, Field(description="When the run's next attempt, or the check of its deadline, was due.")
-    ]
+    runId: Annotated[str, about("The name of the run within its job.")]
+    dueAt: Annotated[Time, about("When the run's next attempt, or the check of its deadline, was due.")]
 
 
 class NotAuditedResponse(_OfJob):
     """A job that could not be examined."""
 
-    detail: Annotated[str, Field(description="What is wrong with the job.")]
+    detail: Annotated[str, about("What is wrong with the job.")]
 
 
 class AuditResponse(TypedDict):
     """What one call of an audit has found. It has a `nextCursor` if there may be more jobs."""
 
-    jobs: Annotated[int, Field(description="How many jobs this call examined.")]
+    jobs: Annotated[int, about("How many jobs this call examined.")]
     late: Annotated[
         int,
-        Field(
-            description="How many of these jobs were not judged, because the sweepers are late with them or "
+        about(
+            "How many of these jobs were not judged, because the sweepers are late with them or "
             "the stack is switched off. Examine them again when the stack has caught up."
         ),
     ]
-    timers: Annotated[list[LostTimerResponse], Field(description="The jobs whose timers were lost.")]
-    runs: Annotated[list[LostRunResponse], Field(description="The runs whose messages were lost.")]
+    timers: Annotated[list[LostTimerResponse], about("The jobs whose timers were lost.")]
+    runs: Annotated[list[LostRunResponse], about("The runs whose messages were lost.")]
     failed: Annotated[
-        list[NotAuditedResponse],
-        Field(description="The jobs that could not be examined, each with the reason."),
+        list[NotAuditedResponse], about("The jobs that could not be examined, each with the reason.")
     ]
     written: Annotated[
-        int, Field(description="How many timers and messages were written for all of these. 0 if `dryRun`.")
+        int, about("How many timers and messages were written for all of these. 0 if `dryRun`.")
     ]
     kept: Annotated[
         int,
-        Field(
-            description="How many entries of the lines of policies would have expired within nine days, and "
+        about(
+            "How many entries of the lines of policies would have expired within nine days, and "
             "are kept for 14 days more. 0 if `dryRun`."
         ),
     ]

@@ -22,7 +22,7 @@ from sweephand.runs.series_at import series_at
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.bulk import CountResponse, FilterRequest
-from sweephand.web.schemas.formats import Moment, NextCursor
+from sweephand.web.schemas.formats import Moment, NextCursor, about
 from sweephand.web.schemas.query import Cursor, Label, Limit, QueryParameters, labels_of, position
 from sweephand.web.schemas.run_responses import (
     NamespaceRunResponse,
@@ -66,25 +66,23 @@ class NamespaceRunsQuery(QueryParameters):
 class NamespaceRunPage(TypedDict):
     """A page of runs of all jobs, newest due time first. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[NamespaceRunResponse], Field(description="The runs, newest due time first.")]
+    items: Annotated[list[NamespaceRunResponse], about("The runs, newest due time first.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class RunPage(TypedDict):
     """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[RunResponse], Field(description="The runs, newest due time first.")]
+    items: Annotated[list[RunResponse], about("The runs, newest due time first.")]
     nextCursor: NotRequired[NextCursor]
 
 
 class RedriveResponse(TypedDict):
     """A run that Sweephand tries again."""
 
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    triggerId: Annotated[
-        str, Field(description="The id by which the consumer recognizes duplicates. It stays the same.")
-    ]
-    attempt: Annotated[int, Field(description="The number of the next attempt.")]
+    id: Annotated[str, about("The run's name within its job.")]
+    triggerId: Annotated[str, about("The id by which the consumer recognizes duplicates. It stays the same.")]
+    attempt: Annotated[int, about("The number of the next attempt.")]
 
 
 _PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"

@@ -16,7 +16,7 @@ from sweephand.model.secret import SecretBrief, SecretKey
 from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import NextCursor, Time, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
 from sweephand.web.schemas.query import PageQuery, page_query
 from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
@@ -42,25 +42,23 @@ class SecretRequest(RequestBody):
 class NamedSecretResponse(TypedDict):
     """A secret without its value."""
 
-    namespace: Annotated[str, Field(description="The namespace of the secret.")]
-    name: Annotated[str, Field(description="The secret's name, unique within its namespace.")]
+    namespace: Annotated[str, about("The namespace of the secret.")]
+    name: Annotated[str, about("The secret's name, unique within its namespace.")]
     scheme: Annotated[
         Scheme | None,
-        Field(
-            description="How the value signs, if a target names it as `signingSecret`: `v1` is HMAC-SHA256, "
+        about(
+            "How the value signs, if a target names it as `signingSecret`: `v1` is HMAC-SHA256, "
             "`v1a` is ed25519. Null for any other value."
         ),
     ]
-    createdAt: Annotated[Time, Field(description="When the secret was created.")]
-    updatedAt: Annotated[Time, Field(description="When its value last changed.")]
+    createdAt: Annotated[Time, about("When the secret was created.")]
+    updatedAt: Annotated[Time, about("When its value last changed.")]
 
 
 class NamedSecretPage(TypedDict):
     """A page of secrets in the order of their names. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[
-        list[NamedSecretResponse], Field(description="The secrets, in the order of their names.")
-    ]
+    items: Annotated[list[NamedSecretResponse], about("The secrets, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 
@@ -78,22 +76,15 @@ def named_secret_response(brief: SecretBrief) -> NamedSecretResponse:
 class PublicKeyResponse(TypedDict):
     """A public key that verifies signatures of the scheme `v1a`."""
 
-    key: Annotated[
-        str,
-        Field(description="The ed25519 public key as Standard Webhooks writes it: `whpk_` and base64."),
-    ]
-    createdAt: Annotated[Time, Field(description="When the key was made.")]
-    expiresAt: Annotated[
-        Time | None, Field(description="When the key stops signing. Null until the keys are rotated.")
-    ]
+    key: Annotated[str, about("The ed25519 public key as Standard Webhooks writes it: `whpk_` and base64.")]
+    createdAt: Annotated[Time, about("When the key was made.")]
+    expiresAt: Annotated[Time | None, about("When the key stops signing. Null until the keys are rotated.")]
 
 
 class PublicKeysResponse(TypedDict):
     """The public keys of the ed25519 keys that sign now, newest first."""
 
-    items: Annotated[
-        list[PublicKeyResponse], Field(description="The public keys, newest first. Empty if none signs.")
-    ]
+    items: Annotated[list[PublicKeyResponse], about("The public keys, newest first. Empty if none signs.")]
 
 
 def public_keys_response(keys: Iterable[PublicKey]) -> PublicKeysResponse:
@@ -113,21 +104,17 @@ def public_keys_response(keys: Iterable[PublicKey]) -> PublicKeysResponse:
 class SecretResponse(TypedDict):
     """A signing secret."""
 
-    secret: Annotated[
-        str, Field(description="The secret as Standard Webhooks writes it: `whsec_` and base64.")
-    ]
-    createdAt: Annotated[Time, Field(description="When the secret was made.")]
+    secret: Annotated[str, about("The secret as Standard Webhooks writes it: `whsec_` and base64.")]
+    createdAt: Annotated[Time, about("When the secret was made.")]
     expiresAt: Annotated[
-        Time | None, Field(description="When the secret stops signing. Null until the secrets are rotated.")
+        Time | None, about("When the secret stops signing. Null until the secrets are rotated.")
     ]
 
 
 class SecretsResponse(TypedDict):
     """The signing secrets that are active, newest first."""
 
-    items: Annotated[
-        list[SecretResponse], Field(description="The secrets that sign deliveries now, newest first.")
-    ]
+    items: Annotated[list[SecretResponse], about("The secrets that sign deliveries now, newest first.")]
 
 
 def secrets_response(secrets: Iterable[SigningSecret]) -> SecretsResponse:

@@ -6,7 +6,6 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand import __version__
@@ -17,27 +16,19 @@ from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.model.api_key import Role
 from sweephand.targets.registry import data_limits
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Time, Version, time_or_none
+from sweephand.web.schemas.formats import Time, Version, about, time_or_none
 from sweephand.web.services import Services
 
 
 class MeResponse(TypedDict):
     """What the key or the token of the caller allows."""
 
-    id: Annotated[
-        str,
-        Field(description="The key's id. For a JSON Web Token it is `jwt:` and the subject of the token."),
-    ]
-    namespace: Annotated[
-        str, Field(description="The namespace that the key opens. `*` opens every namespace.")
-    ]
-    role: Annotated[
-        Role, Field(description="What the key may do: `read`, `write` (also read) or `admin` (everything).")
-    ]
-    expiresAt: Annotated[Time | None, Field(description="When the key expires. Null if it does not expire.")]
+    id: Annotated[str, about("The key's id. For a JSON Web Token it is `jwt:` and the subject of the token.")]
+    namespace: Annotated[str, about("The namespace that the key opens. `*` opens every namespace.")]
+    role: Annotated[Role, about("What the key may do: `read`, `write` (also read) or `admin` (everything).")]
+    expiresAt: Annotated[Time | None, about("When the key expires. Null if it does not expire.")]
     stats: Annotated[
-        bool,
-        Field(description="Whether the stack counts deliveries, by its parameter `Stats`, and so has stats."),
+        bool, about("Whether the stack counts deliveries, by its parameter `Stats`, and so has stats.")
     ]
     version: Version
 
@@ -45,23 +36,19 @@ class MeResponse(TypedDict):
 class HealthResponse(TypedDict):
     """The age of the heartbeat of the tick function."""
 
-    status: Annotated[
-        Literal["ok"], Field(description="`ok`: the stack ticked within the last three minutes.")
-    ]
-    heartbeatAt: Annotated[Time, Field(description="When the tick function last ran.")]
-    heartbeatAgeSeconds: Annotated[float, Field(description="How long ago that was, in seconds.")]
+    status: Annotated[Literal["ok"], about("`ok`: the stack ticked within the last three minutes.")]
+    heartbeatAt: Annotated[Time, about("When the tick function last ran.")]
+    heartbeatAgeSeconds: Annotated[float, about("How long ago that was, in seconds.")]
     enabled: Annotated[
         bool,
-        Field(
-            description="Whether the stack delivers. It is false while the stack's parameter `Enabled` is "
+        about(
+            "Whether the stack delivers. It is false while the stack's parameter `Enabled` is "
             "false. Jobs and triggers are then kept, and delivered later."
         ),
     ]
     version: Version
     offSince: NotRequired[
-        Annotated[
-            Time, Field(description="When tick first found the stack switched off. Absent while it is on.")
-        ]
+        Annotated[Time, about("When tick first found the stack switched off. Absent while it is on.")]
     ]
 
 

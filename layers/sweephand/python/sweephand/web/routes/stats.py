@@ -18,7 +18,7 @@ from sweephand.runs.stats_reader import StatsSpan
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, NextCursor, Time, from_text, read_duration
+from sweephand.web.schemas.formats import Moment, NextCursor, Time, about, from_text, read_duration
 from sweephand.web.schemas.query import Cursor, QueryParameters, position
 from sweephand.web.services import Services
 
@@ -30,45 +30,36 @@ class LatenessClassResponse(TypedDict):
 
     atMostMs: Annotated[
         int,
-        Field(
-            description="They began at most so many milliseconds late, and above 10 ms later than three "
-            "fifths of it."
-        ),
+        about("They began at most so many milliseconds late, and above 10 ms later than three fifths of it."),
     ]
-    attempts: Annotated[int, Field(description="How many first attempts there were.")]
+    attempts: Annotated[int, about("How many first attempts there were.")]
 
 
 class StatsStepResponse(TypedDict):
     """What was counted in one step."""
 
-    at: Annotated[Time, Field(description="The first instant of the step.")]
-    succeeded: Annotated[int, Field(description="Attempts that the consumer accepted for good.")]
+    at: Annotated[Time, about("The first instant of the step.")]
+    succeeded: Annotated[int, about("Attempts that the consumer accepted for good.")]
     running: Annotated[
-        int,
-        Field(
-            description="Attempts that an asynchronous consumer accepted. What it reports later is not "
-            "counted."
-        ),
+        int, about("Attempts that an asynchronous consumer accepted. What it reports later is not counted.")
     ]
-    retrying: Annotated[int, Field(description="Attempts that failed, after which another one is made.")]
-    failed: Annotated[int, Field(description="Runs that an attempt or a deadline ended as failed.")]
-    skipped: Annotated[int, Field(description="Triggers that were skipped for another run of their job.")]
-    faults: Annotated[
-        int, Field(description="Messages that Sweephand itself failed to handle. The log says why.")
-    ]
+    retrying: Annotated[int, about("Attempts that failed, after which another one is made.")]
+    failed: Annotated[int, about("Runs that an attempt or a deadline ended as failed.")]
+    skipped: Annotated[int, about("Triggers that were skipped for another run of their job.")]
+    faults: Annotated[int, about("Messages that Sweephand itself failed to handle. The log says why.")]
     p50Ms: Annotated[
         int | None,
-        Field(
-            description="Half of the first attempts began at most so many milliseconds late. "
+        about(
+            "Half of the first attempts began at most so many milliseconds late. "
             f"{_BOUND} Null if no lateness was counted."
         ),
     ]
-    p99Ms: Annotated[int | None, Field(description=f"The same for 99 of a hundred first attempts. {_BOUND}")]
-    maxMs: Annotated[int | None, Field(description=f"The same for all of them. {_BOUND}")]
+    p99Ms: Annotated[int | None, about(f"The same for 99 of a hundred first attempts. {_BOUND}")]
+    maxMs: Annotated[int | None, about(f"The same for all of them. {_BOUND}")]
     lateness: Annotated[
         list[LatenessClassResponse],
-        Field(
-            description="The first attempts by class of lateness, the least late first. Triggers that had "
+        about(
+            "The first attempts by class of lateness, the least late first. Triggers that had "
             "to wait for a policy, a limit, a pause or their turn are not in it."
         ),
     ]
@@ -78,14 +69,12 @@ class StatsStepResponse(TypedDict):
 StatsResponse = TypedDict(
     "StatsResponse",
     {
-        "from": Annotated[Time, Field(description="The first instant of the first step.")],
-        "to": Annotated[Time, Field(description="The end of the last step, which it does not include.")],
-        "stepSeconds": Annotated[
-            int, Field(description="The length of a step. The last one may be shorter.")
-        ],
+        "from": Annotated[Time, about("The first instant of the first step.")],
+        "to": Annotated[Time, about("The end of the last step, which it does not include.")],
+        "stepSeconds": Annotated[int, about("The length of a step. The last one may be shorter.")],
         "steps": Annotated[
             list[StatsStepResponse],
-            Field(description="The steps, earliest first, without those in which nothing was counted."),
+            about("The steps, earliest first, without those in which nothing was counted."),
         ],
         "nextCursor": NotRequired[NextCursor],
     },

@@ -46,6 +46,11 @@ PATH: Final[dict[str, dict[str, Any]]] = {
 }
 
 
+def about(text: str) -> Any:
+    """The description of a field in the OpenAPI document."""
+    return Field(description=text)
+
+
 def from_text(read: Callable[[str], object]) -> BeforeValidator:
     """Makes the value of a field from its text. ValueError of `read` says what would be right."""
 
@@ -90,13 +95,10 @@ Moment = Annotated[Instant, from_text(read_instant), WithJsonSchema(INSTANT_SCHE
 CursorText = Annotated[str, WithJsonSchema(text_schema("^[A-Za-z0-9_-]+$", 512))]
 DescriptionText = Annotated[str, Field(max_length=DESCRIPTION.length_max)]
 Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
-Version = Annotated[str, Field(description="The version of Sweephand that the stack runs.")]
+Version = Annotated[str, about("The version of Sweephand that the stack runs.")]
 
 #: The cursor on a page of a list.
-NextCursor = Annotated[
-    str,
-    Field(description="Give it as `cursor` to get the next page. The last page has none."),
-]
+NextCursor = Annotated[str, about("Give it as `cursor` to get the next page. The last page has none.")]
 
 
 def time_or_none(instant: Instant | None) -> str | None:

@@ -14,7 +14,7 @@ from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.limits import NAME_LENGTH_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX
 from sweephand.base.names import PREFIX_MEANING, PREFIX_PATTERN
 from sweephand.web.http.cursor import decode
-from sweephand.web.schemas.formats import CursorText
+from sweephand.web.schemas.formats import CursorText, about
 from sweephand.web.schemas.shapes import check
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -45,13 +45,12 @@ def position(kind: str) -> AfterValidator:
 
 Label = Annotated[str, AfterValidator(_check_label), WithJsonSchema({"type": "string", "pattern": "^[^:]+:"})]
 Labels = Annotated[
-    list[Label],
-    Field(description="Only jobs with this label, as name:value. Of several labels, a job must have all."),
+    list[Label], about("Only jobs with this label, as name:value. Of several labels, a job must have all.")
 ]
 Whole = Annotated[int, BeforeValidator(_check_digits)]
 Limit = Annotated[int, Field(ge=1, le=PAGE_ITEMS_MAX, description=_LIMIT), BeforeValidator(_check_digits)]
 Prefix = Annotated[str, Field(pattern=PREFIX_PATTERN, max_length=NAME_LENGTH_MAX, description=PREFIX_MEANING)]
-Cursor = Annotated[CursorText, Field(description=CURSOR_MEANING)]
+Cursor = Annotated[CursorText, about(CURSOR_MEANING)]
 
 
 class QueryParameters(BaseModel):
