@@ -4,12 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
-from sweephand.base.errors import (
-    ConflictError,
-    NotFoundError,
-    UnavailableError,
-    Violation,
-)
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import (
     POLICY_CONCURRENT_MAX,

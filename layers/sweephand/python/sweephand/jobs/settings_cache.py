@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
-from sweephand.model.namespace import (
-    AllowedTargets,
-    NamespaceDefaults,
-    NamespaceLimits,
-    NamespaceSettings,
-)
+from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.ports.clock import Clock
 
 if TYPE_CHECKING:

@@ -10,13 +10,7 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRouteError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sweephand.base.errors import (
-    BadRequestError,
-    InvalidError,
-    NotFoundError,
-    UnavailableError,
-    Violation,
-)
+from sweephand.base.errors import BadRequestError, InvalidError, NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.names import name_violations
 from sweephand.model.api_key import Caller

@@ -19,19 +19,6 @@ from sweephand.web.schemas.job_requests import NamedJobRequest
 
 _REFS: Final = "#/components/schemas/{model}"
 
-_PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "namespace": "The namespace. The caller must be one of this namespace.",
-    "name": "The job's name.",
-    "policy": "The policy's name.",
-    "secret": "The secret's name.",
-    "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
-    "index.",
-    "batchId": "The batch's name, as the list of batches or the answer to a trigger shows it. That of a "
-    "batch of the schedule is its due time in epoch milliseconds.",
-    "id": "The key's id.",
-    "asset": "The file's name, as the page of the console has it.",
-}
-
 _ABOUT: Final = """\
 A job scheduler in your own AWS account. It delivers each trigger at least once, never early, and to the
 second.
@@ -207,8 +194,8 @@ def statuses(operation: Operation, proof: Credentials) -> list[int]:
 
 def _path_parameters(each: Operation) -> list[dict[str, Any]]:
     return [
-        _parameter("path", name, meaning, formats.PATH[name])
-        for name, meaning in _PATH_PARAMETERS.items()
+        _parameter("path", name, meaning, schema)
+        for name, (schema, meaning) in formats.PATH.items()
         if f"{{{name}}}" in each.path
     ]
 

@@ -8,17 +8,8 @@ from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base import limits
-from sweephand.base.errors import (
-    InvalidError,
-    SweephandError,
-    UnavailableError,
-    Violation,
-)
+from sweephand.base.errors import InvalidError, SweephandError, UnavailableError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.limits import (
-    BULK_EXAMINED_MAX,
-    NAME_LENGTH_MAX,
-)
 from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
 from sweephand.base.spelling import shortened
 from sweephand.jobs.bulk import BulkResult
@@ -31,11 +22,7 @@ from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Req
 from sweephand.web.http.problems import ProblemResponse
 from sweephand.web.routes.jobs import EXAMPLES
 from sweephand.web.routes.pause import PauseRequest, ResumeRequest
-from sweephand.web.schemas.formats import (
-    CursorText,
-    NextCursor,
-    about,
-)
+from sweephand.web.schemas.formats import CursorText, NextCursor, about
 from sweephand.web.schemas.job_requests import read_definition
 from sweephand.web.schemas.query import (
     CURSOR_MEANING,
@@ -152,12 +139,12 @@ class BulkWriteRequest(RequestBody):
 
 _ABOUT: Final = (
     "Selects the jobs whose names begin with the prefix and that have the labels. A prefix or labels are "
-    f"required. One call looks at up to {BULK_EXAMINED_MAX} jobs. Call again with the nextCursor of the "
-    "answer, until an answer has none."
+    f"required. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs. Call again with the nextCursor of "
+    "the answer, until an answer has none."
 )
 
 #: The length at which a result cuts a name that cannot be accepted.
-_SHOWN_LENGTH_MAX: Final = 2 * NAME_LENGTH_MAX
+_SHOWN_LENGTH_MAX: Final = 2 * limits.NAME_LENGTH_MAX
 _NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
 
 

@@ -7,9 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.base.limits import (
-    PAGE_ITEMS_DEFAULT,
-)
+from sweephand.base.limits import PAGE_ITEMS_DEFAULT
 from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb, position_at
 from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.model.change import Change, ChangeKind, FieldChange

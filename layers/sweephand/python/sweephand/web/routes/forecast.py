@@ -8,11 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS, Instant, rfc3339
-from sweephand.base.limits import (
-    FORECAST_BUCKET_S_MIN,
-    FORECAST_BUCKETS_MAX,
-    FORECAST_DAYS_MAX,
-)
+from sweephand.base.limits import FORECAST_BUCKET_S_MIN, FORECAST_BUCKETS_MAX, FORECAST_DAYS_MAX
 from sweephand.jobs.forecast import Forecast
 from sweephand.jobs.read import Filter
 from sweephand.schedules.time_points import DURATION_SCHEMA

@@ -8,10 +8,7 @@ from pydantic import Field
 
 from sweephand.base.errors import InvalidError, Violation, pointer
 from sweephand.base.instants import Instant
-from sweephand.base.limits import (
-    NAME_LENGTH_MAX,
-    PAGE_ITEMS_DEFAULT,
-)
+from sweephand.base.limits import NAME_LENGTH_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.base.names import CONTAINS_MEANING, PREFIX_PATTERN
 from sweephand.jobs.read import JobState, Selection, view
 from sweephand.jobs.write import Patch
@@ -140,8 +137,8 @@ def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-        if_absent=requires_absence(request.headers.get("if-none-match")),
+        if_match=parse_if_match(request.headers),
+        if_absent=requires_absence(request.headers),
     )
     return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
 
@@ -182,7 +179,7 @@ def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
         request.key,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
+        if_match=parse_if_match(request.headers),
     )
     return Reply(204)
 
@@ -251,7 +248,7 @@ def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
         request.body,
         caller=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
+        if_match=parse_if_match(request.headers),
     )
     return job_reply(request, written.job)
 

@@ -9,11 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.access import key_making, key_revocation, key_rotation, principals
 from sweephand.access.seal import seal, unseal
 from sweephand.base import limits
-from sweephand.base.errors import (
-    ForbiddenError,
-    InvalidError,
-    Violation,
-)
+from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import HOUR_MS, rfc3339
 from sweephand.base.names import NAME_PATTERN, NAME_RULE, is_name
 from sweephand.base.text_schema import text_schema

@@ -9,10 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.base.limits import (
-    NAMESPACE_HOSTS_MAX,
-    NAMESPACE_NETWORKS_MAX,
-)
+from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.base.text_schema import text_schema
 from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations
 from sweephand.jobs.namespace_settings import (
@@ -288,8 +285,8 @@ def put_namespace(services: Services, request: Request[NoQuery, WantedSettings])
         request.body,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-        if_absent=requires_absence(request.headers.get("if-none-match")),
+        if_match=parse_if_match(request.headers),
+        if_absent=requires_absence(request.headers),
     )
     found = services.namespaces.get(request.namespace)._replace(settings=settings)
     return Reply(

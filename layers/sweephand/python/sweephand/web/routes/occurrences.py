@@ -11,12 +11,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError
-from sweephand.base.instants import (
-    INSTANT_MAX,
-    SECOND_MS,
-    Instant,
-    rfc3339,
-)
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.jobs.fields.field import top_field
 from sweephand.jobs.fields.timing import series_of_fields, timing_violations

@@ -57,7 +57,7 @@ def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Re
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
+        if_match=parse_if_match(request.headers),
     )
     return job_reply(request, job)
 
@@ -89,6 +89,6 @@ def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> 
         who=request.caller.key_id,
         requested_at=request.requested_at,
         mode=request.body.catchup,
-        if_match=parse_if_match(request.headers.get("if-match")),
+        if_match=parse_if_match(request.headers),
     )
     return job_reply(request, job)

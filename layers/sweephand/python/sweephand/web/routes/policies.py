@@ -198,8 +198,8 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
         request.body,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-        if_absent=requires_absence(request.headers.get("if-none-match")),
+        if_match=parse_if_match(request.headers),
+        if_absent=requires_absence(request.headers),
     )
     response = policy_response(services.policy_reader.view(written.policy))
     status = 201 if written.outcome == "created" else 200
@@ -244,7 +244,7 @@ def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
         _key(request),
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
+        if_match=parse_if_match(request.headers),
     )
     return Reply(204)
 

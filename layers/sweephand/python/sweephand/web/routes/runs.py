@@ -7,9 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
-from sweephand.base.limits import (
-    PAGE_ITEMS_DEFAULT,
-)
+from sweephand.base.limits import PAGE_ITEMS_DEFAULT
 from sweephand.jobs.read import View
 from sweephand.model.job import Job
 from sweephand.model.page import Page

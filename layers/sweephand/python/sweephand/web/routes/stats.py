@@ -8,10 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.base.limits import (
-    STATS_STEP_DAYS_MAX,
-    STATS_STEPS_MAX,
-)
+from sweephand.base.limits import STATS_STEP_DAYS_MAX, STATS_STEPS_MAX
 from sweephand.base.timing import STATS_RETENTION_MS
 from sweephand.model.stats import Stats
 from sweephand.runs.stats_reader import StatsSpan

@@ -33,16 +33,28 @@ _DUE: Final = "(?:0|[1-9][0-9]{0,14})"
 _NUMBERS: Final = f"{_DUE}-(?:0|[1-9][0-9]{{0,6}})"
 _ASKED_FOR: Final = "(?:manual|backfill|chained)"
 
-#: The schemas of the parameters in a path, by name.
-PATH: Final[dict[str, dict[str, Any]]] = {
-    "namespace": NAME_SCHEMA,
-    "name": NAME_SCHEMA,
-    "policy": NAME_SCHEMA,
-    "secret": NAME_SCHEMA,
-    "runId": text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
-    "batchId": text_schema(f"^(?:{_DUE}|{_ASKED_FOR}-{_DUE}-[a-z0-9]{{1,32}})$", 64),
-    "id": text_schema("^[A-Za-z0-9]+$", 64),
-    "asset": text_schema(r"^[a-z]+\.[0-9a-f]+\.(?:js|css)$", 64),
+#: The schema and the meaning of the parameters in a path, by name.
+PATH: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "namespace": (NAME_SCHEMA, "The namespace. The caller must be one of this namespace."),
+    "name": (NAME_SCHEMA, "The job's name."),
+    "policy": (NAME_SCHEMA, "The policy's name."),
+    "secret": (NAME_SCHEMA, "The secret's name."),
+    "runId": (
+        text_schema(f"^(?:{_NUMBERS}|{_ASKED_FOR}-{_NUMBERS}-[a-z0-9]{{1,32}})$", 64),
+        "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its index.",
+    ),
+    "batchId": (
+        text_schema(f"^(?:{_DUE}|{_ASKED_FOR}-{_DUE}-[a-z0-9]{{1,32}})$", 64),
+        (
+            "The batch's name, as the list of batches or the answer to a trigger shows it. That of a batch "
+            "of the schedule is its due time in epoch milliseconds."
+        ),
+    ),
+    "id": (text_schema("^[A-Za-z0-9]+$", 64), "The key's id."),
+    "asset": (
+        text_schema(r"^[a-z]+\.[0-9a-f]+\.(?:js|css)$", 64),
+        "The file's name, as the page of the console has it.",
+    ),
 }
 
 
