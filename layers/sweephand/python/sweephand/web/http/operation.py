@@ -96,7 +96,6 @@ class Returns:
     model: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
-    example: Any = None
 
 
 #: Runs an operation for a valid request.
