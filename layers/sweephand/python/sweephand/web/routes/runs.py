@@ -14,9 +14,8 @@ from sweephand.model.page import Page
 from sweephand.model.run import State
 from sweephand.model.run_id import RunName, parse_run_name
 from sweephand.runs.flagged_list import ListedState, RunFilter
-from sweephand.runs.pending import Pending, manual_trigger, pending, under_policy, waiting_in_line
+from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
 from sweephand.runs.redrive import Progress
-from sweephand.runs.series_at import series_at
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.bulk import CountResponse, FilterRequest

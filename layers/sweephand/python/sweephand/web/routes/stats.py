@@ -11,7 +11,7 @@ from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Insta
 from sweephand.base.limits import STATS_STEP_DAYS_MAX, STATS_STEPS_MAX
 from sweephand.base.timing import STATS_RETENTION_MS
 from sweephand.model.stats import Stats
-from sweephand.runs.stats_reader import StatsSpan
+from sweephand.runs.delivery_stats import StatsSpan
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
