@@ -16,7 +16,7 @@ from tests.simulation.workload.weeks import LATE_MS, LONGEST_WAIT_MS
 from tests.simulation.world.faults import Mask, Troubles, stream
 
 from sweephand.base.instants import DAY_MS, SECOND_MS
-from sweephand.jobs import demand_data
+from sweephand.jobs import payload_audit
 from sweephand.model import earlier_revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
@@ -69,7 +69,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             # stack. Triggers that wait for their turn wait for longer.
             kept_ms = LONGEST_WAIT_MS + LATE_MS + DAY_MS
             stack.enter_context(patch.object(kept_data, "TIMER_RETENTION_MS", LATE_MS))
-            for module in (demand_data, kept_data, memory):
+            for module in (payload_audit, kept_data, memory):
                 stack.enter_context(patch.object(module, "PAYLOAD_KEPT_MS", kept_ms))
         if looks_far_back(seed):
             # A few newer runs then hide one that was due days before.

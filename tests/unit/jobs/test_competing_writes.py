@@ -72,7 +72,7 @@ def test_a_precondition_on_the_revision_fails_if_another_write_came_first() -> N
     rev = world.put(dueTime="1h").job.rev
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))
     with pytest.raises(PreconditionError):
-        world.put(dueTime="3h", if_match=rev)
+        world.put(dueTime="3h", if_match=(rev,))
     assert world.stored().definition.due_time == "2h"
 
 

@@ -330,7 +330,7 @@ def test_there_must_be_a_job_to_resume_in_that_revision() -> None:
     world.put(schedule="@every 10s")
     world.pause()
     with pytest.raises(PreconditionError):
-        world.resumer().resume(key_of(), who="test", requested_at=world.clock.time, if_match="9-z")
+        world.resumer().resume(key_of(), who="test", requested_at=world.clock.time, if_match=("9-z",))
 
 
 def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once() -> None:

@@ -87,7 +87,7 @@ def test_a_backfill_of_a_range_without_occurrences_makes_no_triggers() -> None:
         ("trigger", {"payload": 1}, ["/payload"]),
         ("trigger", [], [""]),
         ("backfill", {}, ["/from", "/to"]),
-        ("backfill", {"from": "yesterday", "to": 7}, ["/to"]),
+        ("backfill", {"from": "yesterday", "to": 7}, ["/from", "/to"]),
         ("backfill", {"from": "yesterday", "to": "2026-11-21T11:00:00"}, ["/from", "/to"]),
         ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T13:00:00Z"}, ["/to"]),
         ("backfill", {"from": "2026-11-21T11:00:00Z", "to": "2026-11-21T11:00:00Z"}, ["/from"]),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.http_events import JOB, TARGET, Answered, Client
 from tests.unit.web.strategies import ANYTHING, JOBS, SOME
 
-from sweephand.web.routes.patch import apply_merge_patch
+from sweephand.web.routes.jobs import apply_merge_patch
 
 URL = "/v1/namespaces/ns/jobs/job"
 
