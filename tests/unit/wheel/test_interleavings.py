@@ -86,7 +86,7 @@ UPDATES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("written", UPDATES.values(), ids=UPDATES)
-@pytest.mark.parametrize("skew_ms", [-45_000, 0, 45_000])
+@pytest.mark.parametrize("skew_ms", [-45_000, 45_000])
 def test_an_update_and_a_sweep_lose_nothing_of_either_revision(written: dict[str, Any], skew_ms: int) -> None:
     scene = Scene(two_jobs)
 
