@@ -1,6 +1,5 @@
 """The deployed template delivers jobs that were written over HTTP. No part of it is a fake."""
 
-import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
@@ -62,25 +61,6 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
 
 
-def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) -> None:
-    schedule.put("deleted", dueTime="4s", target={"type": "http", "url": receiver.url("/deleted")})
-    schedule.put("later", dueTime="5s", target={"type": "http", "url": receiver.url("/later")})
-    assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
-    receiver.wait("/later", 1, within_s=90)
-    assert not receiver.deliveries("/deleted")
-    assert schedule.client.call("GET", schedule.path("deleted")).status == 404
-
-
-def test_a_trigger_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
-    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
-    url = sqs.create_queue(QueueName=f"sweephand-{schedule.namespace}")["QueueUrl"]
-    schedule.put("queued", dueTime="2s", target={"type": "sqs", "queueUrl": url}, data=[1, 2])
-    message = eventually(queue_reader(stack, url), lambda _: True)
-    assert message["Body"] == "[1,2]"
-    named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
-    assert (named["job"], named["attempt"]) == ("queued", 1)
-
-
 def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
     schedule: Schedule, receiver: Receiver
 ) -> None:
@@ -97,18 +77,6 @@ def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
     assert all(each.is_signed for each in deliveries)
     runs = eventually(lambda: [schedule.runs("flaky")], lambda runs: runs[0]["state"] == "succeeded")
     assert runs[0]["attempts"] == 3
-
-
-def test_a_trigger_that_is_given_up_becomes_a_dead_letter(
-    schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
-) -> None:
-    receiver.answer("/refusing", Answer(422, body=b"no thanks"))
-    schedule.put("refused", dueTime="2s", target={"type": "http", "url": receiver.url("/refusing")})
-    letters = queue_reader(stack, stack["queues"]["deadLetter"])
-    letter = eventually(letters, lambda each: schedule.namespace in each["Body"])
-    assert "422" in letter["MessageAttributes"]["reason"]["StringValue"]
-    (run,) = eventually(lambda: [schedule.runs("refused")], bool)
-    assert (run["state"], run["responseCode"], run["answer"]) == ("failed", 422, "no thanks")
 
 
 def test_a_poison_message_becomes_a_dead_letter_with_its_reason_and_delays_no_other_trigger(
