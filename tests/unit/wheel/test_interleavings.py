@@ -17,8 +17,6 @@ from sweephand.runs.received import Received
 MINUTE = 60_000
 LARGE = '"' + "x" * 3_000 + '"'
 
-Prepared = tuple[World, Ledger]
-
 
 class Scene:
     """Builds the same world again and again, and keeps the ledger and the batches of the latest."""
