@@ -82,7 +82,8 @@ def granted(**of: str) -> dict[str, set[str]]:
     }
 
 
-#: Tick sends messages again while the stack is switched off.
+#: While the stack is switched off, tick has DynamoDB remove nothing, and sends messages again.
+EXPIRY = "DescribeTimeToLive UpdateTimeToLive"
 RENEWAL = "SendMessage* ReceiveMessage DeleteMessage*"
 
 BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes"
@@ -109,8 +110,8 @@ RIGHTS = {
     "Lists": {},
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem"),
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem GetItem Query PutItem UpdateItem",
-        TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
+        JobsTable_Arn=f"BatchGetItem GetItem Query PutItem UpdateItem {EXPIRY}",
+        TimersTable_Arn=f"GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem {EXPIRY}",
         DeliveryQueue_Arn=RENEWAL,
         HighQueue_Arn=RENEWAL,
         LowQueue_Arn=RENEWAL,
@@ -363,14 +364,14 @@ def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
 
 def test_tick_reads_jobs_runs_lines_policies_and_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
     read = stack.partitions("TickRole", "JobsTable.Arn")
-    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "revisions#*", "namespaces"}
-    assert read["dynamodb:GetItem"] == {"jobs#*", "overlap#*", "runs#*", "policies#*"}
+    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "namespaces"}
+    assert read["dynamodb:GetItem"] == {"jobs#*", "runs#*", "policies#*"}
 
 
 def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack) -> None:
     written = stack.partitions("TickRole", "JobsTable.Arn")
-    assert written["dynamodb:UpdateItem"] == {"jobs#*", "revisions#*", "policies#*"}
-    assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
+    assert written["dynamodb:UpdateItem"] == {"jobs#*", "policies#*"}
+    assert written["dynamodb:PutItem"] == {"runs#*", "flags#*", "wheel"}
 
 
 def test_the_api_counts_jobs_and_requests_frees_permits_keeps_lines_and_updates_nothing_else(
