@@ -82,7 +82,8 @@ def granted(**of: str) -> dict[str, set[str]]:
     }
 
 
-#: Tick sends messages again while the stack is switched off.
+#: While the stack is switched off, tick has DynamoDB remove nothing, and sends messages again.
+EXPIRY = "DescribeTimeToLive UpdateTimeToLive"
 RENEWAL = "SendMessage* ReceiveMessage DeleteMessage*"
 
 BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes"
@@ -109,8 +110,8 @@ RIGHTS = {
     "Lists": {},
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem"),
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem GetItem Query PutItem UpdateItem",
-        TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
+        JobsTable_Arn=f"BatchGetItem GetItem Query PutItem UpdateItem {EXPIRY}",
+        TimersTable_Arn=f"GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem {EXPIRY}",
         DeliveryQueue_Arn=RENEWAL,
         HighQueue_Arn=RENEWAL,
         LowQueue_Arn=RENEWAL,
