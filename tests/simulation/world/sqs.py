@@ -14,7 +14,7 @@ from tests.simulation.world.faults import Troubles, fraction, mixed
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
@@ -23,8 +23,12 @@ from sweephand.runs.received import Received
 #: The settings of the delivery queue in template.yaml (tests/simulation/world/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS
 RECEIVES_MAX: Final = 50
+RETENTION_MS: Final = 14 * DAY_MS
 
 _DELAY_S_MAX: Final = 900
+
+#: The number of messages that SQS hands over in one answer.
+_RENEWED_AT_ONCE: Final = 10
 
 #: In normal running, a message becomes visible at most this much later than possible.
 _JITTER_MS: Final = 150
@@ -56,6 +60,7 @@ class Envelope:
     id: str
     body: str
     code: int
+    sent_at: Instant
     receives: int = 0
     turn: int = 0
     is_deleted: bool = False
@@ -98,7 +103,8 @@ class Sqs:
             delay_ms += late_ms
             self._chronicle.mishap(f"delay of {late_ms} ms", "queue")
         self._number += 1
-        self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
+        now = self._scheduler.now
+        self._show(Envelope(str(self._number), body, code, now), now + delay_ms)
 
     def accept_newer(self) -> None:
         """Take a message that a newer version wrote before an operator went back to this version."""
@@ -120,7 +126,7 @@ class Sqs:
         batch: list[Received] = []
         while self._heap and len(batch) < limit and self._heap[0][0] <= now:
             _, _, turn, envelope = heappop(self._heap)
-            if envelope.is_deleted or envelope.turn != turn:
+            if envelope.is_deleted or envelope.turn != turn or now - envelope.sent_at > RETENTION_MS:
                 continue
             if envelope.receives >= RECEIVES_MAX:
                 envelope.is_deleted = True
@@ -136,6 +142,15 @@ class Sqs:
             if self._copies and fraction(envelope.code, _COPY, envelope.receives) < self._copies:
                 self._copy(envelope)
         return batch
+
+    def renew(self, delay_ms: int) -> list[Instant]:
+        """Send some visible messages again as they are, as ports.StackQueues.renew says of a queue."""
+        received = self.receive(_RENEWED_AT_ONCE)
+        sent_at = [self._receipts[each.receipt].sent_at for each in received]
+        for each in received:
+            self.accept(each.body, delay_ms // SECOND_MS)
+        self.delete([each.receipt for each in received])
+        return sent_at
 
     def delete(self, receipts: Sequence[str]) -> None:
         """Remove received messages, by any of their receipts."""
@@ -216,7 +231,8 @@ class Sqs:
     def _copy(self, envelope: Envelope) -> None:
         late_ms = int(_COPY_MS_MAX * fraction(envelope.code, _COPY, envelope.receives, 1) ** 4)
         self._chronicle.mishap(f"copy of {late_ms} ms later", f"queue, message {envelope.id}")
-        copy = Envelope(envelope.id, envelope.body, mixed(envelope.code, _COPY), envelope.receives)
+        code = mixed(envelope.code, _COPY)
+        copy = Envelope(envelope.id, envelope.body, code, envelope.sent_at, envelope.receives)
         self._show(copy, self._scheduler.now + late_ms)
 
     def _show(self, envelope: Envelope, at: Instant) -> None:

@@ -72,15 +72,6 @@ def test_a_backfill_answers_with_its_count_and_its_runs_can_be_read() -> None:
     assert len(client.send("GET", f"{URL}/runs").json["items"]) == 6
 
 
-def test_a_backfill_of_a_range_without_occurrences_makes_no_triggers() -> None:
-    client = Client()
-    client.put()
-    made = client.send(
-        "POST", f"{URL}/backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T11:00:00Z"}
-    )
-    assert made.json == {"count": 0, "firstId": None, "lastId": None}
-
-
 @pytest.mark.parametrize(
     ("verb", "body", "pointers"),
     [

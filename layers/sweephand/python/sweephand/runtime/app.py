@@ -238,7 +238,7 @@ class App:
         """What is done about what was lost or left over."""
         from sweephand.runtime.app_repair import RepairUseCases
 
-        return RepairUseCases(self.ports, self._sweep_concurrently)
+        return RepairUseCases(self.ports)
 
     @cached_property
     def callbacks(self) -> "Callbacks":

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
-    from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
+    from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
     from sweephand.ports.jobs import PayloadPlace, PayloadStore
-    from sweephand.ports.keep import KeptPayloads
     from sweephand.runtime.clock import SystemClock
     from sweephand.storage.admin_changes import DynamoAdminChanges
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
-    from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
+    from sweephand.storage.audit_rounds import DynamoAuditRounds
     from sweephand.storage.batches import DynamoBatches
     from sweephand.storage.changes import DynamoChanges
+    from sweephand.storage.expiry_switch import DynamoExpirySwitch
     from sweephand.storage.flags import DynamoFlags
     from sweephand.storage.jobs import DynamoJobs
     from sweephand.storage.leases import DynamoLeases
@@ -197,23 +197,6 @@ class DynamoPorts:
 
         return DynamoNamespaces(self._jobs_table())
 
-    @property
-    def kept_timers(self) -> "DynamoTimers":
-        """ports.KeptTimers."""
-        return self.timers
-
-    @property
-    def kept_jobs(self) -> "DynamoJobs":
-        """ports.KeptJobs."""
-        return self.jobs
-
-    @cached_property
-    def keep_rounds(self) -> "DynamoKeepRounds":
-        """ports.KeepRoundStore."""
-        from sweephand.storage.audit_rounds import DynamoKeepRounds
-
-        return DynamoKeepRounds(self._timers_table())
-
 
 class AwsPorts(DynamoPorts):
     """app_ports.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
@@ -319,15 +302,10 @@ class AwsPorts(DynamoPorts):
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
 
-    @property
-    def kept_payloads(self) -> "Sequence[KeptPayloads]":
-        """ports.KeptPayloads: the places of payloads."""
-        return self._places
-
     @cached_property
-    def kept_queues(self) -> "SqsKeptQueues":
-        """ports.KeptQueues."""
-        from sweephand.delivery.stack_queues import SqsKeptQueues
+    def stack_queues(self) -> "SqsStackQueues":
+        """ports.StackQueues."""
+        from sweephand.delivery.stack_queues import SqsStackQueues
 
         settings = tables.settings()
         urls = {
@@ -336,7 +314,15 @@ class AwsPorts(DynamoPorts):
             "low": settings.low_queue_url,
             "flow": settings.flow_queue_url,
         }
-        return SqsKeptQueues(self.sqs_clients, self.queue, urls)
+        return SqsStackQueues(self.sqs_clients, self.queue, urls)
+
+    @cached_property
+    def expiry_switch(self) -> "DynamoExpirySwitch":
+        """ports.ExpirySwitch."""
+        from sweephand.storage.expiry_switch import DynamoExpirySwitch
+
+        settings = tables.settings()
+        return DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table))
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":
