@@ -143,23 +143,6 @@ def test_a_creation_between_the_mark_and_the_count_is_never_missed() -> None:
     assert count(world).used == 10
 
 
-def test_a_creation_during_the_count_is_counted_whatever_the_count_has_seen() -> None:
-    world = world_with(jobs_max=10)
-    world.clock.time += RECOUNT_AFTER_MS + 1
-    other = world.app(world.api_clock)
-    left = ["x", "y"]
-
-    def announce(call: str) -> None:
-        if call == "after namespaces.stored_jobs" and left:
-            other.writer.put(
-                key_of(left.pop()), definition(dueTime="9h"), caller="t", requested_at=world.clock.time
-            )
-
-    world.announce = announce
-    world.put("a", dueTime="9h")
-    assert count(world).used >= len(names(world))
-
-
 def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> None:
     world = world_with(jobs_max=1)
     world.namespaces._counts.clear()
