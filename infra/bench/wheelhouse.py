@@ -19,8 +19,8 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.ports.clock import Clock
 from sweephand.runtime.aws_stores import stores_over
@@ -29,6 +29,7 @@ from sweephand.runtime.compose_delivery import compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
 from sweephand.runtime.compose_wheel import compose_wheel
 from sweephand.runtime.settings import Options
+from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.table import Table
 from sweephand.targets.reach import EVERY_QUEUE
@@ -143,7 +144,8 @@ class Wheelhouse:
             places=(S3Payloads("none"),),
             queue=queue,
             work=SqsWorkQueue(_clients(self._work_sqs), f"{_QUEUE_URL}-flow"),
-            kept_queues=SqsKeptQueues(clients, queue, {"delivery": _QUEUE_URL}),
+            stack_queues=SqsStackQueues(clients, queue, {"delivery": _QUEUE_URL}),
+            expiry_switch=DynamoExpirySwitch(client, ()),
             sweepers=_Sweepers(self._sweep),
             delivery_functions=_DeliveryFunctions(),
         )

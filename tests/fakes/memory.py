@@ -41,7 +41,6 @@ class MemoryJobs:
     def __init__(self) -> None:
         self._jobs: dict[JobKey, Job] = {}
         self._filed: dict[RevisionName, Revision] = {}
-        self._filed_until: dict[RevisionName, Instant] = {}
         self._kept_until: dict[JobKey, tuple[str, Instant]] = {}
         self._lock = threading.Lock()
 
@@ -85,19 +84,10 @@ class MemoryJobs:
             self._kept_until[key] = (job.version, until)
             return True
 
-    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
-        with self._lock:
-            found = [each for each in self._filed if each.key == key and self._end_of(each) < ending_before]
-            self._filed_until.update(dict.fromkeys(found[:limit], until))
-            return len(found[:limit])
-
-    def _end_of(self, name: RevisionName) -> Instant:
-        return self._filed_until.get(name, filed_until(self._filed[name]))
-
     def expire(self, now: Instant) -> None:
         """Remove what DynamoDB removes by then."""
         with self._lock:
-            for name in [each for each in self._filed if self._end_of(each) <= now]:
+            for name in [each for each in self._filed if filed_until(self._filed[each]) <= now]:
                 del self._filed[name]
             for key, job in list(self._jobs.items()):
                 if (removed_at := self._removed_at(job)) is not None and removed_at <= now:

@@ -26,7 +26,6 @@ from tests.fakes.flow_memory import (
     MemoryPolicyLines,
     WorkBox,
 )
-from tests.fakes.kept_queues import MemoryKeptQueues
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -36,11 +35,12 @@ from tests.fakes.memory import (
     MemoryRuns,
 )
 from tests.fakes.memory_access import MemoryAdminChanges, MemoryNamedSecrets
-from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits, MemoryKeepRounds
+from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
-from tests.fakes.memory_timers import MemoryTimers
+from tests.fakes.memory_timers import MemoryExpirySwitch, MemoryTimers
 from tests.fakes.ports import MISSING
+from tests.fakes.stack_queues import MemoryStackQueues
 
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import NotFoundError
@@ -114,7 +114,6 @@ class World:
         self.other_payloads: Sequence[MemoryPayloads] = ()
         self.audits = MemoryAudits()
         self.audit_rounds = MemoryAuditRounds()
-        self.keep_rounds = MemoryKeepRounds()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
@@ -126,7 +125,8 @@ class World:
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets(self.admin_changes)
         self.queue = Letterbox(self.clock)
-        self.kept_queues = MemoryKeptQueues(self.queue, self.work)
+        self.stack_queues = MemoryStackQueues(self.queue, self.work)
+        self.expiry = MemoryExpirySwitch()
         self.consumers = Consumers(self.clock)
         self._targets = targets
         self.sweepers = NoSweepers()
@@ -177,7 +177,7 @@ class World:
 
     def upkeep(self, clock: Clock | None = None) -> Upkeep:
         """The use cases of tick's rare duties."""
-        return compose_upkeep(self.stores(clock or self.wheel_clock), one_by_one)
+        return compose_upkeep(self.stores(clock or self.wheel_clock))
 
     def deliveries(self, clock: Clock | None = None, concurrently: Concurrently = one_by_one) -> Deliveries:
         """The use cases of a delivery function that has just started, with its clock."""
@@ -225,11 +225,8 @@ class World:
             payload_places=places,
             audits=self._port(self.audits, "audits"),
             audit_rounds=self._port(self.audit_rounds, "audit_rounds"),
-            kept_timers=self._port(self.timers, "timers"),
-            kept_jobs=self._port(self.jobs, "jobs"),
-            kept_payloads=places,
-            kept_queues=self._port(self.kept_queues, "kept_queues"),
-            keep_rounds=self._port(self.keep_rounds, "keep_rounds"),
+            stack_queues=self._port(self.stack_queues, "stack_queues"),
+            expiry_switch=self._port(self.expiry, "expiry"),
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
@@ -260,7 +257,7 @@ class World:
         name: str = "job",
         *,
         data: str | None = None,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
         **written: Any,
     ) -> WriteResult:
@@ -269,7 +266,12 @@ class World:
         )
 
     def put_definition(
-        self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+        self,
+        name: str,
+        written: Definition,
+        *,
+        if_match: tuple[str, ...] | None = None,
+        if_absent: bool = False,
     ) -> WriteResult:
         return self.writer().put(
             key_of(name),
@@ -280,7 +282,7 @@ class World:
             if_absent=if_absent,
         )
 
-    def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
+    def delete(self, name: str = "job", *, if_match: tuple[str, ...] | None = None) -> None:
         self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:

@@ -30,9 +30,10 @@ from tests.simulation.world.stores import Ports
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.ports.clock import Ids
 from sweephand.ports.flow import WorkQueue
-from sweephand.ports.queue import DeliveryFunctions
-from sweephand.ports.wheel import Sweepers
+from sweephand.ports.queue import DeliveryFunctions, StackQueues
+from sweephand.ports.wheel import ExpirySwitch, Sweepers
 from sweephand.runs.flow.work_intake import WorkIntake
+from sweephand.runs.time_off import TimeOff
 from sweephand.runtime import compose_api
 from sweephand.runtime.compose_delivery import Deliveries, compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
@@ -99,7 +100,11 @@ class Fleet:
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
         work: WorkQueue = MISSING,
+        stack_queues: StackQueues = MISSING,
+        expiry_switch: ExpirySwitch = MISSING,
     ) -> None:
+        self._stack_queues = stack_queues
+        self._expiry_switch = expiry_switch
         self._options = Options(
             sweepers_max=sweepers_max,
             deliveries_max=_DELIVERIES_MAX,
@@ -192,6 +197,10 @@ class Fleet:
         """Return the audit of a process that has just started."""
         return compose_upkeep(self._stores(machine)).payload_audit
 
+    def time_off(self, machine: Machine) -> TimeOff:
+        """Return what keeps things while the stack is off, in a process that has just started."""
+        return self._wheel(self._stores(machine)).time_off
+
     def _known_limit(self, machine: Machine) -> int:
         return self.limits.known(machine.name, self._scheduler.now - self._begins_at)
 
@@ -246,4 +255,6 @@ class Fleet:
             work=self._work,
             sweepers=sweepers,
             delivery_functions=delivery_functions,
+            stack_queues=self._stack_queues,
+            expiry_switch=self._expiry_switch,
         )

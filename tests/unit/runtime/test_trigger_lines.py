@@ -34,8 +34,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for module in (delivery, flow):
         monkeypatch.setattr(module, "deliveries", lambda: deliveries)
     monkeypatch.setattr(flow, "work_intake", lambda: work_intake)
-    monkeypatch.setenv("METRICS", "all")
-    monkeypatch.setenv("NAMESPACE_METRICS", "on")
+    monkeypatch.setenv("METRICS", "namespaces")
     forget_the_environment()
     yield world
     forget_the_environment()

@@ -25,7 +25,6 @@ from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
 from sweephand.model.flag import Flag
 from sweephand.model.job import Revision
-from sweephand.model.keep_round import KeepPlace, KeepRound
 from sweephand.model.namespace import (
     AllowedTargets,
     NamespaceDefaults,
@@ -157,12 +156,8 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
         ),
     ),
     "round of the audit": (
-        audit_rounds._AUDIT_ROUND,
+        audit_rounds._ROUND,
         AuditRound(NOON, JobProgress("ns", "job", "1"), NOON, "v"),
-    ),
-    "round of keeping": (
-        audit_rounds._KEEP_ROUND,
-        KeepRound(NOON, KeepPlace("jobs", "ns", "job", "1"), NOON, "v", NOON),
     ),
 }
 

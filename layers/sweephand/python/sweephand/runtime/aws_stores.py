@@ -3,12 +3,11 @@
 from functools import cache
 
 from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import WorkQueue
-from sweephand.ports.keep import KeptQueues
-from sweephand.ports.queue import DeliveryFunctions, Queue
-from sweephand.ports.wheel import Sweepers
+from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
+from sweephand.ports.wheel import ExpirySwitch, Sweepers
 from sweephand.runtime import aws, tables
 from sweephand.runtime.payloads import Places, payload_places, payloads_in
 from sweephand.runtime.stores import Stores
@@ -16,9 +15,10 @@ from sweephand.runtime.threads import sweep_concurrently
 from sweephand.storage.admin_changes import DynamoAdminChanges
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
-from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
+from sweephand.storage.audit_rounds import DynamoAuditRounds
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
@@ -41,12 +41,6 @@ from sweephand.storage.wheel_history import DynamoWheelHistory
 def stores() -> Stores:
     """All stores of this stack."""
     settings, jobs, clock = tables.settings(), tables.jobs_table(), tables.clock()
-    urls = {
-        "delivery": settings.delivery_queue_url,
-        "high": settings.high_queue_url,
-        "low": settings.low_queue_url,
-        "flow": settings.flow_queue_url,
-    }
     return stores_over(
         jobs,
         tables.timers_table(),
@@ -55,7 +49,8 @@ def stores() -> Stores:
         places=payload_places(),
         queue=aws.queue(),
         work=SqsWorkQueue(aws.sqs_clients(), settings.flow_queue_url),
-        kept_queues=SqsKeptQueues(aws.sqs_clients(), aws.queue(), urls),
+        stack_queues=SqsStackQueues(aws.sqs_clients(), aws.queue(), settings.urls_of_queues),
+        expiry_switch=DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table)),
         sweepers=LambdaSweepers(settings.sweep_function),
         delivery_functions=LambdaDeliveryFunctions(settings.deliver_function, sweep_concurrently),
     )
@@ -70,16 +65,16 @@ def stores_over(
     places: Places,
     queue: Queue,
     work: WorkQueue,
-    kept_queues: KeptQueues,
+    stack_queues: StackQueues,
+    expiry_switch: ExpirySwitch,
     sweepers: Sweepers,
     delivery_functions: DeliveryFunctions,
 ) -> Stores:
     """The stores over these two tables, with what is not in DynamoDB."""
-    stored_jobs, stored_timers = DynamoJobs(jobs), DynamoTimers(timers)
     return Stores(
         clock=clock,
         ids=ids,
-        jobs=stored_jobs,
+        jobs=DynamoJobs(jobs),
         changes=DynamoChanges(jobs),
         runs=DynamoRuns(jobs),
         flags=DynamoFlags(jobs),
@@ -87,7 +82,7 @@ def stores_over(
         wheel_history=DynamoWheelHistory(jobs),
         batches=DynamoBatches(jobs),
         lines=DynamoLines(jobs),
-        timers=stored_timers,
+        timers=DynamoTimers(timers),
         leases=DynamoLeases(timers),
         payloads=payloads_in(places),
         payload_places=places,
@@ -102,11 +97,8 @@ def stores_over(
         policy_lines=DynamoPolicyLines(timers, clock.now),
         permits=DynamoPermits(jobs),
         allowances=DynamoAllowances(jobs),
-        kept_timers=stored_timers,
-        kept_jobs=stored_jobs,
-        kept_payloads=places,
-        kept_queues=kept_queues,
-        keep_rounds=DynamoKeepRounds(timers),
+        stack_queues=stack_queues,
+        expiry_switch=expiry_switch,
         queue=queue,
         work=work,
         sweepers=sweepers,

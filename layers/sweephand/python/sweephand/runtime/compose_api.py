@@ -6,8 +6,7 @@ from sweephand.access.named_secrets import SecretAdmin, SecretReader
 from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.concurrency import Concurrently
-from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.bulk_write import BulkWriter
+from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.expiry import JobExpiry
@@ -30,6 +29,7 @@ from sweephand.runs.attempt import Signing
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
 from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.flagged_list import FlaggedList
@@ -38,7 +38,6 @@ from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.run_secrets import RunSecrets
-from sweephand.runs.stats_reader import StatsReader
 from sweephand.runtime.compose_upkeep import compose_auditor
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from sweephand.base.concurrency import Concurrently
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
-from sweephand.ports.queue import DeliveryFunctions, Queue
+from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
 from sweephand.ports.runs import RunStore
-from sweephand.ports.wheel import LeaseStore, Sweepers, TimerStore, WheelHistory
+from sweephand.ports.wheel import ExpirySwitch, LeaseStore, Sweepers, TimerStore, WheelHistory
+from sweephand.runs.time_off import TimeOff
 from sweephand.runtime.settings import Options
 from sweephand.runtime.threads import sweep_concurrently
 from sweephand.wheel.sending import LineUp
@@ -39,6 +40,8 @@ class WheelStores:
     wheel_history: WheelHistory
     sweepers: Sweepers
     delivery_functions: DeliveryFunctions
+    stack_queues: StackQueues
+    expiry_switch: ExpirySwitch
 
 
 class Wheel(NamedTuple):
@@ -49,6 +52,7 @@ class Wheel(NamedTuple):
     options: Options
     sweeper: Sweeper
     ticker: Ticker
+    time_off: TimeOff
 
 
 def compose_wheel(
@@ -94,4 +98,5 @@ def compose_wheel(
         limit=options.triggers_per_minute_max,
         history=stores.wheel_history,
     )
-    return Wheel(stores, more, options, sweeper, ticker)
+    time_off = TimeOff(expiry=stores.expiry_switch, queues=stores.stack_queues, clock=stores.clock)
+    return Wheel(stores, more, options, sweeper, ticker, time_off)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore
 from sweephand.ports.jobs import PayloadPlace
-from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
 from sweephand.runs.audit_rounds import AuditRoundStore
 from sweephand.runtime.compose_rare import FlowStores
 from sweephand.runtime.compose_wheel import WheelStores
@@ -25,8 +24,3 @@ class Stores(WheelStores, FlowStores):
     named_secrets: NamedSecretStore
     keys: KeyStore
     admin_changes: AdminChangeStore
-    kept_timers: KeptTimers
-    kept_jobs: KeptJobs
-    kept_payloads: Sequence[KeptPayloads]
-    kept_queues: KeptQueues
-    keep_rounds: KeepRoundStore

@@ -11,15 +11,15 @@ from sweephand.base.timing import (
     BULK_TIME_LIMIT_MS,
     JOB_AUDIT_MINUTE,
     JOB_AUDIT_MINUTES,
-    KEEP_FIRST_MS,
-    KEEP_STEP_MS,
+    RENEWAL_MS,
 )
 from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-from sweephand.delivery.stack_queues import SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_wheel import Wheel, WheelStores, compose_wheel
 from sweephand.runtime.metrics import Values, write
 from sweephand.runtime.threads import sweep_concurrently
+from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
 from sweephand.storage.policies import DynamoPolicies
@@ -33,15 +33,14 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from sweephand.jobs.payload_audit import Audited
-    from sweephand.model.keep_round import Kept
     from sweephand.runs.audit_findings import Audited as JobsAudited
     from sweephand.runtime.compose_upkeep import Upkeep
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
 
-#: A step that keeps what waits ends after its time limit, and what it has in hand takes a few seconds.
-_KEEP_RESERVE_MS: Final = 2 * KEEP_STEP_MS
+#: Messages are sent again until their time is up, and what is in hand then takes a few seconds.
+_RENEWAL_RESERVE_MS: Final = 2 * RENEWAL_MS
 
 
 @cache
@@ -62,8 +61,10 @@ def wheel() -> Wheel:
         wheel_history=DynamoWheelHistory(jobs),
         sweepers=LambdaSweepers(settings.sweep_function),
         delivery_functions=LambdaDeliveryFunctions(settings.deliver_function, sweep_concurrently),
+        stack_queues=SqsStackQueues(aws.sqs_clients(), aws.queue(), settings.urls_of_queues),
+        expiry_switch=DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table)),
     )
-    return compose_wheel(stores, aws.more_stores, tables.settings().options)
+    return compose_wheel(stores, aws.more_stores, settings.options)
 
 
 def upkeep() -> "Upkeep":
@@ -103,36 +104,17 @@ def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
     return upkeep().audit_rounds.step()
 
 
-def keep_waiting(logger: "Logger", off_since: Instant | None, remaining_ms: int) -> None:
-    """Do one step of the round that keeps what waits in a stack that is switched off since `off_since`.
+def keep_waiting(logger: "Logger", ticked: Ticked, remaining_ms: int) -> None:
+    """Keep what waits in a stack that is switched off, unless too little of the function's time is left.
 
-    Nothing is done while the stack is on (None), in its first day off, or if too little of the function's
-    time is left. StoreError: the step failed, and a later one repeats it. NotKeptError: what waits will soon
-    expire.
+    StoreError: something was not done, and a later tick repeats it. OffTooLongError: it is off for too long.
     """
-    now = wheel().stores.clock.now()
-    if off_since is None or now - off_since < KEEP_FIRST_MS or remaining_ms < _KEEP_RESERVE_MS:
+    if remaining_ms < _RENEWAL_RESERVE_MS:
         return
-    rounds = upkeep().keep_rounds
-    kept = rounds.step(off_since)
-    if kept is not None:
-        _report_kept(logger, kept)
-    rounds.check(off_since)
-
-
-def _report_kept(logger: "Logger", kept: "Kept") -> None:
-    fields = {
-        "timers": kept.timers,
-        "messages": kept.messages,
-        "entries": kept.entries,
-        "jobs": kept.jobs,
-        "revisions": kept.revisions,
-        "lines": kept.lines,
-        "runs": kept.runs,
-        "payloads": kept.payloads,
-        "over": kept.is_over,
-    }
-    logger.info("kept", extra=fields)
+    time_off = wheel().time_off
+    if renewed := time_off.keep(ticked.off_since, ticked.off_at):
+        logger.info("kept", extra={"messages": renewed})
+    time_off.check(ticked.off_since)
 
 
 def report_audit(logger: "Logger", audited: "JobsAudited") -> None:

@@ -18,7 +18,7 @@ from sweephand.model.wire_parts import PAYLOAD, SERIES
 from sweephand.storage.changes import CHANGE
 from sweephand.storage.item import StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
-from sweephand.storage.revisions import keep_revisions, put_revision, read_revisions
+from sweephand.storage.revisions import put_revision, read_revisions
 from sweephand.storage.table import ItemKey, RawItem, Table
 from sweephand.storage.time_limit import only_while
 
@@ -131,13 +131,7 @@ class DynamoJobs:
 
     def keep(self, key: JobKey, until: Instant) -> bool:
         """Move the end of the job's item: 1 WRU for each KB, written or not."""
-        from sweephand.storage.kept_items import is_kept  # noqa: PLC0415 - stacks are seldom off
-
-        return is_kept(self._table, _item_key(key), until)
-
-    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
-        """Move the ends of filed revisions of that key, as storage.revisions does."""
-        return keep_revisions(self._table, key, ending_before, until, limit)
+        return self._table.keep(_item_key(key), until)
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         """Up to `limit` jobs by name, merged from 16 partitions with few reads beyond the page."""

@@ -52,6 +52,7 @@ class HeartbeatItem(Item):
     at = IntegerAttribute()
     off_since = IntegerAttribute(null=True, attr_name="off")
     limit = IntegerAttribute()
+    off_at = IntegerAttribute(null=True, attr_name="was_off")
 
 
 class ShardsItem(Item):
@@ -86,8 +87,7 @@ class DynamoLeases:
 
     def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
         """Write the heartbeat, and read the one before in the same request."""
-        at, off_since, limit = heartbeat
-        before = self._table.swap(HeartbeatItem(*_TICK, at=at, off_since=off_since, limit=limit))
+        before = self._table.swap(HeartbeatItem(*_TICK, **heartbeat._asdict()))
         return None if before is None else _heartbeat(before)
 
     def raise_shards(self, count: int) -> int:
@@ -188,7 +188,7 @@ def _key(shard: int) -> ItemKey:
 
 def _heartbeat(raw: RawItem) -> Heartbeat:
     item = HeartbeatItem.read(raw)
-    return Heartbeat(item.at, item.off_since, item.limit)
+    return Heartbeat(item.at, item.off_since, item.limit, item.off_at)
 
 
 def _item(lease: Lease) -> LeaseItem:

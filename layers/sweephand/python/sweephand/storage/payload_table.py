@@ -14,7 +14,6 @@ from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.definition import StoredPayload
 from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item
-from sweephand.storage.kept_items import is_kept
 from sweephand.storage.table import ItemKey, Refusal, Table
 
 #: The first character of a uid is one of these. Each has a partition of its own, so that the partitions
@@ -86,7 +85,7 @@ class DynamoPayloads:
     def renew(self, uid: str, ref: str) -> bool:
         """Move the end of the item if it has one: a write unit for each KB, written or not."""
         with self._parameter_errors():
-            return is_kept(self._table, self._key(uid, ref), self._now() + PAYLOAD_KEPT_MS)
+            return self._table.keep(self._key(uid, ref), self._now() + PAYLOAD_KEPT_MS)
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         """Whether the item expires."""

@@ -21,7 +21,6 @@ from sweephand.model.policy_names import PRIORITIES
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.storage.item import IntegerAttribute, Item, expiry
-from sweephand.storage.kept_items import ends_before
 from sweephand.storage.packs import DeflatedAttribute
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
@@ -128,7 +127,7 @@ class DynamoPolicyLines:
         in_time = EntryItem.sk.between(low, entry_key(before, ""))
         found = self._table.query((EntryItem.pk == _partition(place)) & in_time, limit)
         ending = until - LINE_EXTENDED_AFTER_MS
-        kept = [raw for raw in found.items if ends_before(raw, ending) and self._is_kept(raw, until)]
+        kept = [raw for raw in found.items if _ends_before(raw, ending) and self._is_kept(raw, until)]
         payloads = [named for raw in kept if not _is_newer(raw) for named in _entry(raw).payloads]
         is_last = not found.has_more and len(found.items) < limit
         return KeptEntries(len(kept), payloads, None if is_last else found.items[-1]["sk"]["S"])
@@ -182,6 +181,11 @@ def _claim(raw: RawItem) -> LineClaim:
 
 def _is_newer(raw: RawItem) -> bool:
     return int(raw["v"]["N"]) > _VERSION
+
+
+def _ends_before(raw: RawItem, instant: Instant) -> bool:
+    """Whether DynamoDB may remove the entry before that instant."""
+    return int(raw["expires_at"]["N"]) * SECOND_MS < instant
 
 
 def _entry(raw: RawItem) -> LineEntry:

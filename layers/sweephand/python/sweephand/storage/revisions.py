@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from sweephand.base.instants import Instant
 from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import JobKey, Revision, RevisionName
 from sweephand.storage.item import IntegerAttribute, Item, expiry
@@ -26,29 +25,6 @@ def put_revision(table: Table, name: RevisionName, revision: Revision) -> None:
 def read_revisions(table: Table, names: Sequence[RevisionName]) -> dict[RevisionName, Revision]:
     """Those of the revisions that were written, by strong reads of 100 at a time: 1 RRU each."""
     return dict(map(_named, table.get_batch([_item_key(name) for name in names])))
-
-
-def keep_revisions(table: Table, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
-    """Move the ends of the revisions of a key: a query for each MB, and 1 WRU for each that ends soon."""
-    from sweephand.storage.kept_items import (  # noqa: PLC0415 - stacks are seldom off
-        ENDING_ATTRIBUTES,
-        ends_before,
-        is_kept,
-    )
-
-    # Every uid sorts behind a space.
-    partition, low, count, has_more = _partition(key), " ", 0, True
-    while has_more:
-        later = (RevisionItem.pk == partition) & (RevisionItem.sk > low)
-        result = table.query(later, attributes=ENDING_ATTRIBUTES)
-        has_more = result.has_more
-        for raw in result.items:
-            low = raw["sk"]["S"]
-            if ends_before(raw, ending_before):
-                count += is_kept(table, (partition, low), until)
-            if count == limit:
-                return count
-    return count
 
 
 def _partition(key: JobKey) -> str:

@@ -8,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.expressions.update import Action, Update
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.storage.item import Item
 
 if TYPE_CHECKING:
@@ -106,6 +107,16 @@ class Table:
                 TableName=self._name, Item=item.serialize(), ReturnValues="ALL_OLD"
             )
         return answer.get("Attributes")
+
+    def keep(self, key: ItemKey, until: Instant) -> bool:
+        """Have an item end at that instant if it exists and would end earlier; return whether it was written.
+
+        An item without an end stays without one, and one that was removed does not come back. 1 WRU for each
+        KB of the item, written or not.
+        """
+        until_s = -(-until // SECOND_MS)
+        answer = self.update(key, [Item.expires_at.set(until_s)], Item.expires_at < until_s)
+        return not isinstance(answer, Refusal)
 
     def put_together(self, puts: Sequence[tuple[Item, Expression | None]]) -> bool:
         """Write all of these items or none, each over the stored one if there is one. Returns whether it did.

@@ -3,7 +3,7 @@
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -34,9 +34,6 @@ from sweephand.model.wire import decode, encode
 from sweephand.storage.item import Item, StoredItem, expiry, fields_of
 from sweephand.storage.packs import OCCURRENCE_TIMER, names_in, pack_item, read_pack
 from sweephand.storage.table import RawItem, Table
-
-if TYPE_CHECKING:
-    from sweephand.model.keep_round import EndingTimers
 
 #: The newest version of an item that this code reads. It is raised for a new kind of timer, and when the
 #: meaning of an attribute changes. An item has its version in the attribute `v`, and one without it is of
@@ -72,26 +69,6 @@ class DynamoTimers:
         bucket = _bucket(items[0]) if items else ""
         of_bucket = takewhile(lambda raw: _bucket(raw) == bucket, items)
         return [_timer(raw) for raw in of_bucket]
-
-    def ending(
-        self, shard: int, cursor: Cursor, before: Instant, ending_before: Instant, limit: int
-    ) -> "EndingTimers":
-        """The keys of timers that end soon, from one strong query: 1 RRU for each 4 KB of whole items."""
-        from sweephand.model.keep_round import EndingTimers  # noqa: PLC0415 - stacks are seldom off
-        from sweephand.storage.kept_items import ENDING_ATTRIBUTES, ends_before  # noqa: PLC0415 - same
-
-        in_range = _between(shard, cursor, before)
-        if in_range is None:
-            return EndingTimers((), None)
-        result = self._table.query(in_range, limit, attributes=ENDING_ATTRIBUTES)
-        keys = [raw["sk"]["S"] for raw in result.items if ends_before(raw, ending_before)]
-        return EndingTimers(keys, result.items[-1]["sk"]["S"] if result.has_more else None)
-
-    def keep(self, shard: int, key: str, until: Instant) -> bool:
-        """Move the end of a timer's item, whatever is in it: 1 WRU for each KB, written or not."""
-        from sweephand.storage.kept_items import is_kept  # noqa: PLC0415 - stacks are seldom off
-
-        return is_kept(self._table, (partition(shard), key), until)
 
     def missing(self, timers: Sequence[OccurrenceTimer]) -> Sequence[OccurrenceTimer]:
         """Those that are not stored: 1 RRU for each timer, and 1 for each 4 KB of the packs of a bucket.

@@ -1,4 +1,4 @@
-"""The queues of a world as tick keeps their messages, by lane, and the end of messages that nobody keeps."""
+"""The queues of a world as tick sees them, by lane, and the end of messages that nobody sends again."""
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
@@ -7,7 +7,6 @@ from tests.fakes.doubles import Letterbox
 from tests.fakes.flow_memory import WorkBox
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.model.keep_round import Renewed
 from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, Priority
 from sweephand.model.trigger import NewerMessage, Sendable, priority_of
 from sweephand.model.work_message import WorkMessage
@@ -24,8 +23,8 @@ _RECEIVED_MAX: Final = 10
 Message = TypeVar("Message", Sendable, WorkMessage | NewerMessage)
 
 
-class MemoryKeptQueues:
-    """ports.KeptQueues over the letterbox of a world, as a queue for each lane, and its work box."""
+class MemoryStackQueues:
+    """ports.StackQueues over the letterbox of a world, as a queue for each lane, and its work box."""
 
     def __init__(self, box: Letterbox, work: WorkBox) -> None:
         self._box = box
@@ -34,12 +33,12 @@ class MemoryKeptQueues:
     def names(self) -> Sequence[str]:
         return (*PRIORITIES, _FLOW)
 
-    def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
+    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
         now = self._box.clock.now()
         if name == _FLOW:
-            return _renewed(self._work.waiting, self._work.waiting, now, young_from, delay_ms)
+            return _renewed(self._work.waiting, self._work.waiting, now, delay_ms)
         lane = [each for each in self._box.waiting if _lane(each[1]) == name]
-        return _renewed(self._box.waiting, lane, now, young_from, delay_ms)
+        return _renewed(self._box.waiting, lane, now, delay_ms)
 
     def expire(self, now: Instant) -> None:
         """Remove the messages that SQS has removed by then, or a few minutes earlier."""
@@ -52,14 +51,13 @@ def _renewed(
     waiting: list[tuple[Instant, Message]],
     lane: Sequence[tuple[Instant, Message]],
     now: Instant,
-    young_from: Instant,
     delay_ms: int,
-) -> Renewed:
+) -> Sequence[Instant]:
     received = [each for each in lane if each[0] <= now][:_RECEIVED_MAX]
     for each in received:
         waiting.remove(each)
         waiting.append((now + delay_ms, each[1]))
-    return Renewed(len(received), sum(at >= young_from for at, _ in received))
+    return [at for at, _ in received]
 
 
 def _lane(message: Sendable) -> Priority:

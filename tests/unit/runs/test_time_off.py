@@ -1,17 +1,21 @@
 """A stack that is switched off for 40 days delivers what it owes when it is on again, and nothing twice."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
-from tests.fakes.deliveries import crash_until
-from tests.fakes.time_off import pass_days_off
+from tests.fakes.deliveries import crash_until, meanwhile
+from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.time_off import pass_days_off, time_off
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
+from sweephand.base.errors import OffTooLongError, StoreError
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
+from sweephand.base.timing import AUDIT_MINUTE, RENEWAL_MS
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.trigger import TriggerMessage
@@ -240,3 +244,116 @@ def test_a_trigger_that_was_skipped_before_the_stack_was_off_is_not_delivered(wo
     world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
     switched_on(world)
     assert skipped.isdisjoint(each.trigger.run_id for each in world.consumers.attempts)
+
+
+def test_dynamodb_removes_nothing_from_the_second_day_off_until_two_weeks_after_it(world: World) -> None:
+    world.put("daily", schedule="0 0 18 * * *")
+    pass_days_off(world, 0.9)
+    assert removes_items(world)
+    pass_days_off(world, 29.1)
+    assert not removes_items(world)
+    world.is_enabled = True
+    on_at = world.clock.time
+    for after_ms, is_on in ((DAY_MS, False), (13 * DAY_MS, False), (14 * DAY_MS, True)):
+        # Tick looks at it in this minute of an hour.
+        world.clock.time = on_at + after_ms
+        step(world)
+        assert not removes_items(world)
+        world.clock.time += AUDIT_MINUTE * MINUTE_MS
+        step(world)
+        assert removes_items(world) == is_on
+
+
+def removes_items(world: World) -> bool:
+    return world.expiry.is_on
+
+
+def step(world: World) -> int:
+    """A tick, and what it does to keep what waits. Returns how many messages were sent again."""
+    ticked = world.tick()
+    return time_off(world).keep(ticked.off_since, ticked.off_at)
+
+
+def test_a_stack_that_was_never_off_for_long_leaves_the_tables_as_they_are(world: World) -> None:
+    world.expiry.is_on = False
+    pass_days_off(world, 0.9)
+    world.is_enabled = True
+    world.clock.time = NOON + 30 * DAY_MS + AUDIT_MINUTE * MINUTE_MS
+    step(world)
+    assert not world.expiry.is_on
+
+
+def test_old_messages_are_sent_again_however_many_there_are(world: World) -> None:
+    world.is_enabled = False
+    for number in range(1_200):
+        world.put(f"soon-{number}", dueTime="1m", priority="high" if number % 2 else "normal")
+    step(world)
+    world.clock.time = NOON + 5 * DAY_MS
+    assert step(world) == 1_200
+    world.clock.time += HOUR_MS
+    assert step(world) == 200, "of each of two queues, 100 young messages in a row"
+
+
+def test_each_minute_begins_with_another_queue(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def slow(name: str, _: int) -> Sequence[Instant]:
+        asked.append(name)
+        world.clock.time += RENEWAL_MS
+        return [NOON]
+
+    monkeypatch.setattr(world.stack_queues, "renew", slow)
+    world.is_enabled = False
+    step(world)
+    world.clock.time = NOON + 5 * DAY_MS
+    for _ in range(4):
+        step(world)
+        world.clock.time += MINUTE_MS - RENEWAL_MS
+    assert sorted(asked) == ["flow", "high", "low", "normal"]
+
+
+def test_messages_are_sent_again_although_dynamodb_refuses(world: World) -> None:
+    world.is_enabled = False
+    world.put("soon", dueTime="1m")
+    step(world)
+    world.clock.time = NOON + 5 * DAY_MS
+
+    def fail() -> None:
+        raise StoreError("no right")
+
+    meanwhile(world, "before expiry.set", fail)
+    with pytest.raises(StoreError):
+        step(world)
+    [(at, _)] = world.queue.waiting
+    assert at > world.clock.time
+
+
+def test_a_tick_that_crashes_anywhere_loses_nothing(world: World) -> None:
+    def prepared() -> World:
+        world = World()
+        world.put("once", dueTime="1h", retention="1h")
+        world.is_enabled = False
+        world.put("soon", dueTime="1m", retention="1h")
+        world.tick()
+        world.clock.time = NOON + 5 * DAY_MS
+        return world
+
+    trial = prepared()
+    calls = calls_of(trial, lambda: step(trial))
+    assert len(calls) > 6
+    for number in range(len(calls)):
+        world = prepared()
+        killed_at(world, number, lambda: step(world))  # noqa: B023 - called within this turn
+        pass_days_off(world, 30)
+        switched_on(world)
+        assert delivered(world) == {"once": 1, "soon": 1}, calls[number]
+
+
+def test_an_alarm_is_due_on_the_tenth_day(world: World) -> None:
+    pass_days_off(world, 9.5)
+    keeper, since = time_off(world), world.leases.state().off_since
+    keeper.check(since)
+    keeper.check(None)
+    world.clock.time += DAY_MS
+    with pytest.raises(OffTooLongError, match="switched off since 2026-11-21T18:00"):
+        keeper.check(since)
