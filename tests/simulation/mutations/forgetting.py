@@ -8,7 +8,7 @@ from tests.simulation.mutations.registry import Deferred, Instead, Ports, built,
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits
 from sweephand.model.job import Job, JobKey, Revision
-from sweephand.model.liveness import revision_of
+from sweephand.model.revisions import revision_of
 from sweephand.model.timer import OccurrenceTimer
 from sweephand.model.trigger import HasRevision, Message, RangeMessage
 from sweephand.runs import trigger_ranges

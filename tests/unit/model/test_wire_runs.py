@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.fakes.messages import KEY, MESSAGE, NOON, counts, instants, names
 
 from sweephand.base.errors import PoisonError
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PermitName
+from sweephand.model.run_id import BatchEnd, Counts
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,

@@ -10,8 +10,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import BatchHead
+from sweephand.model.run_id import Counts
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
 from sweephand.runs.batch_progress import counts_of
 

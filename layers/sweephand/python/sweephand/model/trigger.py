@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_end import BatchEnd
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
-from sweephand.model.run_id import Demand, RunName, batch_id
+from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
 

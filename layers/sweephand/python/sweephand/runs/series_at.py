@@ -2,8 +2,8 @@
 
 from sweephand.base.instants import Instant
 from sweephand.jobs.change_history import ChangeHistory, replaced_since
-from sweephand.model.earlier_revisions import had_by
 from sweephand.model.job import Job
+from sweephand.model.revisions import had_by
 from sweephand.schedules import Series
 
 

@@ -1,6 +1,7 @@
-"""How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
+"""How leases are stored in one partition of the Timers table, and the wheel's history in the Jobs table."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, cast
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
@@ -8,9 +9,11 @@ from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part
+from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
+from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 from sweephand.model.wire_parts import OCCURRENCE
-from sweephand.storage.item import FormAttribute, IntegerAttribute, Item
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
 _PARTITION: Final = "leases"
@@ -225,3 +228,50 @@ def _lease(raw: RawItem) -> Lease:
         left_at=item.left_at,
         peak=item.peak or 0,
     )
+
+
+#: In the Jobs table, because a rebuild of the wheel begins with an empty Timers table.
+_HISTORY: Final = "wheel"
+
+
+class WheelEventItem(Item):
+    """An event as stored. The sort key holds when tick found it."""
+
+    kind = UnicodeAttribute()
+    since = IntegerAttribute()
+    limit = IntegerAttribute(null=True)
+
+
+class DynamoWheelHistory:
+    """ports.WheelHistory on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, events: Sequence[WheelEvent]) -> None:
+        """Write each event: 1 WRU."""
+        for event in events:
+            self._table.put(
+                WheelEventItem(
+                    _HISTORY,
+                    f"{event.at:014d}#{event.kind}",
+                    kind=event.kind,
+                    since=event.since,
+                    limit=event.limit or None,
+                    expires_at=expiry(event.at + CHANGE_RETENTION_MS),
+                )
+            )
+
+    def after(self, instant: Instant, limit: int) -> Sequence[WheelEvent]:
+        """The first events after an instant, by one query."""
+        later = (WheelEventItem.pk == _HISTORY) & (WheelEventItem.sk > f"{instant:014d}$")
+        items = [WheelEventItem.read(raw) for raw in self._table.query(later, limit).items]
+        return [
+            WheelEvent(
+                cast("WheelEventKind", item.kind),
+                int(item.sk.partition("#")[0]),
+                item.since,
+                item.limit or 0,
+            )
+            for item in items
+        ]

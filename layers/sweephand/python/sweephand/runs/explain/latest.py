@@ -1,8 +1,8 @@
 """The latest due time of a job, whichever of its revisions owned it."""
 
 from sweephand.base.instants import Instant
-from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job
+from sweephand.model.revisions import had_by, number_of
 from sweephand.runs.explain.lives import Lives, uncounted
 from sweephand.runs.explain.subject import before_count
 from sweephand.schedules import Series

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from sweephand.model.admin_change import position_at
 from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.model.change import position_at
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.occurrences import read_instant

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand import __version__
-from sweephand.access import key_making, key_revocation, key_rotation, principals
+from sweephand.access import callers, key_making, key_rotation
 from sweephand.access.seal import seal, unseal
 from sweephand.base.errors import (
     ForbiddenError,
@@ -58,7 +58,7 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
         asked.role,
         None if asked.expires_in is None else parse_duration_ms(asked.expires_in),
         asked.description,
-        None if asked.principal is None else principals.named_principal(asked.principal),
+        None if asked.principal is None else callers.named_principal(asked.principal),
         asked.requests_per_minute,
     )
     made = key_making.make_key(services.keys, services.ids, wanted, caller, request.requested_at)
@@ -105,7 +105,7 @@ def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Re
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Revoke a key, and what it has made."""
     in_time = within_time_limit(services.clock, request.requested_at)
-    key_revocation.revoke_key(
+    key_rotation.revoke_key(
         services.keys,
         services.ids,
         request.path["id"],
@@ -165,8 +165,8 @@ def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBo
     if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
         violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
     violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    if isinstance(principal, str) and principals.named_principal(principal) is None:
-        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
+    if isinstance(principal, str) and callers.named_principal(principal) is None:
+        violations.append(Violation("/principal", callers.PRINCIPAL_RULE))
     return ParsedBody(None if violations else asked, tuple(violations))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sweephand.access.secret_rules import value_violations
+from sweephand.access.named_secrets import value_violations
 from sweephand.base.instants import Instant
 from sweephand.model.secret import SecretKey
 from sweephand.web.http import cursor, json_text

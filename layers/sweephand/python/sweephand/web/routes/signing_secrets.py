@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from sweephand.model.signing_secret import SigningSecrets
+from sweephand.model.secret import SigningSecrets
 from sweephand.web.http.operation import (
     NoQuery,
     Operation,

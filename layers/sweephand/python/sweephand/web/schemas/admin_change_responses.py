@@ -6,7 +6,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb
+from sweephand.model.change import AdminChange, AdminSubject, AdminVerb
 from sweephand.web.schemas.responses import FieldChangeResponse, field_response
 from sweephand.web.schemas.run_responses import NextCursor, Time
 

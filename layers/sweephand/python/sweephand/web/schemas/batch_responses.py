@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import rfc3339
-from sweephand.model.batch_end import BatchEnd
 from sweephand.model.batch_progress import BatchHead
+from sweephand.model.run_id import BatchEnd
 from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 

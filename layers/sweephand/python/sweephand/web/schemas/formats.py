@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, WithJsonSchema
 
-from sweephand.access.principals import PRINCIPAL_LENGTH_MAX, PRINCIPAL_PATTERN
-from sweephand.access.secret_rules import VALUE_PATTERN
+from sweephand.access.callers import PRINCIPAL_LENGTH_MAX, PRINCIPAL_PATTERN
+from sweephand.access.named_secrets import VALUE_PATTERN
 from sweephand.base.limits import NAME_LENGTH_MAX, SECRET_LENGTH_MAX
 from sweephand.base.names import NAME_PATTERN, NAME_SCHEMA
 from sweephand.base.text_schema import text_schema

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.instants import rfc3339
 from sweephand.model.api_key import Key, Role
 from sweephand.model.change import Change, ChangeKind, FieldChange
-from sweephand.model.signing_secret import SigningSecret
+from sweephand.model.secret import SigningSecret
 from sweephand.web.schemas.run_responses import NextCursor, Time, Version, time_or_none
 
 #: The effect of a clock change on a due time.

@@ -6,11 +6,10 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.access.secret_rules import VALUE_MEANING
+from sweephand.access.named_secrets import VALUE_MEANING
 from sweephand.access.signing_keys import PublicKey
 from sweephand.base.instants import rfc3339
-from sweephand.model.secret import SecretBrief
-from sweephand.model.signing_secret import Scheme
+from sweephand.model.secret import Scheme, SecretBrief
 from sweephand.web.schemas.formats import SecretText
 from sweephand.web.schemas.run_responses import NextCursor, Time, time_or_none
 from sweephand.web.schemas.shapes import RequestBody
