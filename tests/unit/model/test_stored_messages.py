@@ -87,7 +87,6 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         faults=1,
         demand=TRIGGER.demand,
         are_skipped=True,
-        is_owed=True,
         last=FIRST,
         payload=PAYLOAD,
         priority="low",

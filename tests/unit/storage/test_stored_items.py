@@ -34,12 +34,14 @@ from sweephand.model.run import Flag
 from sweephand.model.run_id import Counts, Demand, RunName
 from sweephand.model.secret import Secret, SecretKey, SigningSecret
 from sweephand.model.trigger import BatchPlace, Failure
+from sweephand.model.wheel_event import WheelEvent
 from sweephand.storage import (
     audit_rounds,
     batches,
     changes,
     flags,
     jobs,
+    leases,
     namespaces,
     policy_lines,
     runs,
@@ -154,6 +156,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             AllowedTargets(("a",), ("b",)),
         ),
     ),
+    "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (
         audit_rounds._ROUND,
         AuditRound(NOON, JobProgress("ns", "job", "1"), NOON, "v"),

@@ -224,9 +224,7 @@ class RangeMessage(NamedTuple):
     with the last occurrence up to and including `until`. Only a series with a batch needs `last`, because
     many of its triggers can be due at one instant. `faults` counts how often Sweephand failed to split it.
     With a `demand`, its triggers are on demand, with the `payload` that was given with it, if any. If they
-    `are_skipped`, they are misfires that do not fire, and the delivery function records them as one run. If
-    `is_owed`, an earlier release judged the range to be owed, and the triggers that it is split into are owed
-    too.
+    `are_skipped`, they are misfires that do not fire, and the delivery function records them as one run.
     """
 
     key: JobKey
@@ -239,7 +237,6 @@ class RangeMessage(NamedTuple):
     faults: int = 0
     demand: Demand | None = None
     are_skipped: bool = False
-    is_owed: bool = False
     last: Occurrence | None = None
     payload: Payload | None = None
     priority: Priority = PRIORITY_DEFAULT

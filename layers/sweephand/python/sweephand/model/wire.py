@@ -247,7 +247,6 @@ _RANGE_MESSAGE: Final = Layout(
     Field("demand", "demand", DEMAND.form, None),
     Field("payload", "data", PAYLOAD, None),
     Field("are_skipped", "skipped", TRUTH, default=False),
-    Field("is_owed", "owed", TRUTH, default=False),
     Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
 )
 

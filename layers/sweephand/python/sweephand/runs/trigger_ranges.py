@@ -102,6 +102,6 @@ def _liveness_of(message: RangeMessage, read: JobRead, revision: Revision | None
     """Whether a range has anything to deliver. Each of its triggers is checked again by itself."""
     if is_exempt_from_pause(message.demand):
         return liveness_on_demand(read.job, uid=message.uid)
-    if not message.is_owed and revision is None and message.demand is None:
+    if revision is None and message.demand is None:
         return "unknown"
     return liveness_of_retry(read.job, uid=message.uid)
