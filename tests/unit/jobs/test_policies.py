@@ -29,13 +29,13 @@ def flow_world() -> World:
 def put(
     world: World, concurrent_max: int | None = 5, rate: Rate | None = None, **options: Any
 ) -> PolicyWritten:
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     limits = PolicyLimits(concurrent_max, rate)
     return writer.put(MAILER, limits, **{"who": "ann", "requested_at": world.api_clock.now(), **options})
 
 
 def delete(world: World, **options: Any) -> None:
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.delete(MAILER, **{"who": "bob", "requested_at": world.api_clock.now(), **options})
 
 

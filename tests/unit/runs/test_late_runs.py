@@ -91,7 +91,7 @@ def test_a_rebuild_sends_the_retry_of_a_late_run(begin: Callable[[World], None])
     assert oldest(world).state == "retrying"
     world.lose_timers()
     world.leases.raise_shards(2)
-    assert world.repair().rebuilder.rebuild(world.clock.time - HOUR_MS, namespace="ns").runs == 1
+    assert world.api().rebuilder.rebuild(world.clock.time - HOUR_MS, namespace="ns").runs == 1
     wait(world, 4 * HOUR_MS)
     assert oldest(world).state == "succeeded"
 
