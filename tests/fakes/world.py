@@ -59,8 +59,7 @@ from sweephand.model.job import Job
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
@@ -71,7 +70,7 @@ from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Received, finished
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.app_repair import RepairUseCases
-from sweephand.storage.payload_places import PayloadsInPlaces
+from sweephand.storage.payload_table import PayloadsInPlaces
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 

@@ -12,7 +12,7 @@ from tests.unit.jobs.limited import count, limit, names, settle, world_with
 from sweephand.base.errors import InvalidError, NotFoundError, QuotaError, StoreError, UnavailableError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS, RECOUNT_AFTER_MS, REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.bulk import JobToWrite, Written
 from sweephand.jobs.namespace_settings import WantedSettings
 from sweephand.jobs.write import WriteResult
 from sweephand.model.namespace import NamespaceLimits

@@ -175,9 +175,10 @@ def cancel_run(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Cancel a run.
 
     Cancels a run that is `running` or `retrying`. The answer to the consumer's next heartbeat is then 410.
-    The answer to this call is 409 if the run is over (or already cancelled), if a request to the consumer is
-    under way, or if the run is `scheduled`, `enqueued` or `waiting`: then a pause of its job holds it back,
-    and a deletion of its job drops it. A pause does not hold back a run by hand or of a backfill.
+    The answer to this call is 409 if the run is over (or already cancelled), or if a request to the consumer
+    is under way. It is also 409 if the run is `scheduled`, `enqueued` or `waiting`. A pause of its job holds
+    such a run back, and a deletion of its job drops it. A pause does not hold back a run by hand or of a
+    backfill.
     """
     run_id = _run_id(request)
     try:

@@ -153,10 +153,10 @@ def list_namespace_runs(services: Services, request: Request[NamespaceRunsQuery,
     """List the runs of a namespace that failed, were skipped, or are retried.
 
     Lists the runs of all jobs, also of deleted ones, newest due time first. A run is in the list if an
-    attempt of it failed, if it was skipped, or if its consumer has worked on it for longer than a heartbeat
-    time-out. The list shows it as it is now, and leaves it out once it has succeeded or was cancelled.
-    Triggers that wait for a policy or for another run are not in the list: the policy shows how many wait,
-    and the runs of a job with the state `waiting` show the others.
+    attempt of it failed, or if it was skipped. So is a run whose consumer has worked on it for longer than a
+    heartbeat time-out. The list shows it as it is now. It leaves out a run that has succeeded or was
+    cancelled. Triggers that wait for a policy or for another run are not in the list: the policy shows how
+    many wait, and the runs of a job with the state `waiting` show the others.
     """
     query = request.query
     wanted = RunFilter(request.namespace, query.state, query.since or 0, labels_of(query.label))
