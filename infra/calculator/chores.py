@@ -48,9 +48,9 @@ STATS_NAMESPACES: Final = 8
 STATS_READS_OF_HOUR: Final = 240
 _CONSOLE_ASKS_S: Final = 15
 
-#: While the stack is switched off (decision 206), tick receives so many messages of a queue in each minute,
-#: sends them again and removes them, by three requests for ten of them. It does so in any case, and goes on
-#: for old ones, which is once in four days for each message.
+#: While the stack is switched off (decision 206), tick receives this many messages of a queue in each minute.
+#: It sends them again and removes them, by three requests for ten of them. It goes on for old messages: each
+#: message is old once in four days.
 RENEWED_IN_MINUTE: Final = 100
 _RENEWAL_REQUESTS: Final = 3 / 10
 

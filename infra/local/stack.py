@@ -22,8 +22,8 @@ _SAY = partial(print, flush=True)
 #: trying needs so many at once. Each takes half a second of a core.
 _WARM = 3
 
-#: The most delivery functions that `up` starts. By default these are all that the stack runs at once.
-_DELIVERIES_WARM_MAX = 8
+#: The delivery functions that `up` starts. By default these are all that the stack runs at once.
+_DELIVERIES_WARM = 8
 
 
 def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
@@ -115,9 +115,8 @@ def _wake(place: Place) -> None:
     delivery function takes seconds to start if others start beside it, so its first delivery would be late.
     """
     invoke(place, "Tick", {})
-    count = min(settings.at_once_max(place, "DeliveryQueueUrl"), _DELIVERIES_WARM_MAX)
-    with ThreadPoolExecutor(count) as threads:
-        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(count)))
+    with ThreadPoolExecutor(_DELIVERIES_WARM) as threads:
+        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(_DELIVERIES_WARM)))
     invoke(place, "Flow", {"Records": []})
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields, replace
-from datetime import UTC, datetime
-from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
@@ -20,11 +18,10 @@ from infra.local import stack as local
 from infra.local.build import build
 from infra.local.client import Client
 from infra.local.deploy import deploy as local_deploy
-from infra.local.deploy import outputs as local_outputs
 from infra.local.deploy import session as local_session
 from infra.local.places import STACK_NAME, Place, StackError, free_port
 from infra.smoke import account
-from infra.smoke.checks import Check, Result, as_json, exit_code, outcomes, row, summary
+from infra.smoke.checks import Check, Result, exit_code, outcomes, row, summary
 from infra.smoke.failing import FAILING
 from infra.smoke.gateway import GATEWAY
 from infra.smoke.lateness import LATENESS
@@ -67,11 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("This is never run by CI: it deploys to an AWS account and costs money.", file=sys.stderr)
         return 1
     aws = Aws(boto3.Session())
-    if asked.bill:
-        print(account.bill(asked.bill, aws, datetime.now(UTC).date()))
-        return 0
     if asked.remove:
-        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove, asked)
+        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove)
     return on_aws(asked, aws)
 
 
@@ -82,10 +76,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a stack parameter")
     for option, metavar, told in _GIVEN:
         parser.add_argument(option, default="", metavar=metavar, help=told)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go as JSON, too")
     parser.add_argument("--yes", action="store_true", help="do not ask before deploying to the account")
     parser.add_argument("--keep", action="store_true", help="leave the stack there, for a day's bill")
-    parser.add_argument("--bill", metavar="STACK", help="print what a kept stack has cost, and end")
     parser.add_argument("--remove", metavar="STACK", help="remove a stack that is left, and end")
     asked = parser.parse_args(arguments)
     if bool(asked.subnets) != bool(asked.security_groups):
@@ -132,7 +124,7 @@ def on_aws(
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws, queues)
-    return _done(results, left, stack, asked)
+    return _done(results, left, stack)
 
 
 def _on_this_machine(asked: argparse.Namespace) -> int:
@@ -141,7 +133,7 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
         described = local.up(place)
         aws = Aws(local_session(), place.endpoint_url)
         with Client.of(described) as client:
-            told, queues = local_outputs(place), _queues(aws, "sweephand-smoke")
+            told, queues = account.outputs(STACK_NAME, aws), _queues(aws, "sweephand-smoke")
             stage = Stage(STACK_NAME, aws, told, client, queues, ON_THIS_MACHINE, asked.consumer)
             with ThreadPoolExecutor(len(LANES)) as lanes:
                 running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
@@ -150,7 +142,7 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
             _show(results, _flips_here(stage, place))
     finally:
         local.down(place)
-    code = _done(results, [], STACK_NAME, asked)
+    code = _done(results, [], STACK_NAME)
     if code == 0:
         shutil.rmtree(place.home, ignore_errors=True)
     return code
@@ -188,14 +180,12 @@ def _show(results: list[Result], more: Iterator[Result]) -> None:
         print(row(result), flush=True)
 
 
-def _done(results: Sequence[Result], left: Sequence[str], stack: str, asked: argparse.Namespace) -> int:
+def _done(results: Sequence[Result], left: Sequence[str], stack: str) -> int:
     print(f"\n{summary(results)}")
     for each in left:
         print(f"NOT REMOVED: {each}", file=sys.stderr)
     if left:
         print(f"Try again later. {_REMOVE} {stack}", file=sys.stderr)
-    if asked.json:
-        asked.json.write_text(as_json(stack, results, left), encoding="utf-8")
     return exit_code(results, left)
 
 

@@ -211,7 +211,7 @@ class World:
         name: str = "job",
         *,
         data: str | None = None,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
         **written: Any,
     ) -> WriteResult:
@@ -220,7 +220,12 @@ class World:
         )
 
     def put_definition(
-        self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+        self,
+        name: str,
+        written: Definition,
+        *,
+        if_match: tuple[str, ...] | None = None,
+        if_absent: bool = False,
     ) -> WriteResult:
         return self.writer().put(
             key_of(name),
@@ -231,7 +236,7 @@ class World:
             if_absent=if_absent,
         )
 
-    def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
+    def delete(self, name: str = "job", *, if_match: tuple[str, ...] | None = None) -> None:
         self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:

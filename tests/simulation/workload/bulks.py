@@ -14,7 +14,7 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_at_margins, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs import bulk, bulk_write, examine
+from sweephand.jobs import bulk, bulk_write, read
 
 #: The share of seeds in which clients ask in bulk.
 _BULKS: Final = 1 / 3
@@ -108,8 +108,8 @@ class Bulks:
                 yield
                 return
             random = stream(self.seed, "bulks/bounds")
-            stack.enter_context(patch.object(examine, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
+            stack.enter_context(patch.object(read, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
             stack.enter_context(patch.object(bulk, "_AT_ONCE", random.choice((1, 2, 16))))
-            stack.enter_context(patch.object(examine, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
+            stack.enter_context(patch.object(read, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
             stack.enter_context(patch.object(bulk, "BULK_TIME_LIMIT_MS", random.choice((20, 200, 10_000))))
             yield

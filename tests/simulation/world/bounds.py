@@ -17,7 +17,7 @@ from tests.simulation.workload.weeks import LATE_MS, LONGEST_WAIT_MS
 from tests.simulation.world.faults import Mask, Troubles, stream
 
 from sweephand.base.instants import DAY_MS, SECOND_MS
-from sweephand.jobs import demand_data
+from sweephand.jobs import payload_audit
 from sweephand.model import revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
@@ -69,7 +69,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             late_ms = LATE_MS + sum(lasts_ms for _, lasts_ms in Switching.of(seed).spans)
             kept_ms = LONGEST_WAIT_MS + late_ms + DAY_MS
             stack.enter_context(patch.object(kept_data, "PAYLOAD_LATE_MS", late_ms))
-            for module in (demand_data, kept_data, memory):
+            for module in (payload_audit, kept_data, memory):
                 stack.enter_context(patch.object(module, "PAYLOAD_KEPT_MS", kept_ms))
         if looks_far_back(seed):
             # A few newer runs then hide one that was due days before.

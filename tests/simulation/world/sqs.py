@@ -90,13 +90,13 @@ class Sqs:
     def accept(self, body: str, delay_s: int) -> None:
         """Take one entry of a SendMessageBatch."""
         assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
-        self._sent[body] += 1
+        name = self._name(body)
+        self._sent[name] += 1
         if _BUNDLE in body:
             message = self.decode(body)
             assert isinstance(message, BundleMessage), "no job and no data is named so"
             self.bundled.update(each.trigger.id for each in message.triggers)
-        # A message's fate depends on its text and on how often that text was sent.
-        code = mixed(self._seed, crc32(body.encode()), self._sent[body])
+        code = mixed(self._seed, crc32(name.encode()), self._sent[name])
         delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
         if self._delays and fraction(code, _DELAY) < self._delays:
             late_ms = int(_DELAY_MS_MAX * fraction(code, _DELAY, 1) ** 3)
@@ -209,6 +209,24 @@ class Sqs:
         if message is None:
             message = self._read[body] = decode(body)
         return message
+
+    def _name(self, body: str) -> str:
+        """Return what the message is about.
+
+        Its chances depend on that name and on how often such a message was sent. They do not depend on the
+        form in which messages are stored, so another form changes no world. Another text is its own name.
+        """
+        try:
+            message = self.decode(body)
+        except (PoisonError, NewerError):
+            return body
+        kind = type(message).__name__
+        if isinstance(message, RangeMessage):
+            return f"{kind} {message.uid} {message.first.due_at}"
+        if isinstance(message, WatchMessage):
+            return f"{kind} {message.uid} {message.check_at}"
+        first = message.triggers[0] if isinstance(message, BundleMessage) else message
+        return f"{kind} {first.trigger.id}"
 
     def _copy(self, envelope: Envelope) -> None:
         late_ms = int(_COPY_MS_MAX * fraction(envelope.code, _COPY, envelope.receives, 1) ** 4)

@@ -118,22 +118,6 @@ def test_a_job_with_impossible_times_does_not_stop_the_others() -> None:
     assert world.jobs.get(key_of("never")) is None
 
 
-def test_a_job_that_another_caller_creates_meanwhile_is_replaced() -> None:
-    world = World()
-
-    def create(call: str) -> None:
-        if call == "before timers.put":
-            world.announce = lambda _: None
-            world.put("b", schedule="@every 9h")
-
-    world.announce = create
-    results = write(world, job("a"), job("b"), job("c"))
-    assert outcomes(results) == ["created", "replaced", "created"]
-    stored = world.jobs.get(key_of("b"))
-    assert stored is not None
-    assert stored.definition.written["schedule"] == "@every 1h"
-
-
 def stale_world() -> tuple[World, StaleJobs]:
     world = World()
     world.jobs = jobs = StaleJobs()

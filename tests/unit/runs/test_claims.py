@@ -3,16 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from tests.contract.builders import trigger_message
 from tests.fakes.acceptance import RUN
 from tests.fakes.deliveries import FAILED, answers, crash_until, run_of
-from tests.fakes.doubles import CountingIds, HandClock
-from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run
-from sweephand.runs.claims import Claims
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -133,21 +128,3 @@ def test_an_attempt_that_a_crashed_function_may_have_sent_keeps_its_claim_until_
     world.resume()
     world.run_until(NOON + 2 * HOUR)
     assert run_of(world).state == "succeeded"
-
-
-def test_a_claim_that_was_taken_over_keeps_the_token_that_the_consumer_may_have() -> None:
-    clock, runs, ids = HandClock(), MemoryRuns(), CountingIds()
-    message = trigger_message(NOON)
-    tokens = []
-    for _ in range(3):
-        # The first function crashes. The second one makes no request, and the third one does.
-        claims = Claims(runs=runs, clock=clock, ids=ids)
-        run = claims.run_of(message, NOON + HOUR)
-        run, refused_by = claims.claim(run, is_async=True, permit=None)
-        assert refused_by is None
-        tokens.append(run.token)
-        if len(tokens) == 2:
-            claims.release(run, message, is_cancelled=False)
-        clock.time += ATTEMPT_CLAIM_MS + 1
-    assert tokens[0] is not None
-    assert len(set(tokens)) == 1

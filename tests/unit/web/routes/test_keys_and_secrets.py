@@ -111,7 +111,7 @@ def test_a_rotation_can_give_the_new_key_an_end_and_end_the_old_one_at_once() ->
         ({"overlap": "-1s"}, ["/overlap"]),
         ({"overlap": 60}, ["/overlap"]),
         ({"expiresIn": "0s"}, ["/expiresIn"]),
-        ({"overlap": "x", "expiresIn": "3651d", "role": "admin"}, ["/role", "/overlap", "/expiresIn"]),
+        ({"overlap": "x", "expiresIn": "3651d", "role": "admin"}, ["/overlap", "/expiresIn", "/role"]),
     ],
 )
 def test_an_invalid_rotation_names_every_field_and_changes_nothing(body: Any, pointers: list[str]) -> None:
@@ -242,7 +242,7 @@ def test_a_cursor_of_keys_that_the_api_did_not_make_is_refused_by_its_name(sent:
             {"namespace": "ns", "role": "read", "principal": "arn:aws:sts::123456789012:assumed-role/a/b"},
             ["/principal"],
         ),
-        ({"namespace": "..", "role": 1, "expires": "1h"}, ["/role", "/expires", "/namespace"]),
+        ({"namespace": "..", "role": 1, "expires": "1h"}, ["/namespace", "/role", "/expires"]),
     ],
 )
 def test_an_invalid_key_names_every_field(body: Any, pointers: list[str]) -> None:

@@ -201,13 +201,13 @@ OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 #: DynamoDB removes a timer this long after its due time. An outage up to this length needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
-#: The data of a trigger is kept for so long after the trigger should be handled. The trigger may wait for as
-#: long as a timer or a message is kept, and for 30 days more while the stack is switched off.
+#: The data of a trigger is kept for this long after the trigger should be handled. Until then the trigger may
+#: wait as a timer or a message. While the stack is switched off, it may wait for 30 days more.
 PAYLOAD_LATE_MS: Final = TIMER_RETENTION_MS + 30 * DAY_MS
 
-#: A discarded payload can be read for so long. In S3, a lifecycle rule of the bucket says so. A trigger whose
-#: data was renewed may wait for the longest delay of a retry, or for the longest run of a consumer, and may
-#: then be late. One day is spare.
+#: A discarded payload can be read for this long. In S3, a lifecycle rule of the bucket removes it then. A
+#: trigger whose data was renewed may wait for the longest delay of a retry or the longest run of a consumer.
+#: It may then be late. One day is spare.
 PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + PAYLOAD_LATE_MS + DAY_MS
 
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may

@@ -9,8 +9,8 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.pause import Pauser
+from sweephand.jobs.read import Filter, examined_pages
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer
 from sweephand.model.definition import CatchUpMode

@@ -18,9 +18,8 @@ from sweephand.ports.batches import BatchStore
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import RunStore
 from sweephand.runs.batch_progress import counts_of
-from sweephand.runs.pending import may_come
+from sweephand.runs.pending import may_come, series_at
 from sweephand.runs.run_walk import runs_before
-from sweephand.runs.series_at import series_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.triggers import last_trigger_of
 

@@ -26,11 +26,11 @@ from sweephand.ports.wheel import LeaseStore
 from sweephand.runs.audit import Auditor
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.stats_reader import StatsReader
 from sweephand.targets.reach import Reach
 
 

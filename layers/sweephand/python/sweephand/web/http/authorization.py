@@ -55,7 +55,7 @@ def _caller_of_authorizer(found: Mapping[str, Any]) -> Caller | None:
 
 
 def authorize(
-    operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str], authorization: str | None
+    operation: Operation, caller: Caller | None, path: Mapping[str, str], authorization: str | None
 ) -> Caller:
     """The caller, if it may call the operation. `authorization` is the header of that name.
 

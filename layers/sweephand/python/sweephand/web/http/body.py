@@ -7,13 +7,7 @@ from email.message import Message
 from typing import Any, Final
 
 from sweephand.base import limits
-from sweephand.base.errors import (
-    InvalidError,
-    MalformedError,
-    TooLargeError,
-    UnsupportedError,
-    Violation,
-)
+from sweephand.base.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
 from sweephand.web.http import json_text
 
 _EMPTY_MESSAGE: Final = "The body is empty. Give a JSON object."

@@ -1,11 +1,10 @@
-"""Bulk writes to a stack: the bench repeats a call for the refused jobs, a limited number of times."""
+"""Bulk writes to a stack: a call is repeated for the refused jobs, a limited number of times."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
-from infra.bench.bulk import write_jobs
-from infra.local.client import Client, RefusedError
+from infra.local.client import Client, RefusedError, write_jobs
 
 
 class Api:
