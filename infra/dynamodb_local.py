@@ -25,6 +25,10 @@ _PACKAGE = "amplify-dynamodb-simulator@2.9.30"
 _START_S = 30
 
 
+class AbsentError(Exception):
+    """DynamoDB Local cannot run on this machine. The message says what is missing."""
+
+
 def available() -> str | None:
     """None if DynamoDB Local can run on this machine; else a sentence that says what is missing."""
     if not _java_works():
@@ -38,12 +42,11 @@ def available() -> str | None:
 def running() -> Iterator[str]:
     """Run DynamoDB Local within the context, empty and in memory, and yield the URL of its endpoint.
 
-    All clients see the same tables, whatever region and credentials they have (`-sharedDb`). RuntimeError if
+    All clients see the same tables, whatever region and credentials they have (`-sharedDb`). AbsentError if
     it cannot run, and StackError if it does not start.
     """
-    reason = available()
-    if reason is not None:
-        raise RuntimeError(reason)
+    if (why := available()) is not None:
+        raise AbsentError(why)
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(prefix="dynamodb-local-") as folder:

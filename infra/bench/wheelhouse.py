@@ -20,7 +20,7 @@ from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.ports.clock import Clock
 from sweephand.runtime.app import App, Options

@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from infra.local import demo, inbox, stack
+from infra.local import demo, inbox, processes, stack
 from infra.local.client import RefusedError
 from infra.local.places import PORT_DEFAULT, Place, StackError
 
@@ -34,9 +34,7 @@ def _run(place: Place) -> None:
 
     Ctrl-C, a closed terminal and a failure all end it. A stack that was up before stays up.
     """
-    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    processes.end_on_signals()
     was_up = stack.is_up(place)
     try:
         demo.show(place, stack.up(place), stays=was_up, ended_by=_down(place))

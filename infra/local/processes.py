@@ -14,8 +14,20 @@ from infra.local.places import StackError
 #: How long a process may take to end, in seconds. None has data to save: the next start removes its files.
 STOP_S = 3
 
+#: The signals that end a program.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 #: Processes that this program started. It must fetch their exit codes; init fetches those of others.
 _children: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def end_on_signals() -> None:
+    """Let SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that a program ends what it started.
+
+    SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
+    """
+    for number in ENDING:
+        signal.signal(number, signal.default_int_handler)
 
 
 def start(command: Sequence[object], env: Mapping[str, str], log: Path, pid_file: Path) -> int:

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import inbox, ministack, settings
+from infra.local import inbox, ministack
 from infra.local.build import Built, build
 from infra.local.client import Client
-from infra.local.deploy import deploy, invoke, outputs
+from infra.local.deploy import admin_secret, deploy, invoke, outputs
 from infra.local.places import ADMIN_SECRET, REGION, Place, StackError, write_private
 
 _HEALTH_S = 60
@@ -74,7 +74,6 @@ def _has(place: Place, built: Built) -> bool:
 def _deploy(place: Place, built: Built) -> None:
     place.deployed.unlink(missing_ok=True)
     deploy(place, built.template)
-    settings.complete(place)
     _wake(place)
     place.deployed.write_text(built.digest, encoding="utf-8")
 
@@ -96,7 +95,7 @@ def describe(place: Place) -> dict[str, Any]:
     told = outputs(place)
     return {
         "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{told['ApiId']}",
-        "apiKey": f"sh_admin_{settings.admin_secret()}",
+        "apiKey": f"sh_admin_{admin_secret()}",
         "awsEndpointUrl": place.endpoint_url,
         "region": REGION,
         "tables": {"jobs": told["JobsTableName"], "timers": told["TimersTableName"]},

@@ -13,13 +13,13 @@ from dataclasses import fields, replace
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
-from infra.local import settings
 from infra.local import stack as local
 from infra.local.build import build
 from infra.local.client import Client
 from infra.local.deploy import deploy as local_deploy
 from infra.local.deploy import session as local_session
 from infra.local.places import STACK_NAME, Place, StackError, free_port
+from infra.local.processes import ENDING, end_on_signals
 from infra.smoke import account
 from infra.smoke.checks import Check, Result, exit_code, outcomes, row, summary
 from infra.smoke.failing import FAILING
@@ -29,8 +29,6 @@ from infra.smoke.outage import OUTAGE
 from infra.smoke.rights import RIGHTS
 from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Queues, Stage
 from infra.smoke.switches import switched
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
 #: them measures.
@@ -54,9 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the command line, by default the ones that the process was started with.
     """
-    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
-    for number in _ENDING:
-        signal.signal(number, signal.default_int_handler)
+    end_on_signals()
     asked = _parse(arguments)
     if asked.local:
         return _on_this_machine(asked)
@@ -117,7 +113,7 @@ def on_aws(
     except (StackError, BotoCoreError, ClientError) as error:
         results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
     finally:
-        for number in _ENDING:
+        for number in ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
             print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE} {stack}")
@@ -165,7 +161,6 @@ def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
     def deploy(parameters: Mapping[str, str]) -> None:
         changed = tuple(f"{name}={value}" for name, value in parameters.items())
         local_deploy(replace(place, parameters=changed), build().template)
-        settings.complete(place)
 
     yield from switched(stage, deploy, Given(), account.parameters(stage.stack, stage.aws))
 

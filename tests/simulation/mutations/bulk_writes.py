@@ -12,9 +12,9 @@ from tests.simulation.workload.bulk_writes import FIRST_TOGETHER
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError, SweephandError, UnavailableError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.jobs import bulk_write as jobs_bulk_write
+from sweephand.jobs import bulk as jobs_bulk
 from sweephand.jobs import commit
-from sweephand.jobs.bulk_write import BulkWriter, JobToWrite, Written
+from sweephand.jobs.bulk import BulkWriter, JobToWrite, Written
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.write import WriteResult
 from sweephand.model.job import Job, JobKey
@@ -221,5 +221,5 @@ def bulk_write_takes_names_twice() -> Iterator[None]:
 
 @mutation("A bulk write forgets the data of a new job that is stored apart", first=FIRST_TOGETHER)
 def bulk_write_forgets_data() -> Iterator[None]:
-    with patch.object(jobs_bulk_write, "_has_stored_data", lambda _: False):
+    with patch.object(jobs_bulk, "_has_stored_data", lambda _: False):
         yield

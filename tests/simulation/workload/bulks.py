@@ -14,7 +14,7 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_at_margins, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs import bulk, bulk_write, read
+from sweephand.jobs import bulk, read
 
 #: The share of seeds in which clients ask in bulk.
 _BULKS: Final = 1 / 3
@@ -103,7 +103,7 @@ class Bulks:
         """
         with ExitStack() as stack:
             # A call creates even a single job in the way in which it creates many.
-            stack.enter_context(patch.object(bulk_write, "_TOGETHER_MIN", 1))
+            stack.enter_context(patch.object(bulk, "_TOGETHER_MIN", 1))
             if self.is_at_once:
                 yield
                 return

@@ -71,7 +71,7 @@ from sweephand.base.instants import (
     Instant,
     rfc3339,
 )
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey

@@ -11,7 +11,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.bulk import JobToWrite, Written
 from sweephand.jobs.write import WriteResult
 from sweephand.model.timer import Cursor, OccurrenceTimer, placed_timers
 

@@ -14,7 +14,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.trigger import DeadlineMessage, FailureMessage
+from sweephand.model.trigger import DeadlineMessage
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -134,27 +134,6 @@ def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> N
     world.clock.time += ATTEMPT_CLAIM_MS
     assert handle(world, message).name == "repeated"
     assert len(worker.tokens) == 1
-
-
-def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() -> None:
-    world = World()
-    worker = running(world, retry={"initialDelay": "0s"})
-    world.queue.waiting.clear()
-    worker.fail()
-    ((_, failure),) = world.queue.waiting
-    assert isinstance(failure, FailureMessage)
-    world.queue.waiting.clear()
-    outcomes: list[str] = []
-
-    def deliver_retry() -> None:
-        ((_, retry),) = waiting(world)
-        outcomes.append(handle(world, retry).name)
-
-    meanwhile(world, "before runs.move", deliver_retry)
-    assert handle(world, failure).name == "retrying"
-    assert outcomes == ["overtaken"]
-    world.run_until(world.clock.time + 5_000, ticking=False)
-    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
 
 
 def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None:

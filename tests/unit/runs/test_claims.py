@@ -67,23 +67,6 @@ def test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message
     assert not world.queue.waiting
 
 
-@pytest.mark.parametrize("attempt", [1, 2])
-def test_a_run_whose_job_is_paused_while_an_attempt_connects_is_as_before_and_goes_on(attempt: int) -> None:
-    world = World()
-    answers(world, *[FAILED] * (attempt - 1))
-    world.put(dueTime="10s", history="full")
-    while_connecting(world, attempt, world.pause)
-    world.run_until(NOON + HOUR)
-    assert [(run.state, run.attempts) for run in runs_of(world)] == [("retrying", 1)] * (attempt - 1)
-    for run in runs_of(world):
-        assert (run.reason, run.response_code) == ("Response 503.", 503)
-        assert run.next_attempt_at is not None
-    world.resume()
-    world.run_until(NOON + 2 * HOUR)
-    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", attempt)
-    assert [made.number for made in world.consumers.attempts] == list(range(1, attempt + 1))
-
-
 def test_a_run_whose_job_is_replaced_while_an_attempt_connects_is_delivered_as_the_job_is_now() -> None:
     world = World()
     world.put(dueTime="10s", history="full", data='"before"')

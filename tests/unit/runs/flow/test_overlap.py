@@ -22,6 +22,8 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.runs.delivery import JobRead
+
 
 def test_no_line_is_read_for_a_job_whose_runs_may_overlap() -> None:
     world = World()
@@ -147,6 +149,23 @@ def test_the_line_of_a_deleted_job_does_not_hold_up_a_new_job_of_its_name(mode: 
     assert delivered(world) == [0, 0]
     assert world.consumers.attempts[1].trigger.uid == world.stored().uid
     assert world.lines.get(key_of()) is None
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_trigger_of_a_deleted_job_does_not_take_the_line_of_a_new_job_of_its_name(mode: str) -> None:
+    world = World()
+    (old,) = triggers(world, mode, 0)
+    read = JobRead(world.stored(), world.clock.time)
+    # A function that has read the job is stopped, and goes on within the second for which a read is valid.
+    world.delete()
+    world.put(dueTime="0s", overlap=mode, **SLOW)
+    world.consumers.answering = alone(world, iter([FAILED]))
+    world.run_until(NOON + 500)
+    line = world.lines.get(key_of())
+    assert line is not None
+    assert handle(world, old, read).name == "dropped"
+    assert world.lines.get(key_of()) == line
+    assert delivered(world) == [0]
 
 
 def test_waiting_triggers_are_delivered_after_a_change_to_allow() -> None:

@@ -91,6 +91,22 @@ def test_a_holder_that_is_not_owed_any_more_loses_the_line_when_no_function_can_
     assert world.lines.get(key_of()) is None
 
 
+def test_a_claimed_holder_that_is_not_owed_any_more_loses_the_line_after_its_claim() -> None:
+    world = World()
+    (message,) = triggers(world, "skip", 0)
+
+    def connect() -> None:
+        world.consumers.connecting = lambda: None
+        take_back(world, NOON - 500)
+        world.clock.time += 1_001
+
+    world.consumers.connecting = connect
+    assert handle(world, message).name == "leaving"
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + 2_000)
+    assert not delivered(world)
+    assert world.lines.get(key_of()) is None
+
+
 def test_a_holder_that_a_later_revision_owes_keeps_the_line_though_an_earlier_message_is_dropped() -> None:
     world = scene("wait", 0, 1)
     earlier = message_of(world.stored(), 1)

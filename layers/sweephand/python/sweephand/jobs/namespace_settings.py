@@ -17,7 +17,7 @@ from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.validation import object_violations
-from sweephand.jobs.write_check import SecretCheck
+from sweephand.jobs.write_check import SecretCheck, refs_at
 from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.namespace import (
     EVERYWHERE,
@@ -140,7 +140,7 @@ class NamespaceAdmin:
         if stored is not None and (stored.limits, stored.defaults, stored.allowed) == wanted:
             return stored
         if defaults.target is not None:
-            self._secrets.check_target(namespace, defaults.target, "/defaultTarget")
+            self._secrets.check(namespace, refs_at("/defaultTarget", defaults.target))
         has_limit = stored is not None and stored.limits.jobs_max is not None
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)

@@ -6,8 +6,7 @@ from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.bulk_write import BulkWriter
+from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_defaults import NamespaceDefaults

@@ -12,8 +12,7 @@ from sweephand.base.errors import InvalidError, SweephandError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
 from sweephand.base.spelling import shortened
-from sweephand.jobs.bulk import BulkResult
-from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.bulk import BulkResult, JobToWrite, Written
 from sweephand.jobs.read import Filter
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
