@@ -10,14 +10,15 @@ from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.attempt import always
 from sweephand.model.change import Change
 from sweephand.model.definition import StoredPayload
-from sweephand.model.earlier_revisions import filed_until
-from sweephand.model.flag import Flag
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.page import Page
 from sweephand.model.policy import PolicyKey
-from sweephand.model.run import Run, State
-from sweephand.model.run_conditions import (
+from sweephand.model.revisions import filed_until
+from sweephand.model.run import (
+    Flag,
+    Run,
+    State,
     WriteCondition,
     claim_condition,
     is_same_write,

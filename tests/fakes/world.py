@@ -59,8 +59,7 @@ from sweephand.model.job import Job
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
@@ -76,7 +75,7 @@ from sweephand.runtime.compose_upkeep import Upkeep, compose_upkeep
 from sweephand.runtime.compose_wheel import Wheel, compose_wheel
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.storage.payload_places import PayloadsInPlaces
+from sweephand.storage.payload_table import PayloadsInPlaces
 from sweephand.web.services import Services
 from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper, Swept

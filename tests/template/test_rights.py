@@ -8,7 +8,7 @@ from tests.template.limits.parameters import EVERYTHING
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.runtime.settings import Settings
-from sweephand.storage import admin_changes, api_keys, named_secrets, signing_secrets
+from sweephand.storage import api_keys, changes, signing_secrets
 from sweephand.targets.lambda_function import OWN_FUNCTIONS
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
@@ -321,7 +321,7 @@ def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stac
             "dynamodb:LeadingKeys": [
                 api_keys._PARTITION,
                 api_keys._made_partition("*"),
-                f"{admin_changes._WHOLE_STACK}*",
+                f"{changes._WHOLE_STACK}*",
             ]
         }
     }
@@ -336,7 +336,7 @@ def test_what_fires_triggers_reads_no_secret_and_no_key(stack: Stack, role: str)
     policies = stack.properties(role)["Policies"]
     statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
     (condition,) = (each["Condition"] for each in statements if each["Effect"] == "Deny")
-    kept = {named_secrets._partition("*"), signing_secrets._partition("*"), api_keys._PARTITION}
+    kept = {signing_secrets._named_partition("*"), signing_secrets._partition("*"), api_keys._PARTITION}
     # `Any`: a batch is denied if one of its keys is among these.
     assert list(condition) == ["ForAnyValue:StringLike"]
     assert set(condition["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"]) == kept

@@ -14,8 +14,7 @@ from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.model.wire import encode
-from sweephand.model.wire_work import decode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, decode_work
 from sweephand.targets.reach import EVERY_QUEUE
 
 

@@ -11,12 +11,10 @@ from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.audit_round import BEGINNING, AuditRound, JobProgress
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.policy_names import PolicyKey
-from sweephand.storage.audit_rounds import DynamoAuditRounds
+from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.payload_audits import DynamoAudits
-from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.policy_lines import DynamoPolicyLines
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 
 PLACE: Final = LinePlace(PolicyKey("ns", "mailer"), "normal", 3)
 

@@ -18,7 +18,7 @@ from tests.simulation.world.faults import Mask, Troubles, stream
 
 from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.jobs import payload_audit
-from sweephand.model import earlier_revisions
+from sweephand.model import revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
 from sweephand.wheel import arm, shard_visit, span, sweep, tick
@@ -45,7 +45,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         stack.enter_context(Bundling.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then push out an earlier revision, where it would take dozens.
-            stack.enter_context(patch.object(earlier_revisions, "EARLIER_REVISIONS_MAX", room))
+            stack.enter_context(patch.object(revisions, "EARLIER_REVISIONS_MAX", room))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then fill a page, where it would take thousands.
             random = stream(seed, "small pages")

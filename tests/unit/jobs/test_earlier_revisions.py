@@ -10,8 +10,8 @@ from tests.fakes.world import NOON, World
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
-from sweephand.model.earlier_revisions import may_be_filed
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Revision, RevisionName
+from sweephand.model.revisions import may_be_filed
 
 FULL = EARLIER_REVISIONS_MAX
 

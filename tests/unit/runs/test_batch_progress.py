@@ -9,8 +9,8 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import BatchHead
+from sweephand.model.run_id import Counts
 from sweephand.runs.batch_progress import counts_of
 
 DUE = NOON + 10 * SECOND_MS

@@ -29,7 +29,7 @@ SINCE = NOON - 19 * DAY_MS
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     # Modules that are imported only when they are needed would keep the short page for later tests.
-    for name in ("audit", "audit_lines", "keep.jobs", "keep.policies"):
+    for name in ("audit", "audit_lines"):
         import_module(f"sweephand.runs.{name}")
     monkeypatch.setattr(job_walk, "PAGE_MAX", 5)
 

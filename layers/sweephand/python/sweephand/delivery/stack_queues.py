@@ -12,8 +12,7 @@ from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
 from sweephand.model.trigger import NewerMessage
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef

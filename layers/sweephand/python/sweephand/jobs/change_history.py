@@ -11,10 +11,10 @@ from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
 from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change
-from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.revisions import number_of
 from sweephand.ports.flow import PolicyStore
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.schedules import Series

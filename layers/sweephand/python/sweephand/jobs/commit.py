@@ -11,8 +11,8 @@ from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.payload_audit import may_come_back, payload_ref, refers
 from sweephand.jobs.preconditions import check_time_limit, within_time_limit
-from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
+from sweephand.model.revisions import evicted_revisions, retained_revisions
 from sweephand.model.timer import OccurrenceTimer, TimerPack, WatchTimer
 from sweephand.model.trigger import Message
 from sweephand.ports.clock import Clock

@@ -16,8 +16,8 @@ from sweephand.jobs.series import (
 )
 from sweephand.model.change import Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.revisions import number_of
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange
 

@@ -18,8 +18,7 @@ from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.validation import object_violations
 from sweephand.jobs.write_check import SecretCheck, refs_at
-from sweephand.model.admin_change import AdminChange, AdminVerb
-from sweephand.model.change import changes_between
+from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.namespace import (
     EVERYWHERE,
     AllowedTargets,

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from sweephand.base.instants import Instant
-from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
-from sweephand.model.run import Run, State
+from sweephand.model.run import Flag, Run, State
 from sweephand.model.run_id import RunName
 from sweephand.model.trigger import Trigger
 from sweephand.ports.runs import FlagStore, RunStore

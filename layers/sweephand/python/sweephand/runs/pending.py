@@ -8,9 +8,9 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.jobs.change_history import ChangeHistory, replaced_since
 from sweephand.jobs.policy_check import PolicyBlock
-from sweephand.model.earlier_revisions import had_by
 from sweephand.model.job import Job
 from sweephand.model.line import Line
+from sweephand.model.revisions import had_by
 from sweephand.model.run_id import RunName
 from sweephand.schedules import Series
 from sweephand.schedules.triggers import nth_trigger_from

@@ -45,7 +45,7 @@ def read_secrets(namespace: str, names: Collection[str]) -> Mapping[str, Sequenc
 def _secret_reader() -> "SecretReader":
     # Most deliveries name no secret. It takes 1 ms of a start's 165 ms (infra.bench start).
     from sweephand.access.named_secrets import SecretReader  # noqa: PLC0415 - as above
-    from sweephand.storage.named_secrets import DynamoNamedSecrets  # noqa: PLC0415 - same
+    from sweephand.storage.signing_secrets import DynamoNamedSecrets  # noqa: PLC0415 - same
 
     return SecretReader(secrets=DynamoNamedSecrets(tables.jobs_table()), clock=tables.clock())
 

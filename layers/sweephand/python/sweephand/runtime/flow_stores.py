@@ -8,8 +8,7 @@ from sweephand.runtime.compose_rare import FlowStores
 from sweephand.runtime.delivery import delivery_stores
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.policy_lines import DynamoPolicyLines
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 from sweephand.storage.timers import DynamoTimers
 
 

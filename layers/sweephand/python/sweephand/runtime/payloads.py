@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 from sweephand.ports.jobs import PayloadStore
 from sweephand.runtime import tables
-from sweephand.storage.payload_places import PayloadsInPlaces
-from sweephand.storage.payload_table import DynamoPayloads
+from sweephand.storage.payload_table import DynamoPayloads, PayloadsInPlaces
 from sweephand.storage.payloads import S3Payloads
 
 Places: TypeAlias = Sequence[DynamoPayloads | S3Payloads]

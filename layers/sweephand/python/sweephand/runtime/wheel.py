@@ -21,11 +21,9 @@ from sweephand.runtime.metrics import Values, write
 from sweephand.runtime.threads import sweep_concurrently
 from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.jobs import DynamoJobs
-from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.policy_lines import DynamoPolicyLines
+from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 from sweephand.storage.timers import DynamoTimers
-from sweephand.storage.wheel_history import DynamoWheelHistory
 from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked
 

@@ -1,12 +1,13 @@
-"""How the round of the audit of jobs is stored: one item of the Timers table, which tick may write."""
+"""How far the audits of jobs and of payloads have come: one item each in the Timers table."""
 
 from typing import Final
 
+from pynamodb.attributes import UnicodeAttribute
+
 from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout
 from sweephand.model.audit_round import AuditRound, JobProgress
-from sweephand.storage.item import StoredItem, fields_of
-from sweephand.storage.table import ItemKey, Table
-from sweephand.storage.versions import put_version
+from sweephand.storage.item import Item, StoredItem, fields_of
+from sweephand.storage.table import ItemKey, Table, put_version
 
 #: Beside the position of the audit of payloads.
 _JOBS: Final[ItemKey] = ("audits", "jobs")
@@ -42,3 +43,29 @@ class DynamoAuditRounds:
         """Write the round on the condition of its version. One write."""
         item = StoredItem(*_JOBS, _ROUND, written)
         return put_version(self._table, item, written.version, replacing)
+
+
+#: Not in the partition of the leases: the reader of that partition must know each of its items.
+_PAYLOADS: Final[ItemKey] = ("audits", "payloads")
+
+
+class AuditItem(Item):
+    """The position of the audit."""
+
+    reached = UnicodeAttribute()
+
+
+class DynamoAudits:
+    """payload_audit.AuditStore on the Timers table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def position(self) -> str:
+        """The position; "" before the first step. One strong read."""
+        raw = self._table.get(_PAYLOADS)
+        return "" if raw is None else str(AuditItem.read(raw).reached)
+
+    def save_position(self, position: str) -> None:
+        """Write the position. One write."""
+        self._table.put(AuditItem(*_PAYLOADS, reached=position))

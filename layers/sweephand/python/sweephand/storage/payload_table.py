@@ -1,7 +1,7 @@
-"""How `data` over 2 KB is stored in a DynamoDB table of the operator's: one item for each uid and ref."""
+"""`data` over 2 KB in a table of the operator's, one item for each uid and ref, and in several places."""
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,6 +13,7 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.definition import StoredPayload
 from sweephand.model.page import Page
+from sweephand.ports.jobs import PayloadPlace
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, Refusal, Table
 
@@ -148,3 +149,34 @@ class DynamoPayloads:
 
 def _is_refused(cause: BaseException | None) -> bool:
     return isinstance(cause, ClientError) and cause.response["Error"]["Code"] in _NO_SUCH_TABLE
+
+
+class PayloadsInPlaces:
+    """ports.PayloadStore over several places. A payload has the same uid and ref in each of them."""
+
+    def __init__(self, places: Sequence[PayloadPlace]) -> None:
+        self._places = places
+
+    def put(self, uid: str, ref: str, text: str) -> None:
+        """Keep the payload in the first place."""
+        self._places[0].put(uid, ref, text)
+
+    def get(self, uid: str, ref: str) -> str | None:
+        """The payload from the first place that has it.
+
+        StoreError if a place before that one did not answer: the payload may be there.
+        """
+        texts = (each.get(uid, ref) for each in self._places)
+        return next((text for text in texts if text is not None), None)
+
+    def discard(self, uid: str, ref: str) -> bool:
+        """Discard the payload in the first place that has it.
+
+        A copy in a later place was discarded when the audit moved the payload. If it was not, the audit
+        discards it.
+        """
+        return any(each.discard(uid, ref) for each in self._places)
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Renew the payload in the first place in which it expires."""
+        return any(each.renew(uid, ref) for each in self._places)

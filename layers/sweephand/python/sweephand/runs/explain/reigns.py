@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.model.change import Change
-from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job, Revision
+from sweephand.model.revisions import had_by, number_of
 from sweephand.runs.explain.lives import Lives, uncounted
 from sweephand.runs.explain.subject import Subject, before_count, subject_of, width_of
 from sweephand.schedules import Series

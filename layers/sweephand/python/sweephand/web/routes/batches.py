@@ -7,9 +7,8 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import rfc3339
-from sweephand.model.batch_end import BatchEnd
 from sweephand.model.batch_progress import BatchHead
-from sweephand.model.run_id import parse_batch_name
+from sweephand.model.run_id import BatchEnd, parse_batch_name
 from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns

@@ -8,9 +8,16 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
-from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb, position_at
 from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.model.change import Change, ChangeKind, FieldChange
+from sweephand.model.change import (
+    AdminChange,
+    AdminSubject,
+    AdminVerb,
+    Change,
+    ChangeKind,
+    FieldChange,
+    position_at,
+)
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH

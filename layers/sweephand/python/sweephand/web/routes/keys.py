@@ -6,7 +6,7 @@ from typing import Annotated, Final, NotRequired
 from pydantic import AfterValidator, Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.access import key_making, key_revocation, key_rotation, principals
+from sweephand.access import callers, key_making, key_rotation
 from sweephand.access.seal import seal, unseal
 from sweephand.base import limits
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
@@ -35,9 +35,9 @@ def _check_namespace(text: str) -> str:
 
 def _read_principal(text: str) -> str:
     """The role or user of an ARN, without its path."""
-    found = principals.named_principal(text)
+    found = callers.named_principal(text)
     if found is None:
-        raise ValueError(principals.PRINCIPAL_RULE)
+        raise ValueError(callers.PRINCIPAL_RULE)
     return found
 
 
@@ -55,7 +55,7 @@ _NamespaceOrAll = Annotated[
 _Principal = Annotated[
     str,
     AfterValidator(_read_principal),
-    WithJsonSchema(text_schema(principals.PRINCIPAL_PATTERN, principals.PRINCIPAL_LENGTH_MAX)),
+    WithJsonSchema(text_schema(callers.PRINCIPAL_PATTERN, callers.PRINCIPAL_LENGTH_MAX)),
 ]
 _LIFETIME: Final = partial(_read_duration, Duration("keyDaysMax"))
 _OVERLAP: Final = partial(_read_duration, Duration("keyOverlapDaysMax", may_be_zero=True))
@@ -317,7 +317,7 @@ def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
     keys for up to a minute after the answer. After 503, keys that it made may still be valid: send the same
     request again.
     """
-    key_revocation.revoke_key(
+    key_rotation.revoke_key(
         services.keys,
         services.ids,
         request.path["id"],

@@ -7,13 +7,12 @@ from typing import Annotated, Any, Final, NotRequired
 from pydantic import AfterValidator, Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.access.secret_rules import VALUE_MEANING, VALUE_PATTERN, value_violations
+from sweephand.access.named_secrets import VALUE_MEANING, VALUE_PATTERN, value_violations
 from sweephand.access.signing_keys import PublicKey
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import SECRET_LENGTH_MAX
 from sweephand.base.text_schema import text_schema
-from sweephand.model.secret import SecretBrief, SecretKey
-from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
+from sweephand.model.secret import Scheme, SecretBrief, SecretKey, SigningSecret, SigningSecrets
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none

@@ -1,4 +1,4 @@
-"""Earlier revisions that do not fit into their job: which ones are filed, and when a reader needs them.
+"""Whether a trigger of a revision is alive, and what becomes of earlier revisions without room in their job.
 
 A job's item keeps the latest of its earlier revisions. A write that evicts a revision from the item files it
 before the commit. So an evicted revision can be read as long as one of its triggers may be under way.
@@ -6,11 +6,11 @@ before the commit. So an evicted revision can be read as long as one of its trig
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import REVISION_RETENTION_MS
-from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, Revision
+from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobBrief, Revision
 
 Had = TypeVar("Had")
 
@@ -90,3 +90,42 @@ def had_by(rev: str, replaced: Mapping[int, Had], present: Had) -> Had:
     number = number_of(rev)
     last = min((each for each in replaced if each >= number), default=None)
     return present if last is None else replaced[last]
+
+
+#: What the delivery function does for each answer. `alive`: deliver with the job's present definition.
+#: `held`: requeue while the job is paused. `unknown`: requeue until the grace is over, because the commit may
+#: be in flight. `dead`: drop.
+Liveness = Literal["alive", "held", "unknown", "dead"]
+
+
+def revision_of(job: Job | JobBrief | None, uid: str, rev: str) -> Revision | None:
+    """The revision `rev` of the job with that uid; None if that job or revision is not there (any more)."""
+    if job is None or job.uid != uid:
+        return None
+    return job.revision(rev)
+
+
+def liveness_by_revision(job: Job | None, *, uid: str, rev: str, due_at: Instant) -> Liveness:
+    """Whether the first attempt at a trigger of a schedule is alive.
+
+    The trigger's own revision decides, never the newest one: an earlier revision still owes the triggers that
+    fell due in its period.
+    """
+    revision = revision_of(job, uid, rev)
+    if job is None or revision is None:
+        return "unknown"
+    if not revision.owns(due_at):
+        return "dead"
+    return "alive" if job.paused_at is None else "held"
+
+
+def liveness_on_demand(job: Job | None, *, uid: str) -> Liveness:
+    """Whether a trigger on demand is alive: it is if its job is there, paused or not."""
+    return "unknown" if job is None or job.uid != uid else "alive"
+
+
+def liveness_of_retry(job: Job | None, *, uid: str) -> Liveness:
+    """Whether a later attempt is alive. The first attempt already decided whether the revision owes it."""
+    if job is None or job.uid != uid:
+        return "unknown"
+    return "alive" if job.paused_at is None else "held"
