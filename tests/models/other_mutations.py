@@ -7,21 +7,27 @@ from tests.models.closing import Closing, Policy
 from tests.models.closing import Outcomes as ClosingOutcomes
 from tests.models.closing import State as ClosingState
 from tests.models.keys import Keys
-from tests.models.mutations import Mutation
-from tests.models.operations import Outcomes
+from tests.models.mutations import shown_in
+from tests.models.operations import OWN, Outcomes
 from tests.models.programs import Answer, Part, Position, Program, operation
 from tests.models.rates import LATE_MAX, PER, Rates
 from tests.models.state import NO_GUARD, NO_TOKEN, Gate, State
 from tests.models.switch import Switch
 
 
+@shown_in("a key is paused while it waits")
 class UnlistsWithoutComparing(Keys):
+    """The list of keys is changed without a look at whose item it is."""
+
     @operation("removes the key from the list")
     def unlist_own(self, state: State, _me: int, gate: int) -> Outcomes:
         return [(state.with_gate(gate, listed=NO_GUARD), True)]
 
 
+@shown_in("a paused key")
 class ListsBeforeStoring(Keys):
+    """A key is listed before its guard is stored."""
+
     def begin_guard(self, gate: int) -> Part:
         yield self.send_guard(gate)
         yield self.list_sent(gate)
@@ -29,37 +35,73 @@ class ListsBeforeStoring(Keys):
         return seen
 
 
+@shown_in("a paused key, crash")
 class RestsUnlisted(Keys):
+    """A guard's handler does not list its key."""
+
     skips: ClassVar[Mapping[str, Answer]] = {"lists the key under its own guard": True}
 
 
+@shown_in("a paused key")
 class WakesAtCommit(Keys):
+    """A resume wakes keys at the commit."""
+
     def views_are_over(self, _state: State, _change: int) -> bool:
         return True
 
 
+@shown_in("a paused key")
 class WakesNobodyOnResume(Keys):
+    """A resume wakes nobody."""
+
     def late_batons(self, state: State, _change: int) -> State:
         return state
 
 
+@shown_in("a paused key")
 class GuardRestsForEver(Keys):
+    """A wake-up leaves a resting guard."""
+
     def wake(self, gate: int) -> Program:
         yield from ()
         return Position("act", (gate,))
 
 
+@shown_in("a paused key")
+class WakeReplacesAnyGuard(Keys):
+    """A wake-up replaces whatever guard it finds."""
+
+    @operation("compares its guard")
+    def compare_guard(self, state: State, me: int, gate: int) -> Outcomes:
+        if state.functions[me].message.kind == "wake":
+            return [(state, OWN)]
+        return super().compare_guard(gate).outcomes(state, me)
+
+    @operation("stores the next guard whatever is there")
+    def replace_guard(self, state: State, me: int, gate: int) -> Outcomes:
+        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), True)]
+
+
+@shown_in("a key with runs")
 class ExpiresUnderRuns(Keys):
+    """The item of a gate expires while a run holds a slot."""
+
     def may_expire(self, gate: Gate) -> bool:
         return gate.guard == NO_GUARD
 
 
+@shown_in("switched off")
 class WakesNobodyWhenSwitchedOn(Switch):
+    """Switching on wakes nobody."""
+
     def woken(self, state: State) -> State:
         return state
 
 
+@shown_in("a rate")
 class LateRequestsLeave(Rates):
+    """A request leaves although its token is too old."""
+
     @operation("opens a request for its token")
     def open_request(self, state: State, me: int) -> Outcomes:
         if state.functions[me].token < -LATE_MAX:
@@ -67,13 +109,19 @@ class LateRequestsLeave(Rates):
         return super().open_request().outcomes(state, me)
 
 
+@shown_in("a rate")
 class SlotsLieTooClose(Rates):
+    """Slots leave no room for late requests."""
+
     @staticmethod
     def step(rate: int) -> int:
         return -(-PER // rate)
 
 
+@shown_in("a rate")
 class RequestsDoNotWaitForSlots(Rates):
+    """A request leaves before its slot."""
+
     @operation("opens a request for its token")
     def open_request(self, state: State, me: int) -> Outcomes:
         token = state.functions[me].token
@@ -81,41 +129,24 @@ class RequestsDoNotWaitForSlots(Rates):
         return super().open_request().outcomes(early, me)
 
 
+@shown_in("a rate")
 class CallsNobodyForTokens(Rates):
+    """A server without a token calls nobody."""
+
     def give_entry_back(self, gate: int, line: int, trigger: int) -> Program:
         yield self.free_entry(line, trigger)
         yield self.give_slot_back_in_time(gate)
         return None
 
 
+@shown_in("a rate, two gates")
 class ThiefCallsAtOwnGateOnly(Rates):
+    """A thief without a token calls at its own gate only."""
+
     def give_entry_back(self, gate: int, line: int, trigger: int) -> Program:
         yield self.free_entry(line, trigger)
         yield from self.hand_over(gate)
         return None
-
-
-OTHER_MUTATIONS: Final = (
-    Mutation(
-        "The list of keys is changed without a look at whose item it is",
-        UnlistsWithoutComparing,
-        "a key is paused while it waits",
-    ),
-    Mutation("A key is listed before its guard is stored", ListsBeforeStoring, "a paused key"),
-    Mutation("A guard's handler does not list its key", RestsUnlisted, "a paused key, crash"),
-    Mutation("A resume wakes keys at the commit", WakesAtCommit, "a paused key"),
-    Mutation("A resume wakes nobody", WakesNobodyOnResume, "a paused key"),
-    Mutation("A wake-up leaves a resting guard", GuardRestsForEver, "a paused key"),
-    Mutation("The item of a gate expires while a run holds a slot", ExpiresUnderRuns, "a key with runs"),
-    Mutation("Switching on wakes nobody", WakesNobodyWhenSwitchedOn, "switched off"),
-    Mutation("A request leaves although its token is too old", LateRequestsLeave, "a rate"),
-    Mutation("Slots leave no room for late requests", SlotsLieTooClose, "a rate"),
-    Mutation("A request leaves before its slot", RequestsDoNotWaitForSlots, "a rate"),
-    Mutation("A server without a token calls nobody", CallsNobodyForTokens, "a rate"),
-    Mutation(
-        "A thief without a token calls at its own gate only", ThiefCallsAtOwnGateOnly, "a rate, two gates"
-    ),
-)
 
 
 class AuditsAtOnce(Closing):

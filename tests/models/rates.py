@@ -1,8 +1,8 @@
 """A rate: a request leaves for a slot of its gate and a token of a bucket. Time is discrete.
 
-A bucket gives out slots of time. They lie so far apart that `limit` of them span `PER` and `LATE_MAX`, and a
-request leaves within `LATE_MAX` of its slot or its token is lost. So fewer than `limit` + 1 requests leave
-within any span shorter than `PER`, also when a rate changes.
+A bucket gives out slots of time. Of these, `limit` span `PER` and `LATE_MAX` together. A request leaves
+within `LATE_MAX` of its slot, or its token is lost. So no span shorter than `PER` sees more than `limit`
+requests leave, also when a rate changes.
 
 A rate adds three rules to gates. A server without a token that is near gives its slot back and calls. A baton
 comes when a token is near, and its gate knows when that will be. A message that finds no token near, and a

@@ -198,7 +198,7 @@ class World:
     asynchronous: frozenset[int] = frozenset()
     endless: frozenset[int] = frozenset()
     #: Whether the time of a serving function may be up at any moment.
-    time_is_up: bool = True
+    time_is_up: bool = False
     #: Whether all gates belong to one policy. Otherwise each is the only gate of its own policy.
     one_policy: bool = True
     #: The rate of each bucket, for each version of the limits: how many requests may leave in `Rates.PER`.

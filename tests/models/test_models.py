@@ -8,16 +8,15 @@ from typing import Final
 
 import pytest
 from tests.models.closing import Closing
-from tests.models.explorer import explore
+from tests.models.explorer import TOO_MANY, explore
 from tests.models.mutations import MUTATIONS, Mutation
-from tests.models.other_mutations import CLOSING_MUTATIONS, OTHER_MUTATIONS
+from tests.models.other_mutations import CLOSING_MUTATIONS
 from tests.models.worlds import LARGE, SMALL
 
 WHOLE: Final = bool(os.environ.get("SWEEPHAND_WHOLE"))
 SCENES: Final = SMALL | LARGE
-BROKEN: Final = (*MUTATIONS, *OTHER_MUTATIONS)
-CAUGHT: Final = [each for each in BROKEN if each.world in SMALL or (WHOLE and each.world)]
-MASKED: Final = [each for each in BROKEN if each.masked_by]
+CAUGHT: Final = [each for each in MUTATIONS if each.world in SMALL or (WHOLE and each.world)]
+MASKED: Final = [each for each in MUTATIONS if each.masked_by]
 
 
 @pytest.mark.parametrize("name", SCENES if WHOLE else SMALL)
@@ -29,7 +28,7 @@ def test_a_world_keeps_every_promise(name: str) -> None:
 
 @pytest.mark.parametrize("mutation", CAUGHT, ids=lambda each: each.model.__name__)
 def test_a_mutation_shows_in_its_world(mutation: Mutation) -> None:
-    assert explore(mutation.model(SCENES[mutation.world].world)).complaint is not None
+    assert explore(mutation.model(SCENES[mutation.world].world)).complaint not in {None, TOO_MANY}
 
 
 @pytest.mark.parametrize("mutation", MASKED, ids=lambda each: each.model.__name__)
@@ -39,7 +38,7 @@ def test_a_masked_mutation_shows_in_no_small_world_of_gates(mutation: Mutation) 
 
 
 def test_each_mutation_names_a_world_or_what_masks_it() -> None:
-    assert [each.says for each in BROKEN if (each.world in SCENES) == bool(each.masked_by)] == []
+    assert [each.model for each in MUTATIONS if (each.world in SCENES) == bool(each.masked_by)] == []
 
 
 def test_a_closed_policy_stays_until_nobody_is_left() -> None:
