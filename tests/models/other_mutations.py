@@ -115,7 +115,16 @@ class SlotsLieTooClose(Rates):
 
     @staticmethod
     def step(rate: int) -> int:
-        return -(-PER // rate)
+        return -(-PER // rate) if rate else 0
+
+
+@shown_in("a rate is lowered, three triggers")
+class ForgetsTheLastSlot(Rates):
+    """A bucket begins anew when its rate changes."""
+
+    def next_slot(self, state: State, me: int, bucket: int) -> int:
+        is_known = (bucket, state.buckets[bucket].step) in self.steps_now(state, me)
+        return max(0, state.buckets[bucket].next) if is_known else 0
 
 
 @shown_in("a rate")

@@ -34,8 +34,8 @@ class Rates(Gates):
 
     @staticmethod
     def step(rate: int) -> int:
-        """The distance of slots."""
-        return -(-(PER + LATE_MAX) // rate)
+        """The distance of slots. A bucket without a share of the rate has none."""
+        return -(-(PER + LATE_MAX) // rate) if rate else 0
 
     def complaint(self, state: State) -> str | None:
         rate_max = max(map(sum, self.world.rates[: state.version + 1]))
@@ -130,20 +130,22 @@ class Rates(Gates):
 
     # ---- operations
 
+    def steps_now(self, state: State, me: int) -> list[tuple[int, int]]:
+        """The buckets with a share of today's rate, each with its distance of slots."""
+        rates = self.world.rates[state.functions[me].view]
+        return [(number, self.step(rate)) for number, rate in enumerate(rates) if rate]
+
     def next_slot(self, state: State, me: int, bucket: int) -> int:
         """The next slot of a bucket at today's rate: it counts from the last slot that was taken."""
-        found = state.buckets[bucket]
-        return max(0, found.next - found.step + self.step_for(state, me, bucket))
-
-    def step_for(self, state: State, me: int, bucket: int) -> int:
-        return self.step(self.world.rates[state.functions[me].view][bucket])
+        found, rate = state.buckets[bucket], self.world.rates[state.functions[me].view][bucket]
+        return max(0, found.next - found.step + self.step(rate))
 
     @operation("takes a token")
     def take_token(self, state: State, me: int) -> Outcomes:
         """Takes one from any bucket that has one near. Answers whether it did."""
         taken: list[tuple[State, Answer]] = []
-        for number in range(len(state.buckets)):
-            slot, step = self.next_slot(state, me, number), self.step_for(state, me, number)
+        for number, step in self.steps_now(state, me):
+            slot = self.next_slot(state, me, number)
             if slot <= NEAR:
                 after = (*state.buckets[:number], Bucket(slot + step, step), *state.buckets[number + 1 :])
                 taken.append((state._replace(buckets=after).with_function(me, token=slot), True))
@@ -166,7 +168,7 @@ class Rates(Gates):
         return [(state, self.delay(state, me))]
 
     def delay(self, state: State, me: int) -> int:
-        slots = [self.next_slot(state, me, number) for number in range(len(state.buckets))]
+        slots = [self.next_slot(state, me, number) for number, _ in self.steps_now(state, me)]
         return max(0, min(slots) - NEAR)
 
     @operation("stores when a baton comes")

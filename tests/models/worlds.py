@@ -53,6 +53,8 @@ SMALL: Final = {
     "a rate in two buckets": Scene(World(shares=((2,),), rates=((1, 1),), delays=1), Rates),
     "a rate is raised": Scene(World(shares=((2,), (2,)), rates=((1,), (3,)), delays=1), Rates),
     "a rate is lowered": Scene(World(shares=((2,), (2,)), rates=((3,), (1,)), delays=1), Rates),
+    "a rate gets a second bucket": Scene(World(shares=((2,), (2,)), rates=((1, 0), (1, 1)), delays=1), Rates),
+    "a rate loses a bucket": Scene(World(shares=((2,), (2,)), rates=((1, 1), (1, 0)), delays=1), Rates),
     "a rate, crash": Scene(World(triggers=1, shares=((2,),), rates=((1,),), crashes=1, delays=1), Rates),
 }
 
@@ -75,8 +77,8 @@ LARGE: Final = {
     "lower, three triggers": Scene(World(triggers=3, shares=((1, 1), (1, 0)))),
     "raise and lower": Scene(World(shares=((1, 0), (1, 1), (1, 0)))),
     "lower and raise": Scene(World(shares=((1, 1), (1, 0), (1, 1)))),
-    "lower, crash": Scene(World(triggers=1, shares=((1, 1), (1, 0)), crashes=1, time_is_up=True)),
-    "raise, crash": Scene(World(triggers=1, shares=((1, 0), (1, 1)), crashes=1, time_is_up=True)),
+    "lower, crash": Scene(World(triggers=1, shares=((1, 1), (1, 0)), crashes=1)),
+    "raise, crash": Scene(World(triggers=1, shares=((1, 0), (1, 1)), crashes=1)),
     "breaker: open, probe, closed": Scene(World(triggers=3, shares=((2,), (0,), (1,), (2,)))),
     "a key is paused while it waits": Scene(World(shares=((1,), (0,), (1,)), guards_come=True), Keys),
     "a paused key, two triggers": Scene(World(shares=((0,), (1,)), guards_come=True), Keys),
@@ -88,13 +90,19 @@ LARGE: Final = {
     "a resume while switched off": Scene(World(shares=((0,), (1,)), guards_come=True), Switch),
     "a raise while switched off": Scene(World(shares=((1, 0), (1, 1)), guards_come=True), Switch),
     "switched off, crash": Scene(World(triggers=1, crashes=1, guards_come=True), Switch),
-    "a rate, three triggers": Scene(World(triggers=3, shares=((2,),), rates=((2,),)), Rates),
+    "a rate, three triggers": Scene(World(triggers=3, shares=((2,),), rates=((2,),), delays=1), Rates),
     "a rate, crash, two triggers": Scene(World(shares=((2,),), rates=((1,),), crashes=1, delays=1), Rates),
     "a rate, two gates, crash": Scene(
         World(triggers=1, shares=TWO, rates=((1,),), crashes=1, delays=1), Rates
     ),
     "a rate in two buckets, crash": Scene(
         World(triggers=1, shares=((2,),), rates=((1, 1),), crashes=1, delays=1), Rates
+    ),
+    "a rate is raised, three triggers": Scene(
+        World(triggers=3, shares=((2,), (2,)), rates=((1,), (2,)), delays=1), Rates
+    ),
+    "a rate is lowered, three triggers": Scene(
+        World(triggers=3, shares=((2,), (2,)), rates=((2,), (1,)), delays=1), Rates
     ),
     "a rate is raised, slow functions": Scene(World(shares=((2,), (2,)), rates=((1,), (3,))), Rates),
     "a rate is lowered, slow functions": Scene(World(shares=((2,), (2,)), rates=((3,), (1,))), Rates),
