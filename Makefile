@@ -44,7 +44,7 @@ verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of wo
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench
 
-bill: $(if $(MEASURE),$(STACK),.venv/.locked) ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for an hour
+bill: .venv/.locked ## write docs/cost.md and docs/capacity.md; MEASURE=1 measures again first, for half an hour
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.calculator $(if $(MEASURE),--measure)
 
 capacity: bill ## the same: both pages come from one calculator

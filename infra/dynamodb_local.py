@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,10 @@ _PACKAGE = "amplify-dynamodb-simulator@2.9.30"
 _START_S = 30
 
 
+class AbsentError(Exception):
+    """DynamoDB Local cannot run on this machine. The message says what is missing."""
+
+
 def available() -> str | None:
     """None if DynamoDB Local can run on this machine; else a sentence that says what is missing."""
     if not _java_works():
@@ -36,22 +39,20 @@ def available() -> str | None:
 
 
 @contextmanager
-def running(port: int | None = None) -> Iterator[str]:
+def running() -> Iterator[str]:
     """Run DynamoDB Local within the context, empty and in memory, and yield the URL of its endpoint.
 
-    Without `port` it takes a free port. All clients see the same tables, whatever region and credentials they
-    have (`-sharedDb`). Raises RuntimeError if it cannot run or does not start.
+    All clients see the same tables, whatever region and credentials they have (`-sharedDb`). AbsentError if
+    it cannot run, and StackError if it does not start.
     """
-    reason = available()
-    if reason is not None:
-        raise RuntimeError(reason)
-    port = port or free_port()
+    if (why := available()) is not None:
+        raise AbsentError(why)
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     with tempfile.TemporaryDirectory(prefix="dynamodb-local-") as folder:
         pid_file = Path(folder) / "pid.json"
-        pid = processes.start(_command(port), environment(), Path(folder) / "log", pid_file)
+        processes.start_until(_command(port), environment(), pid_file, lambda: _answers(url), _START_S)
         try:
-            _wait_until_it_answers(url, pid, Path(folder) / "log")
             yield url
         finally:
             processes.stop(pid_file)
@@ -83,19 +84,13 @@ def _command(port: int) -> list[str]:
     ]
 
 
-def _wait_until_it_answers(url: str, pid: int, log: Path) -> None:
-    deadline = time.monotonic() + _START_S
-    while True:
-        try:
-            # The request is unsigned, so DynamoDB Local refuses it. A refusal shows that it runs.
-            urllib3.request("GET", url, timeout=2, retries=False)
-        except urllib3.exceptions.HTTPError:
-            if not processes.runs(pid) or time.monotonic() > deadline:
-                message = log.read_text(encoding="utf-8", errors="replace")
-                raise RuntimeError(f"DynamoDB Local did not start:\n{message}") from None
-            time.sleep(0.1)
-        else:
-            return
+def _answers(url: str) -> bool:
+    try:
+        # The request is unsigned, so DynamoDB Local refuses it. A refusal shows that it runs.
+        urllib3.request("GET", url, timeout=2, retries=False)
+    except urllib3.exceptions.HTTPError:
+        return False
+    return True
 
 
 @functools.cache

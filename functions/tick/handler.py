@@ -37,6 +37,6 @@ def handler(_event: dict[str, Any], context: "LambdaContext") -> None:
         jobs_audited = wheel.audit_jobs(context.get_remaining_time_in_millis())
         if jobs_audited is not None:
             wheel.report_audit(logger, jobs_audited)
-        wheel.keep_waiting(logger, ticked.off_since, context.get_remaining_time_in_millis())
+        wheel.keep_waiting(logger, ticked, context.get_remaining_time_in_millis())
     finally:
         ticked.raise_faults()

@@ -1,7 +1,6 @@
 """The command: measures, and prints a table for each part: `python -m infra.bench [part …]`."""
 
 import argparse
-import signal
 import sys
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -9,6 +8,7 @@ from typing import Final
 from infra import dynamodb_local
 from infra.bench import cost, creation, deliveries, flow, flow_units, fuzz, lateness, start, stored, sweeper
 from infra.bench.report import Report
+from infra.local import processes
 from infra.local.places import Place
 
 #: Not the port of `make up`, so that both can run.
@@ -28,23 +28,19 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "fuzz": lambda arguments: fuzz.measure(arguments.inputs),
 }
 
-_ON_DYNAMODB_LOCAL: Final = ("cost", "stored", "flow-units")
-
 
 def main() -> int:
     """The exit code: 0 if everything could be measured, whatever the figures are."""
     arguments = _arguments()
-    # However this program ends, it ends the processes that it started.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    processes.end_on_signals()
     is_complete = True
     for name in arguments.parts or _PARTS:
         print(f"{name} ...", flush=True)
-        if name in _ON_DYNAMODB_LOCAL and (why := dynamodb_local.available()):
+        try:
+            print(f"{_PARTS[name](arguments).text()}\n", flush=True)
+        except dynamodb_local.AbsentError as why:
             print(f"{name} was not measured: {why}\n", flush=True)
             is_complete = False
-            continue
-        print(f"{_PARTS[name](arguments).text()}\n", flush=True)
     return 0 if is_complete else 1
 
 

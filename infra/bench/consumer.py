@@ -7,6 +7,7 @@ python -m infra.bench.consumer          # in a process of its own (elsewhere()):
 
 import asyncio
 import re
+import ssl
 import subprocess
 import sys
 import threading
@@ -16,12 +17,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple, Self
-
-from infra.bench.certificate import server_context
+from typing import Final, Self
 
 _ANSWER: Final = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length: *([0-9]+)", re.IGNORECASE)
+
+#: RSA with 2048 bits is the kind of key that many consumers have.
+_CERTIFY: Final = (
+    "openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=bench -addext subjectAltName=IP:127.0.0.1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +44,33 @@ class Arrival:
     index: int = 0
 
 
-class Open(NamedTuple):
-    """When a request began to come and when it was answered, in epoch ns. None: it has no answer yet."""
+@dataclass(slots=True)
+class Request:
+    """A request that has come as a whole, with when it began and was answered, in epoch ns.
+
+    Without an answer `until_ns` is None. A connection that is lost ends its request too. `size` is the number
+    of its bytes, head and body.
+    """
 
     from_ns: int
-    until_ns: int | None
+    until_ns: int | None = None
+    head: bytes = b""
+    size: int = 0
 
-
-@dataclass(slots=True)
-class _Request:
-    """A request that has come as a whole. A connection that is lost ends it too."""
-
-    began_ns: int
-    head: bytes
-    ended_ns: int | None = None
+    def arrival(self) -> Arrival:
+        """The delivery that it is."""
+        lines = self.head.decode("latin-1").split("\r\n")[1:]
+        pairs = (line.partition(":") for line in lines)
+        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        return Arrival(
+            trigger_id=headers["webhook-id"],
+            namespace=headers["sweephand-namespace"],
+            job=headers["sweephand-job"],
+            sequence=int(headers["sweephand-sequence"]),
+            due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),
+            arrived_at=self.from_ns // 1_000_000,
+            index=int(headers.get("sweephand-batch-index", 0)),
+        )
 
 
 class Consumer:
@@ -64,11 +81,14 @@ class Consumer:
 
     def __init__(self, answer_s: float = 0, certificate: Path | None = None) -> None:
         self._answer_s = answer_s
-        self._tls = None if certificate is None else server_context(certificate)
-        self._came: list[_Request] = []
+        self._tls: ssl.SSLContext | None = None
+        if certificate is not None:
+            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            self._tls.load_cert_chain(certificate)
+        self._came: list[Request] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._server: asyncio.Server | None = None
+        self.url = ""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -76,6 +96,8 @@ class Consumer:
             lambda: _Connection(self._came, self._answer_s), "127.0.0.1", 0, backlog=1024, ssl=self._tls
         )
         self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+        scheme, port = "http" if self._tls is None else "https", self._server.sockets[0].getsockname()[1]
+        self.url = f"{scheme}://127.0.0.1:{port}/"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -84,45 +106,28 @@ class Consumer:
         self._thread.join()
         self._loop.close()
 
-    @property
-    def url(self) -> str:
-        """The URL of the server."""
-        assert self._server is not None, "it has been entered"
-        scheme = "http" if self._tls is None else "https"
-        return f"{scheme}://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
+    async def _close(self) -> None:
+        self._server.close()
+
+    def requests(self) -> Sequence[Request]:
+        """The requests so far, oldest first."""
+        return self._came[:]
 
     def arrivals(self) -> Sequence[Arrival]:
         """The deliveries so far, oldest first."""
-        return [_arrival(each) for each in self._came[:]]
-
-    def count(self) -> int:
-        """How many requests have come so far."""
-        return len(self._came)
-
-    def opened(self) -> Sequence[Open]:
-        """From when to when each request so far was open, in the order of arrivals()."""
-        return [Open(each.began_ns, each.ended_ns) for each in self._came[:]]
-
-    def request_bytes(self) -> Sequence[int]:
-        """The size of each request so far, head and body."""
-        heads = [each.head for each in self._came[:]]
-        return [len(head) + len(b"\r\n\r\n") + _length(head) for head in heads]
-
-    async def _close(self) -> None:
-        assert self._server is not None, "it has been entered"
-        self._server.close()
+        return [each.arrival() for each in self.requests()]
 
 
 class _Connection(asyncio.Protocol):
     """One connection. Its requests come one after the other, since its client waits for each answer."""
 
-    def __init__(self, came: list[_Request], answer_s: float) -> None:
+    def __init__(self, came: list[Request], answer_s: float) -> None:
         self._came = came
         self._answer_s = answer_s
         self._transport: asyncio.WriteTransport | None = None
         self._read = b""
         self._began_ns = 0
-        self._open: _Request | None = None
+        self._open: Request | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -133,9 +138,10 @@ class _Connection(asyncio.Protocol):
             self._began_ns = time.time_ns()
         self._read += data
         head, end, body = self._read.partition(b"\r\n\r\n")
-        if not end or len(body) < _length(head):
+        length = _LENGTH.search(head)
+        if not end or (length is not None and len(body) < int(length[1])):
             return
-        self._open = _Request(self._began_ns, head)
+        self._open = Request(self._began_ns, head=head, size=len(self._read))
         self._came.append(self._open)
         self._read = b""
         if self._answer_s:
@@ -155,49 +161,27 @@ class _Connection(asyncio.Protocol):
 
     def _end(self) -> None:
         if self._open is not None:
-            self._open.ended_ns = time.time_ns()
+            self._open.until_ns = time.time_ns()
             self._open = None
 
 
-def _length(head: bytes) -> int:
-    found = _LENGTH.search(head)
-    return int(found[1]) if found else 0
-
-
-def _headers(head: bytes) -> dict[str, str]:
-    lines = head.decode("latin-1").split("\r\n")[1:]
-    pairs = (line.partition(":") for line in lines)
-    return {name.strip().lower(): value.strip() for name, _, value in pairs}
-
-
-def _arrival(request: _Request) -> Arrival:
-    headers = _headers(request.head)
-    return Arrival(
-        trigger_id=headers["webhook-id"],
-        namespace=headers["sweephand-namespace"],
-        job=headers["sweephand-job"],
-        sequence=int(headers["sweephand-sequence"]),
-        due_at=round(datetime.fromisoformat(headers["sweephand-due"]).timestamp() * 1000),
-        arrived_at=request.began_ns // 1_000_000,
-        index=int(headers.get("sweephand-batch-index", 0)),
-    )
-
-
-class Elsewhere(NamedTuple):
-    """A consumer in a process of its own."""
-
-    url: str
+def write_certificate(folder: Path) -> Path:
+    """Write a self-signed certificate for 127.0.0.1 and its key, for a day, and return their file."""
+    file = folder / "consumer.pem"
+    # Into one file, openssl writes first the key and then the certificate.
+    subprocess.run([*_CERTIFY.split(), "-keyout", file, "-out", file], check=True, capture_output=True)
+    return file
 
 
 @contextmanager
-def elsewhere(certificate: Path | None = None) -> Iterator[Elsewhere]:
-    """A consumer in a process of its own, so that its work is not measured as the caller's."""
+def elsewhere(certificate: Path | None = None) -> Iterator[str]:
+    """The URL of a consumer in a process of its own, so that its work is not measured as the caller's."""
     command = [sys.executable, "-m", __name__, *([] if certificate is None else [str(certificate)])]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None, "it was asked for"
         assert process.stdout is not None, "it was asked for"
         try:
-            yield Elsewhere(process.stdout.readline().strip())
+            yield process.stdout.readline().strip()
         finally:
             process.stdin.close()  # this ends the process
 

@@ -3,13 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from infra.bench.api_event import api_event
 from infra.bench.environment import answer_beneath_boto3
-from infra.bench.function import alone, handler
+from infra.bench.function import Log, alone, api_event, handler
 from infra.bench.instant_dynamodb import InstantDynamoDB
-from infra.bench.race import Task, race, replay, stages
+from infra.bench.race import Race, Task, race, replay, stages
 from infra.bench.report import Cell, Report
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
@@ -33,11 +32,19 @@ _WAYS: Final = ((1, "one by one, PUT", 0.6), (JOBS_PER_BULK_MAX, "in bulk, POST"
 _LATENCIES_MS: Final = (0, 4)
 
 
+class Created(NamedTuple):
+    """The race of one way to create jobs. A call makes `requests` to DynamoDB, and writes `log`."""
+
+    race: Race
+    requests: int
+    log: str
+
+
 def measure() -> Report:
-    """Race the function and bare boto3 in turn. Each way has a process of its own."""
+    """Race the function and bare boto3 in turn."""
     return Report(
         title=f"Creating jobs, {_ROUNDS} rounds of {_JOBS_PER_ROUND} each",
-        rows=[alone(_race, *way, latency_ms) for latency_ms in _LATENCIES_MS for way in _WAYS],
+        rows=[_row(*way, latency_ms) for latency_ms in _LATENCIES_MS for way in _WAYS],
         notes=(
             "The API's handler, compared with the same requests by the same boto3 client and nothing else.",
             "Requests: those of one call.",
@@ -46,8 +53,19 @@ def measure() -> Report:
     )
 
 
-def _race(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[str, Cell]:
-    dynamodb = InstantDynamoDB(latency_ms)
+def _row(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[str, Cell]:
+    found = create(jobs, latency_ms)
+    cells = found.race.cells(ratio_least)
+    return {"way": name, "DynamoDB": f"{latency_ms} ms", **cells, "requests": found.requests}
+
+
+def create(jobs: int, latency_ms: int = 0) -> Created:
+    """Create jobs, that many with each request, in a process of its own. DynamoDB answers after that time."""
+    return alone(_create, jobs, latency_ms)
+
+
+def _create(jobs: int, latency_ms: int) -> Created:
+    log, dynamodb = Log(), InstantDynamoDB(latency_ms)
     answer_beneath_boto3(dynamodb)
     handle = handler("api")
     calls = _JOBS_PER_ROUND // jobs
@@ -63,7 +81,7 @@ def _race(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[
 
     create([_event(jobs, names)])  # reads the number of shards
     asked = stages(dynamodb.record(lambda: create([_event(jobs, names)])), {"put_item": "commits"})
-    requests = sum(map(len, asked))
+    written = log.of(lambda: create([_event(jobs, names)]))
     clients: Mapping[str, Any] = {"dynamodb": connect.dynamodb()}
     with ThreadPoolExecutor(WRITES_AT_ONCE) as threads:
 
@@ -72,7 +90,7 @@ def _race(jobs: int, name: str, ratio_least: float, latency_ms: int) -> Mapping[
             return lambda: create(events), lambda: replay(asked * calls, clients, threads)
 
         raced = race(_JOBS_PER_ROUND, _ROUNDS, prepare)
-    return {"way": name, "DynamoDB": f"{latency_ms} ms", **raced.cells(ratio_least), "requests": requests}
+    return Created(raced, sum(map(len, asked)), written)
 
 
 def _event(jobs: int, names: Iterator[str]) -> Mapping[str, Any]:

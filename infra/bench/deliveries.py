@@ -4,13 +4,11 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import urllib3
-from infra.bench import consumer
-from infra.bench.certificate import TRUST_VARIABLE, write_certificate
+from infra.bench.consumer import elsewhere, write_certificate
 from infra.bench.function import BATCH_MAX, Function, alone, event
 from infra.bench.jobs import DATA
 from infra.bench.race import Race, Task, race
@@ -30,8 +28,7 @@ _BATCHES: Final = 20
 _SECRETS: Final = ("whsec_" + "c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz",)
 
 
-@dataclass(frozen=True, slots=True)
-class _Setting:
+class Setting(NamedTuple):
     """The history of the jobs, whether boto3 works, and whether the consumer takes TLS."""
 
     history: str
@@ -40,63 +37,57 @@ class _Setting:
 
 
 _SETTINGS: Final = (
-    _Setting("failures", has_boto3=False, has_tls=False),
-    _Setting("outcome", has_boto3=False, has_tls=False),
-    _Setting("failures", has_boto3=True, has_tls=False),
-    _Setting("outcome", has_boto3=True, has_tls=False),
-    _Setting("failures", has_boto3=False, has_tls=True),
-    _Setting("outcome", has_boto3=True, has_tls=True),
+    Setting("failures", has_boto3=False, has_tls=False),
+    Setting("outcome", has_boto3=False, has_tls=False),
+    Setting("failures", has_boto3=True, has_tls=False),
+    Setting("outcome", has_boto3=True, has_tls=False),
+    Setting("failures", has_boto3=False, has_tls=True),
+    Setting("outcome", has_boto3=True, has_tls=True),
 )
 
 
 def measure() -> Report:
-    """Race function and pool in turn. Each setting has a process of its own, and so has the consumer."""
-    with tempfile.TemporaryDirectory() as folder:
-        certificate = write_certificate(Path(folder))
-        with consumer.elsewhere() as plain, consumer.elsewhere(certificate) as secured:
-            races = {
-                each: alone(_race, each, secured.url if each.has_tls else plain.url, str(certificate))
-                for each in _SETTINGS
-            }
+    """Race function and pool in each setting."""
+    raced = races()
     return Report(
         title=f"Deliveries, {_ROUNDS} rounds of {_BATCHES * BATCH_MAX} each, ten at once",
-        rows=[_row(setting, races) for setting in _SETTINGS],
+        rows=[_row(setting, raced) for setting in _SETTINGS],
         notes=(
             "The handler with full batches, compared with ten threads that post the same by one pool,",
             "signed beforehand; in turn, to a consumer in a process of its own. DynamoDB answers at once: in",
             "boto3's place, or beneath it, so that boto3 does all of its work but the network's.",
             "Compared with no TLS: our deliveries a second, and our CPU time.",
         ),
-        figures={
-            "races": [
-                {
-                    "history": setting.history,
-                    "boto3": setting.has_boto3,
-                    "tls": setting.has_tls,
-                    "cpuUs": round(raced.ours.cpu_us),
-                }
-                for setting, raced in races.items()
-            ]
-        },
     )
 
 
-def _row(setting: _Setting, races: Mapping[_Setting, Race]) -> Mapping[str, Cell]:
+def races(settings: Sequence[Setting] = _SETTINGS) -> Mapping[Setting, Race]:
+    """Function and pool in turn. Each setting has a process of its own, and so has the consumer."""
+    with tempfile.TemporaryDirectory() as folder:
+        certificate = write_certificate(Path(folder))
+        with elsewhere() as plain, elsewhere(certificate) as secured:
+            return {
+                each: alone(_race, each, secured if each.has_tls else plain, str(certificate))
+                for each in settings
+            }
+
+
+def _row(setting: Setting, races: Mapping[Setting, Race]) -> Mapping[str, Cell]:
     ours, place = races[setting], "beneath boto3" if setting.has_boto3 else "in its place"
     row: dict[str, Cell] = {
         "history, DynamoDB": f"{setting.history}, {place}{', TLS' * setting.has_tls}",
         **ours.cells(None if setting.has_tls else _RATIO_LEAST),
     }
     if setting.has_tls:
-        plain = races[_Setting(setting.history, setting.has_boto3, has_tls=False)]
+        plain = races[Setting(setting.history, setting.has_boto3, has_tls=False)]
         row["to no TLS"] = Figure(ours.ours.per_s / plain.ours.per_s)
         row["its CPU"] = Figure(ours.ours.cpu_us / plain.ours.cpu_us)
     return row
 
 
-def _race(setting: _Setting, url: str, certificate: str) -> Race:
+def _race(setting: Setting, url: str, certificate: str) -> Race:
     if setting.has_tls:
-        os.environ[TRUST_VARIABLE] = certificate
+        os.environ["SSL_CERT_FILE"] = certificate  # OpenSSL trusts what this names
     function = Function(url, setting.history, has_boto3=setting.has_boto3)
     pool = urllib3.connection_from_url(url, maxsize=BATCH_MAX)
     with ThreadPoolExecutor(BATCH_MAX) as threads:

@@ -4,7 +4,6 @@ The batch that is spread goes once without a policy, for comparison. Each batch 
 which counts what is open at once.
 """
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,14 +12,12 @@ from heapq import merge
 from itertools import accumulate
 from typing import Any, Final
 
-from infra.bench import punctuality
-from infra.bench.bulk import write_jobs
-from infra.bench.consumer import Arrival, Consumer, Open
-from infra.bench.local_stack import deployed, job, now, show, sleep_until
-from infra.bench.punctuality import percentile, series_owed
+from infra.bench.consumer import Consumer, Request
+from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed, show, sleep_until, title
+from infra.bench.punctuality import Punctuality, judge
 from infra.bench.report import Cell, Figure, Report
-from infra.local.client import Client
-from infra.local.deploy import outputs, session
+from infra.local.client import Client, write_jobs
+from infra.local.deploy import aws_client, outputs
 from infra.local.places import Place
 
 from sweephand.base.instants import SECOND_MS, rfc3339
@@ -92,24 +89,6 @@ class Plan:
         return [self.due_at + index * self.window_ms // self.events for index in range(self.events)]
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What became of a batch. Times are in ms.
-
-    `p50_ms` and `p99_ms` are distances from plan. No event can come before it is due, so it comes later by so
-    much. `took_ms` is from the first due time to the last event. `use` is None if no work waited.
-    """
-
-    lost: int
-    twice: int
-    early: int
-    most_open: int
-    use: float | None
-    p50_ms: int
-    p99_ms: int
-    took_ms: int
-
-
 def measure(place: Place, events: int) -> Report:
     """Start a stack of its own, send the batches one after the other, and end it.
 
@@ -126,17 +105,21 @@ def measure(place: Place, events: int) -> Report:
             plan = replace(kind, due_at=now() + _LEAD_MS)
             _send(place, client, plan, consumer)
             sent.append((plan, consumer, now()))
-            show(f"{plan.name}: {consumer.count()} of {plan.events} came")
+            show(f"{plan.name}: {len(consumer.requests())} of {plan.events} came")
         time.sleep(_AFTER_S)
-        rows = [_row(*each, others.arrivals()) for each in sent]
+        came = others.arrivals()
+        rows = []
+        for plan, consumer, until in sent:
+            owed = series_owed(came, _PERIOD_MS, after=plan.due_at, until=until)
+            rows.append(row(plan, consumer.requests(), judge(owed, by_due_time(came))))
     return Report(
-        title=f"Flow, on the local stack, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        title=title("Flow"),
         rows=rows,
         notes=(
             "p50, p99: distance from plan. Use: mean share of the limit while at least two events for each",
             "permit were due and had not come. Others: jobs that fire every second, in another namespace.",
             "The functions' concurrency is above what the limits need, so FlowConcurrency is no bound here.",
-            "The local AWS, the functions, the consumers and all other programs share this machine's cores.",
+            "All programs share this machine's cores.",
         ),
     )
 
@@ -153,25 +136,9 @@ def plans_of(events: int) -> Sequence[Plan]:
 
 
 def _send(place: Place, client: Client, plan: Plan, consumer: Consumer) -> None:
-    """Write a batch, start the flow functions a minute before it is due, and wait until it is over."""
-    _write(client, plan, consumer.url)
-    show(f"{plan.name} is due {rfc3339(plan.due_at)}, and is over by {rfc3339(_given_up_at(plan))}")
-    sleep_until(plan.due_at - _WARM_MS)
-    _warm(place)
-    sleep_until(plan.due_at)
-    while consumer.count() < plan.events and now() < _given_up_at(plan):
-        time.sleep(0.5)
-
-
-def _given_up_at(plan: Plan) -> int:
-    work_ms = plan.events * plan.answer_ms // (plan.limit or plan.events)
-    return plan.due_at + plan.window_ms + work_ms + _PATIENCE_MS + _PATIENCE_OF_EVENT_MS * plan.events
-
-
-def _write(client: Client, plan: Plan, url: str) -> None:
-    """Write the job of a batch, and its policy."""
+    """Write a batch and its policy, start the flow functions before it is due, and wait until it is over."""
     written: dict[str, Any] = {
-        **job(plan.name, {"dueTime": rfc3339(plan.due_at)}, url),
+        **job(plan.name, {"dueTime": rfc3339(plan.due_at)}, consumer.url),
         "batch": {"count": plan.events, "window": f"{plan.window_ms}ms"},
         "history": "failures",
     }
@@ -179,6 +146,14 @@ def _write(client: Client, plan: Plan, url: str) -> None:
         client.ask("PUT", f"/v1/namespaces/batches/policies/{plan.name}", {"maxConcurrent": plan.limit})
         written["policy"] = plan.name
     write_jobs(client, "batches", [written])
+    work_ms = plan.events * plan.answer_ms // (plan.limit or plan.events)
+    given_up_at = plan.due_at + plan.window_ms + work_ms + _PATIENCE_MS + _PATIENCE_OF_EVENT_MS * plan.events
+    show(f"{plan.name} is due {rfc3339(plan.due_at)}, and is over by {rfc3339(given_up_at)}")
+    sleep_until(plan.due_at - _WARM_MS)
+    _warm(place)
+    sleep_until(plan.due_at)
+    while len(consumer.requests()) < plan.events and now() < given_up_at:
+        time.sleep(0.5)
 
 
 def _warm(place: Place) -> None:
@@ -186,7 +161,7 @@ def _warm(place: Place) -> None:
 
     Each receives a message that it holds for most of a second, so none receives two of them.
     """
-    sqs: Any = session().client("sqs", endpoint_url=place.endpoint_url)
+    sqs = aws_client(place, "sqs")
     work = SqsWorkQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
     held_until = now() + EARLY_WAIT_MAX_MS - 1
     message = WorkMessage("batches", "no-policy", held_until, until=held_until + _WARM_MS)
@@ -194,56 +169,46 @@ def _warm(place: Place) -> None:
         work.send(message, 0)
 
 
-def _row(plan: Plan, consumer: Consumer, until: int, others: Sequence[Arrival]) -> Mapping[str, Cell]:
-    # The order matters: requests that come meanwhile are left out of both.
-    arrivals = consumer.arrivals()
-    found = judge(plan, arrivals, consumer.opened()[: len(arrivals)])
-    other = punctuality.judge(series_owed(others, _PERIOD_MS, after=plan.due_at, until=until), others)
+def row(plan: Plan, requests: Sequence[Request], others: Punctuality) -> Mapping[str, Cell]:
+    """The row of a batch, by the requests of its consumer and the other jobs' punctuality.
+
+    p50 and p99 are distances from plan. No event can come before it is due, so it comes later by so much. The
+    batch took from its first due time to its last event.
+    """
+    planned_at, begun_ns = plan.planned_at(), dict[int, int]()
+    arrivals = [each.arrival() for each in requests]
+    for arrival, request in zip(arrivals, requests, strict=True):
+        begun_ns.setdefault(arrival.index, request.from_ns)
+    came = judge(dict(enumerate(planned_at)), ((each.index, each.arrived_at) for each in arrivals))
+    used = None
+    if plan.limit is not None:
+        used = use(plan.limit, [each * _MS_NS for each in planned_at], begun_ns.values(), requests)
+    last_at = max(begun_ns.values(), default=plan.due_at * _MS_NS) // _MS_NS
     return {
         "batch": plan.name,
         "events": plan.events,
         "limit": "" if plan.limit is None else plan.limit,
-        "lost": Figure(found.lost, 0, 0),
-        "twice": Figure(found.twice, 0, 0),
-        "early": Figure(found.early, 0, 0),
-        "most open": Figure(found.most_open, 0, plan.limit),
-        "use": "" if found.use is None else Figure(found.use, 3, least=_USE_LEAST),
-        "took s": Figure(found.took_ms / SECOND_MS, 1),
-        "p50 ms": found.p50_ms,
-        "p99 ms": found.p99_ms,
-        "others p99": other.p99_ms,
-        "others lost": Figure(other.lost, 0, 0),
+        "lost": Figure(came.lost, 0, 0),
+        "twice": Figure(came.twice, 0, 0),
+        "early": Figure(came.early, 0, 0),
+        "most open": Figure(most_open(requests), 0, plan.limit),
+        "use": "" if used is None else Figure(used, 3, least=_USE_LEAST),
+        "took s": Figure((last_at - plan.due_at) / SECOND_MS, 1),
+        "p50 ms": came.p50_ms,
+        "p99 ms": came.p99_ms,
+        "others p99": others.p99_ms,
+        "others lost": Figure(others.lost, 0, 0),
     }
 
 
-def judge(plan: Plan, arrivals: Sequence[Arrival], opened: Sequence[Open]) -> Figures:
-    """The figures of a batch. `opened` has the requests of `arrivals`, in the same order."""
-    planned_at = plan.planned_at()
-    first: dict[int, tuple[Arrival, Open]] = {}
-    for arrival, was_open in zip(arrivals, opened, strict=True):
-        first.setdefault(arrival.index, (arrival, was_open))
-    late_ms = sorted(each.arrived_at - planned_at[index] for index, (each, _) in first.items())
-    last_at = max((each.arrived_at for each, _ in first.values()), default=plan.due_at)
-    begun_ns = [each.from_ns for _, each in first.values()]
-    due_ns = [each * _MS_NS for each in planned_at]
-    return Figures(
-        lost=plan.events - len(first),
-        twice=len(arrivals) - len(first),
-        early=sum(each < 0 for each in late_ms),
-        most_open=most_open(opened),
-        use=None if plan.limit is None else use(plan.limit, due_ns, begun_ns, opened),
-        p50_ms=percentile(late_ms, 50),
-        p99_ms=percentile(late_ms, 99),
-        took_ms=last_at - plan.due_at,
-    )
-
-
-def most_open(opened: Sequence[Open]) -> int:
+def most_open(opened: Sequence[Request]) -> int:
     """The most requests that were open at one instant. What ends at an instant goes before what begins."""
     return max(accumulate(change for _, change in _changes(opened)), default=0)
 
 
-def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequence[Open]) -> float | None:
+def use(
+    limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequence[Request]
+) -> float | None:
     """The mean share of a limit that was in use while work waited; None if none did.
 
     Work waits while at least two events for each permit are due and have not come.
@@ -266,7 +231,7 @@ def use(limit: int, due_ns: Iterable[int], begun_ns: Iterable[int], opened: Sequ
     return used_ns / waited_ns / limit if waited_ns else None
 
 
-def _changes(opened: Sequence[Open]) -> Iterator[tuple[int, int]]:
+def _changes(opened: Sequence[Request]) -> Iterator[tuple[int, int]]:
     """When one more request is open (1) and one less (-1), in the order of time."""
     begins = [(each.from_ns, 1) for each in opened]
     ends = [(each.until_ns, -1) for each in opened if each.until_ns is not None]

@@ -17,10 +17,9 @@ from typing import Any, Final, TypeVar
 
 from infra import dynamodb_local
 from infra.bench.clock import AheadClock
-from infra.bench.meter import Usage
+from infra.bench.meter import Usage, cells
 from infra.bench.report import Cell, Figure, Report
 from infra.bench.sqs import CountedSqs
-from infra.bench.units import cells
 from infra.bench.wheelhouse import Wheelhouse
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
@@ -38,11 +37,8 @@ ANSWER_S: Final = 0.1
 #: The limit of each batch (None: no policy) and its events a second (None: all at once), as in the aim.
 _KINDS: Final = ((None, 167), (50, 167), (200, None))
 
-#: The limit for jobs that go through the queue.
+#: The limit for jobs that go through the queue, all at once.
 _LIMIT: Final = 50
-
-#: The jobs are due so long after the first of them is created.
-_CREATED_MS: Final = 2 * MINUTE_MS
 
 #: Single triggers come so far apart that the worker of each has left before the next one comes.
 _SINGLES: Final = 8
@@ -50,37 +46,31 @@ _APART_MS: Final = 3 * SECOND_MS
 
 #: The policies of single triggers. The number of partitions of a line follows from its policy.
 _SINGLE_LIMITS: Final = (
-    PolicyLimits(1, None),
-    PolicyLimits(50, None),
-    PolicyLimits(200, None),
-    PolicyLimits(1_000, None),
+    *(PolicyLimits(limit, None) for limit in (1, 50, 200, 1_000)),
     PolicyLimits(None, Rate(10, SECOND_MS)),
 )
-
-#: The functions are idle when nothing was used for so long.
-_SETTLED_S: Final = 4
 
 _DELIVERY_FUNCTIONS: Final = 2
 PERMITS_OF_FUNCTION: Final = 10
 
-#: The job is written so long before its batch is due, and the sweep comes so long before.
+#: A job is written so long before it is due, and the sweep of a batch comes so long before.
 _AHEAD_MS: Final = 7 * MINUTE_MS
+_SOON_MS: Final = 2 * MINUTE_MS
 _SWEPT_MS: Final = 5 * SECOND_MS
 
 #: What Lambda gives a function, and how long this bench waits for an event after which none came.
 _TIME_LIMIT_MS: Final = 90 * SECOND_MS
 _PATIENCE_S: Final = 60
 
-#: A worker leaves its line within this time after the last event.
-_LEAVING_S: Final = 3
+#: The functions are idle when nothing was used for so long.
+_SETTLED_S: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
     """A batch under a limit (None: no policy), and what it used from its job's creation to its end.
 
-    `rate` is its events a second, or None if all are due at once. `others` names triggers of another kind, or
-    of another policy.
+    `rate` is its events a second, or None if all are due at once.
     """
 
     limit: int | None
@@ -88,33 +78,32 @@ class Counted:
     events: int
     usage: Usage
     seconds: float
-    others: str = ""
 
-    def row(self) -> Mapping[str, Cell]:
-        """The row of the report."""
+    @property
+    def name(self) -> str:
+        """What the report calls it."""
         spread = "at once" if self.rate is None else f"over {self.events / self.rate:.0f} s"
-        batch = f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
-        return {
-            "triggers": self.others or batch,
-            **cells(self.usage, self.events),
-            "took s": Figure(self.seconds, 1),
-        }
+        return f"batch {spread}, " + ("without a policy" if self.limit is None else f"under {self.limit}")
 
 
 def measure(events: int) -> Report:
     """Send a batch without a policy, spread over a time, and one under each limit. Then single jobs."""
-    counted = count(events)
+    rows = [_row(each.name, each.events, each.usage, each.seconds) for each in count(events)]
     with dynamodb_local.running() as url:
-        counted.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
-        counted += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
+        rows.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
+        rows += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
     return Report(
         title="Cost of a trigger under a policy, on DynamoDB Local",
-        rows=[each.row() for each in counted],
+        rows=rows,
         notes=(
             "A batch: from the creation of its job to its end, with a tick. Jobs: from after their creation.",
             "One by one: each comes 3 s after the one before. Dollars are without the functions' time.",
         ),
     )
+
+
+def _row(name: str, events: int, usage: Usage, seconds: float) -> Mapping[str, Cell]:
+    return {"triggers": name, **cells(usage, events), "took s": Figure(seconds, 1)}
 
 
 def count(events: int) -> list[Counted]:
@@ -126,12 +115,13 @@ def count(events: int) -> list[Counted]:
 class _House(Wheelhouse):
     """A stack whose functions are threads: they receive, work and delete until they are stopped."""
 
-    def __init__(self, url: str, name: str, clock: AheadClock, flow_functions: int) -> None:
+    def __init__(self, url: str, name: str, flow_functions: int) -> None:
+        self.ahead = AheadClock()
         super().__init__(
             url,
             name,
             shards=1,
-            clock=clock,
+            clock=self.ahead,
             answer_s=ANSWER_S,
             concurrently=_in_threads,
             flow_functions=flow_functions,
@@ -156,13 +146,18 @@ class _House(Wheelhouse):
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run the functions within the context. AssertionError if a function failed."""
+        """Run the functions within the context, which is entered when they are idle.
+
+        AssertionError if a function failed.
+        """
         functions = [(self._ports.sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
         functions += [(self._ports.work_sqs, 1, self._walk)] * self._flow_functions
         threads = [Thread(target=self._poll, args=each) for each in functions]
         for thread in threads:
             thread.start()
         try:
+            # The creation of a policy has sent work messages, which are not those of its triggers.
+            self.settle()
             yield
         finally:
             self._stopped.set()
@@ -178,7 +173,7 @@ class _House(Wheelhouse):
                 delivered, came_at = self.delivered, time.monotonic()
             time.sleep(0.1)
         seconds = (self.clock.now() - due_at) / SECOND_MS
-        time.sleep(_LEAVING_S)
+        self.settle()
         assert self.delivered == events, f"{self.delivered} of {events} were delivered"
         return self.meter.usage, seconds
 
@@ -205,46 +200,39 @@ class _House(Wheelhouse):
 
 def _count(url: str, limit: int | None, rate: int | None, events: int) -> Counted:
     window_ms = SECOND_MS if rate is None else events * SECOND_MS // rate
-    clock = AheadClock()
-    house = _House(url, f"flow-{limit}", clock, -(-(limit or 0) // PERMITS_OF_FUNCTION))
+    house = _House(url, f"flow-{limit}", -(-(limit or 0) // PERMITS_OF_FUNCTION))
     job: dict[str, Any] = {"batch": {"count": events, "window": f"{window_ms}ms"}, "history": "failures"}
     if limit is not None:
         house.create_policy(PolicyLimits(limit, None))
         job["policy"] = "limit"
     with house.running():
-        # The creation of the policy has sent work messages, which are not the batch's.
-        time.sleep(_LEAVING_S)
         house.tick()
         house.meter.reset()
-        due_at = clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
+        due_at = house.clock.now() // MINUTE_MS * MINUTE_MS + _AHEAD_MS
         house.create([{**job, "dueTime": rfc3339(due_at)}])
-        clock.move_to(due_at - _SWEPT_MS)
+        house.ahead.move_to(due_at - _SWEPT_MS)
         house.tick()
         usage, seconds = house.count(due_at, events)
     return Counted(limit, rate, events, usage, seconds)
 
 
-def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Counted:
+def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Mapping[str, Cell]:
     """Jobs that are due soon, so that their triggers go through the delivery queue, all at once or apart.
 
     Their creation is not counted.
     """
-    clock = AheadClock()
-    due_at = clock.now() // SECOND_MS * SECOND_MS + _CREATED_MS
-    due_ats = [due_at + number * apart_ms for number in range(count)]
-    house = _House(url, f"flow-{count}-{limits.concurrent_max}", clock, _LIMIT // PERMITS_OF_FUNCTION)
+    house = _House(url, f"flow-{count}-{limits.concurrent_max}", _LIMIT // PERMITS_OF_FUNCTION)
+    due_at = house.clock.now() // SECOND_MS * SECOND_MS + _SOON_MS
     house.create_policy(limits)
     job = {"history": "failures", "policy": "limit"}
-    house.create_in_bulk([{**job, "dueTime": rfc3339(each)} for each in due_ats])
+    house.create_in_bulk({**job, "dueTime": rfc3339(due_at + number * apart_ms)} for number in range(count))
     with house.running():
-        house.settle()
         house.meter.reset()
-        clock.move_to(due_at - _SWEPT_MS)
+        house.ahead.move_to(due_at - _SWEPT_MS)
         usage, seconds = house.count(due_at, count)
     rate, limit = limits.rate, limits.concurrent_max
     under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
-    name = f"jobs {'one by one' if apart_ms else 'at once'}, {under}"
-    return Counted(limit, None, count, usage, seconds, name)
+    return _row(f"jobs {'one by one' if apart_ms else 'at once'}, {under}", count, usage, seconds)
 
 
 def _in_threads(tasks: Sequence[Callable[[], _Result]]) -> Iterable[_Result]:

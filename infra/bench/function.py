@@ -1,12 +1,14 @@
-"""The delivery function in this process: its real handler and adapters, and batches of messages for it."""
+"""Functions in this process: their real handlers and adapters, and events for them."""
 
 import importlib
+import io
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,36 +45,46 @@ def handler(function: str) -> Callable[[Mapping[str, Any]], Any]:
     return lambda event: handle(event, _CONTEXT)
 
 
+class Log(io.StringIO):
+    """The standard output of this process from now on. A function takes it when it is made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sys.stdout = self
+
+    def of(self, call: Callable[[], object]) -> str:
+        """What a call writes."""
+        begins_at = self.tell()
+        call()
+        return self.getvalue()[begins_at:]
+
+
 class Function:
-    """The function, already warm. One per process, since it changes the environment.
+    """The delivery function, already warm. One per process, since it changes the environment.
 
     DynamoDB answers at once: either beneath boto3, which then does all its work except the network's, or
     instead of boto3. `history` is that of the jobs, and `url` is their consumer.
     """
 
     def __init__(self, url: str, history: str, *, has_boto3: bool) -> None:
-        self.dynamodb = InstantDynamoDB()
         self._sequence = 0
-        with self._answering(has_boto3=has_boto3):
+        dynamodb = InstantDynamoDB()
+        make: Callable[..., Any] = boto3.client
+
+        def client(service: str, **named: Any) -> Any:
+            """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
+            return dynamodb if service == "dynamodb" else make(service, **named)
+
+        if has_boto3:
+            answer_beneath_boto3(dynamodb)
+        # The function makes its clients here.
+        with nullcontext() if has_boto3 else patch.object(boto3, "client", client):
             self._handler = handler("deliver")
             # A job that was due soon would be sent to a queue at once.
             job = {"schedule": "@every 1h", "history": history, "target": {"type": "http", "url": url}}
             app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
             self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
         self.handle(event(self.batch()))
-
-    def _answering(self, *, has_boto3: bool) -> AbstractContextManager[object]:
-        """Answer the requests that the function makes while it makes its clients."""
-        if has_boto3:
-            answer_beneath_boto3(self.dynamodb)
-            return nullcontext()
-        make: Callable[..., Any] = boto3.client
-
-        def client(service: str, **named: Any) -> Any:
-            """DynamoDB's stand-in, and real clients of all other services, which no code calls."""
-            return self.dynamodb if service == "dynamodb" else make(service, **named)
-
-        return patch.object(boto3, "client", client)
 
     def batch(self) -> Sequence[TriggerMessage]:
         """Ten triggers due now, each of another job."""
@@ -118,4 +130,23 @@ def event(messages: Sequence[TriggerMessage]) -> Mapping[str, Any]:
             }
             for number, message in enumerate(messages)
         ]
+    }
+
+
+def api_event(method: str, path: str, body: Any) -> Mapping[str, Any]:
+    """A request of the admin, as an HTTP API of API Gateway hands it to the API (payload format 2.0)."""
+    return {
+        "version": "2.0",
+        "routeKey": "ANY /v1/{proxy+}",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"content-type": "application/json"},
+        "requestContext": {
+            "authorizer": {"lambda": {"keyId": "admin", "namespace": "*", "role": "admin"}},
+            "http": {"method": method, "path": path, "sourceIp": "127.0.0.1"},
+            "requestId": "bench",
+            "stage": "$default",
+        },
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
     }

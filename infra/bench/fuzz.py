@@ -49,7 +49,11 @@ _TOKENS: Final = (
     "@every ", "rate(", "cron(", "at(", "minutes", "R", "P1", "PT", "TZ=", "CRON_TZ=", "UTC", "Europe/Paris",
     "../x", "\0", "\n", "٣", "²", "\uff11", "µ", "é", "🕰", "\ud800", "\u202e", "e9", "nan", "1_0", "0x1",
 )  # fmt: skip
-_VALUES: Final[tuple[Any, ...]] = (*_TOKENS, "*", "*/5", "1-5", 7, -1, 2.5, None, True, [], {}, "x" * 2_000)
+#: Structures that are nested sixty deep.
+_DEEP: Final = (json.loads("[" * 60 + "0" + "]" * 60), json.loads('{"hour": ' * 60 + "0" + "}" * 60))
+_VALUES: Final[tuple[Any, ...]] = (
+    *_TOKENS, *_DEEP, "*", "*/5", "1-5", 7, -1, 2.5, 1e300, float("inf"), None, True, [], {}, "x" * 2_000,
+)  # fmt: skip
 _RULES: Final[tuple[Any, ...]] = ("shift", "skip", "first", "last", "both", "", None, 1, [], "SKIP")
 _NAMES: Final = ("second", "minute", "hour", "dayOfMonth", "month", "dayOfWeek", "year", "Hour", "", "a/b~")
 
@@ -84,14 +88,14 @@ def measure(inputs: int) -> Report:
 
 def fuzz(inputs: int, seed: int = 1) -> Fuzzed:
     """Try so many random inputs. A seed gives the same inputs on every machine."""
-    chance = random.Random(seed)  # noqa: S311 - chance for a trial, not for a secret
+    chance = _Chance(seed)
     verdicts: Counter[str] = Counter()
     failures: list[str] = []
     slowest: list[tuple[float, str]] = []
     # Garbage that is collected while an input is tried mostly comes from other inputs.
     gc.disable()
     try:
-        for number, request in enumerate(islice(_requests(chance), inputs)):
+        for number, request in enumerate(islice(chance.requests(), inputs)):
             if number % _COLLECTED_EVERY == 0:
                 gc.collect()
             after = chance.randint(-(10**12), INSTANT_MAX)
@@ -130,94 +134,70 @@ def _exercise(request: Mapping[str, Any], after: Instant) -> None:
         pass
 
 
-def _requests(chance: random.Random) -> Iterator[Mapping[str, Any]]:
-    zones = sorted(zone_names())
+class _Chance(random.Random):
+    """Random inputs. A seed gives the same ones on every machine."""
 
-    def zone() -> str:
-        return chance.choice(zones) if chance.random() < 0.8 else _text(chance, zones)  # noqa: PLR2004 - mostly sound
-
-    def moment() -> str:
-        return chance.choice(_MOMENTS) if chance.random() < 0.5 else _text(chance, _MOMENTS)  # noqa: PLR2004 - half of them sound
-
-    while True:
-        yield {
-            "schedule": _schedule(chance, zones),
-            "timezone": _maybe(chance, zone),
-            "due_time": _maybe(chance, moment),
-            "ttl": _maybe(chance, moment),
-            "repeats": _maybe(chance, lambda: chance.choice((1, 2, 40, 10**6, 2**53 - 1, 0, -1, 10**400))),
-            "dst": _maybe(chance, lambda: _object(chance, ("gap", "overlap", "gaps"), _RULES, 2)),
-            "jitter": _maybe(chance, lambda: _text(chance, ("15m", "PT15M", "1d", "1ms"))),
+    def requests(self) -> Iterator[Mapping[str, Any]]:
+        """What a caller might ask for, without an end. Most requests leave most fields out."""
+        zones = sorted(zone_names())
+        fields: Mapping[str, Callable[[], Any]] = {
+            "timezone": lambda: self.choice((*[self.choice(zones)] * 4, self.text(zones))),
+            "due_time": lambda: self.choice((self.choice(_MOMENTS), self.text(_MOMENTS))),
+            "ttl": lambda: self.choice((self.choice(_MOMENTS), self.text(_MOMENTS))),
+            "repeats": lambda: self.choice((1, 2, 40, 10**6, 2**53 - 1, 0, -1, 10**400)),
+            "dst": lambda: self.object(("gap", "overlap", "gaps"), _RULES, 2),
+            "jitter": lambda: self.text(("15m", "PT15M", "1d", "1ms")),
         }
+        schedules: tuple[Callable[[], Any], ...] = (
+            lambda: None,
+            lambda: self.choice(_VALUES),
+            lambda: self.object(_NAMES, _VALUES, 6),
+            lambda: [self.text(_MOMENTS) for _ in range(self.choice((0, 1, 3, 100, 101)))],
+            lambda: f"CRON_TZ={self.text(zones)} {self.text(_SCHEDULES)}",
+            *(self.cron,) * 2,
+            *(lambda: self.text(_SCHEDULES),) * 4,
+        )
+        while True:
+            given = {name: make() if self.randrange(4) == 0 else None for name, make in fields.items()}
+            yield {"schedule": self.choice(schedules)(), **given}
 
+    def text(self, sound: Sequence[str]) -> str:
+        """A valid text, a text with some changes, or tokens in any order and sometimes very many."""
+        if self.randrange(8) == 0:
+            return "".join(self.choices(_TOKENS, k=self.choice((0, 1, 3, 9, 30, 1_100))))
+        text = self.choice(sound)
+        for _ in range(self.choice((0, 1, 1, 2, 5))):
+            at = self.randint(0, len(text))
+            put, rest = self.choice(
+                (
+                    ("", text[at + 1 :]),
+                    (self.choice(_TOKENS), text[at + 1 :]),
+                    (self.choice(_TOKENS), text[at:]),
+                    ("", self.choice(sound)[at:]),
+                    (text[at : at + 3] * self.choice((2, 50)), text[at:]),
+                )
+            )
+            text = text[:at] + put + rest
+        return text
 
-def _maybe(chance: random.Random, make: Callable[[], Any]) -> Any:
-    return make() if chance.random() < 0.25 else None  # noqa: PLR2004 - most jobs leave most fields out
+    def cron(self) -> str:
+        """A cron expression that is mostly valid, and as long as possible."""
 
+        def field(low: int, high: int, *special: str) -> str:
+            terms = ["*", f"*/{self.randint(1, high + 2)}", str(self.randint(low, high)), *special]
+            first = self.randint(low, high)
+            terms.append(f"{first}-{self.randint(first, high)}/{self.randint(1, high)}")
+            return ",".join(self.choices(terms, k=self.choice((1, 1, 2, 40))))
 
-def _schedule(chance: random.Random, zones: Sequence[str]) -> Any:
-    kinds: tuple[Callable[[], Any], ...] = (
-        lambda: None,
-        lambda: _object(chance, _NAMES, _VALUES, 6),
-        lambda: [_text(chance, _MOMENTS) for _ in range(chance.choice((0, 1, 3, 100, 101)))],
-        lambda: _structure(chance, chance.choice((1, 3, 60))),
-        lambda: f"CRON_TZ={_text(chance, zones)} {_text(chance, _SCHEDULES)}",
-        *(lambda: _cron(chance),) * 2,
-        *(lambda: _text(chance, _SCHEDULES),) * 4,
-    )
-    return chance.choice(kinds)()
+        fields = [field(0, 59), field(0, 23), field(1, 31, "L", "LW", "15W", "31W", "?"), field(1, 12, "FEB")]
+        fields.append(field(0, 7, "5L", "L1", "5#5", "MON#1", "?"))
+        return " ".join([field(0, 59)] * self.randrange(2) + fields)
 
-
-def _text(chance: random.Random, sound: Sequence[str]) -> str:
-    """A valid text, a text with some changes, or tokens in any order and sometimes very many."""
-    kind = chance.randrange(8)
-    if kind == 0:
-        return "".join(chance.choices(_TOKENS, k=chance.choice((0, 1, 3, 9, 30, 1_100))))
-    text = chance.choice(sound)
-    for _ in range(chance.choice((0, 1, 1, 2, 5))):
-        at = chance.randint(0, len(text))
-        match chance.randrange(5):
-            case 0:
-                text = text[:at] + text[at + 1 :]
-            case 1:
-                text = text[:at] + chance.choice(_TOKENS) + text[at + 1 :]
-            case 2:
-                text = text[:at] + chance.choice(_TOKENS) + text[at:]
-            case 3:
-                text = text[:at] + chance.choice(sound)[at:]
-            case _:
-                text = text[:at] + text[at : at + 3] * chance.choice((2, 50)) + text[at:]
-    return text
-
-
-def _cron(chance: random.Random) -> str:
-    """A cron expression that is mostly valid, and as long as possible."""
-
-    def field(low: int, high: int, *special: str) -> str:
-        terms = ["*", f"*/{chance.randint(1, high + 2)}", str(chance.randint(low, high)), *special]
-        first = chance.randint(low, high)
-        terms.append(f"{first}-{chance.randint(first, high)}/{chance.randint(1, high)}")
-        return ",".join(chance.choices(terms, k=chance.choice((1, 1, 2, 40))))
-
-    fields = [field(0, 59), field(0, 23), field(1, 31, "L", "LW", "15W", "31W", "?"), field(1, 12, "FEB")]
-    fields.append(field(0, 7, "5L", "L1", "5#5", "MON#1", "?"))
-    return " ".join([field(0, 59), *fields] if chance.random() < 0.5 else fields)  # noqa: PLR2004 - as often as not
-
-
-def _object(
-    chance: random.Random, names: Sequence[str], values: Sequence[Any], fields_max: int
-) -> dict[str, Any]:
-    return {chance.choice(names): chance.choice(values) for _ in range(chance.randint(0, fields_max))}
-
-
-def _structure(chance: random.Random, depth: int) -> Any:
-    value: Any = chance.choice((None, True, 0, -1, 1e300, float("inf"), "", "0 0 * * *", [], {}))
-    for _ in range(depth):
-        value = [value] if chance.random() < 0.5 else {chance.choice(_NAMES): value}  # noqa: PLR2004 - as often as not
-    return value
+    def object(self, names: Sequence[str], values: Sequence[Any], fields_max: int) -> dict[str, Any]:
+        """An object with some of the names."""
+        return {self.choice(names): self.choice(values) for _ in range(self.randint(0, fields_max))}
 
 
 def _shown(request: Mapping[str, Any]) -> str:
-    given = {name: value for name, value in request.items() if value is not None}
-    text = ascii(given)
+    text = ascii({name: value for name, value in request.items() if value is not None})
     return text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "..."

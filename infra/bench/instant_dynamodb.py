@@ -4,7 +4,7 @@ import io
 import json
 import re
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import SimpleNamespace
@@ -29,8 +29,7 @@ class InstantDynamoDB:
     """Stands in for DynamoDB, and for SQS where messages are sent, in the calls that functions make.
 
     Every write is granted. Runs are not kept: keeping them would only make work for the garbage collector.
-    In boto3's place, it is the client. Beneath boto3, each answer takes `latency_ms`, and `calls` counts the
-    operations.
+    In boto3's place, it is the client. Beneath boto3, each answer takes `latency_ms`.
     """
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ClientError)
@@ -40,7 +39,6 @@ class InstantDynamoDB:
 
     def __init__(self, latency_ms: int = 0) -> None:
         self.latency_ms = latency_ms
-        self.calls: Counter[str] = Counter()
         self._partitions: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
         self._asked: list[Asked] | None = None
         self._answers: dict[tuple[bytes, bytes], bytes] = {}
@@ -67,7 +65,6 @@ class InstantDynamoDB:
         """The answer to a request, for boto3's event `before-send`."""
         target, body = request.headers["X-Amz-Target"], request.body
         operation = target.decode().rpartition(".")[2]
-        self.calls[operation] += 1
         if self._repeats:
             said = self._answers[target, body]
         else:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.jobs.bulk_write import BulkWriter, JobToWrite
+from sweephand.jobs.bulk import BulkWriter, JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey

@@ -1,17 +1,15 @@
 """How late triggers are on the local stack: one-offs off the wheel, and jobs that fire often or at `:00`."""
 
-import os
 import random
 import time
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from infra.bench.bulk import write_jobs
 from infra.bench.consumer import Arrival, Consumer
-from infra.bench.local_stack import deployed, job, now, sleep_until
-from infra.bench.punctuality import judge, series_owed
+from infra.bench.local_stack import by_due_time, deployed, job, now, series_owed, sleep_until, title
+from infra.bench.punctuality import judge
 from infra.bench.report import Cell, Report
-from infra.local.client import Client
+from infra.local.client import Client, write_jobs
 from infra.local.places import Place
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, rfc3339
@@ -58,8 +56,8 @@ def measure(place: Place, triggers: int) -> Report:
 
     def often(name: str, namespace: str, period_ms: int, after: int, until: int) -> Mapping[str, Cell]:
         came = _of(namespace, arrivals)
-        found = judge(series_owed(came, period_ms, after=after, until=until), came)
-        return {"jobs": name, **found.cells(_TOGETHER_P99_MS)}
+        owed = series_owed(came, period_ms, after=after, until=until)
+        return {"jobs": name, **judge(owed, by_due_time(came)).cells(_TOGETHER_P99_MS)}
 
     return _report(
         "Lateness",
@@ -120,12 +118,13 @@ def _of(namespace: str, arrivals: Sequence[Arrival]) -> Sequence[Arrival]:
 def _one_offs(
     name: str, due_at: Mapping[str, int], arrivals: Sequence[Arrival], p99_most_ms: int
 ) -> Mapping[str, Cell]:
-    return {"jobs": name, **judge(set(due_at.items()), _of("once", arrivals)).cells(p99_most_ms)}
+    came = ((each.job, each.arrived_at) for each in _of("once", arrivals))
+    return {"jobs": name, **judge(due_at, came).cells(p99_most_ms)}
 
 
 def _report(subject: str, rows: Sequence[Mapping[str, Cell]]) -> Report:
     return Report(
-        title=f"{subject}, on the local stack, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}",
+        title=title(subject),
         rows=rows,
         notes=(
             "From the due time to the first byte at the consumer. All programs share this machine's cores.",

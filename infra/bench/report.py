@@ -1,8 +1,8 @@
 """A measurement as a table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 #: Marks a figure that misses its bound in the design.
 _OVER: Final = "!"
@@ -37,20 +37,11 @@ Cell = str | int | Figure
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One part of the benchmark. Each row has its cells by their columns, and may leave some out.
-
-    `figures` are for programs.
-    """
+    """One part of the benchmark. Each row has its cells by their columns, and may leave some out."""
 
     title: str
     rows: Sequence[Mapping[str, Cell]]
     notes: Sequence[str] = ()
-    figures: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_within(self) -> bool:
-        """Whether all bounds hold."""
-        return all(cell.is_within for row in self.rows for cell in row.values() if isinstance(cell, Figure))
 
     def text(self) -> str:
         """The table. Its first column is aligned left, and all others right."""

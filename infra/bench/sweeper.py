@@ -3,10 +3,9 @@
 import gc
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
 from infra.bench.clock import HandClock
@@ -30,8 +29,9 @@ _ROUNDS: Final = 11
 _RATIO_LEAST: Final = 0.7
 _PER_S_LEAST: Final = 5_000
 
-#: How long AWS takes for an answer: no time, so that the CPU's share is seen, and as long as on AWS.
-_LATENCIES_MS: Final = (0, 4)
+#: How long AWS takes for an answer. No time shows the CPU's share.
+AWS_LATENCY_MS: Final = 4
+_LATENCIES_MS: Final = (0, AWS_LATENCY_MS)
 
 #: 2026-11-21T12:05:00Z, which is the beginning of the last bucket before the horizon of _NOW.
 _BUCKET_AT: Final[Instant] = 1_795_262_700_000
@@ -47,8 +47,7 @@ _CRON: Final = "*/5 * * * *"
 _TOGETHER: Final = {"batch_get_item": "reads", "batch_write_item": "writes", "send_message_batch": "writes"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class Work(NamedTuple):
     """What is due: jobs of a schedule (None: one-offs), the triggers of each, and whether packs hold them."""
 
     name: str
@@ -59,51 +58,50 @@ class _Work:
 
 
 _WORKS: Final = (
-    _Work("recurring, in packs", ("@every 5m", _CRON), 4_000, 1, is_packed=True),
-    _Work("each job every 5 s, in packs", ("@every 5s",), 400, 12, is_packed=True),
-    _Work("one-off, a timer each", (None,), 4_000, 1, is_packed=False),
+    Work("recurring, in packs", ("@every 5m", _CRON), 4_000, 1, is_packed=True),
+    Work("each job every 5 s, in packs", ("@every 5s",), 400, 12, is_packed=True),
+    Work("one-off, a timer each", (None,), 4_000, 1, is_packed=False),
 )
 
 
+class Swept(NamedTuple):
+    """A race of the sweeper and bare boto3, each call taking `latency_ms`, and the requests of a sweep."""
+
+    work: str
+    latency_ms: int
+    race: Race
+    requests: Mapping[str, int]
+
+    def row(self) -> Mapping[str, Cell]:
+        """The row of the report."""
+        requests = ", ".join(f"{count} {method}" for method, count in sorted(self.requests.items()))
+        return {
+            "work": self.work,
+            "AWS": f"{self.latency_ms} ms",
+            **self.race.cells(_RATIO_LEAST, _PER_S_LEAST if self.latency_ms else None),
+            "requests of a sweep": requests,
+        }
+
+
 def measure() -> Report:
-    """Race the sweeper and bare boto3 in turn. Each kind of work has a process of its own."""
-    races = [
-        (work.name, latency_ms, *alone(_race, work, latency_ms))
-        for latency_ms in _LATENCIES_MS
-        for work in _WORKS
-    ]
+    """Race the sweeper and bare boto3 with each kind of work."""
     return Report(
         title=f"One sweeper, {_ROUNDS} rounds each",
-        rows=[_row(*each) for each in races],
+        rows=[each.row() for each in races()],
         notes=(
             f"Bare boto3 makes the same requests with the same clients, {REQUESTS_AT_ONCE} at once: of each",
             "chunk first all reads, then all writes and sends, then the commit. AWS answers beneath boto3,",
             "without a network. CPU time includes what stands in for AWS, on both sides.",
         ),
-        figures={
-            "works": [
-                {
-                    "work": name,
-                    "latencyMs": latency_ms,
-                    "perS": raced.ours.per_s,
-                    "perCpuS": 1e6 / raced.ours.cpu_us,
-                }
-                for name, latency_ms, raced, _ in races
-            ]
-        },
     )
 
 
-def _row(name: str, latency_ms: int, raced: Race, requests: Mapping[str, int]) -> Mapping[str, Cell]:
-    return {
-        "work": name,
-        "AWS": f"{latency_ms} ms",
-        **raced.cells(_RATIO_LEAST, _PER_S_LEAST if latency_ms else None),
-        "requests of a sweep": ", ".join(f"{count} {method}" for method, count in sorted(requests.items())),
-    }
+def races(latencies_ms: Sequence[int] = _LATENCIES_MS) -> list[Swept]:
+    """The sweeper and bare boto3, in turn. Each kind of work has a process of its own."""
+    return [alone(_race, work, latency_ms) for latency_ms in latencies_ms for work in _WORKS]
 
 
-def _race(work: _Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
+def _race(work: Work, latency_ms: int) -> Swept:
     os.environ |= ENVIRONMENT | {"BUNDLE_SECONDS": "1"}
     aws = InstantDynamoDB()
     answer_beneath_boto3(aws)
@@ -131,10 +129,10 @@ def _race(work: _Work, latency_ms: int) -> tuple[Race, Mapping[str, int]]:
         with ThreadPoolExecutor(REQUESTS_AT_ONCE) as threads:
             tasks = (sweep, lambda: replay(staged, clients, threads))
             raced = race(triggers, _ROUNDS, lambda: tasks)
-    return raced, Counter(each.method for each in asked)
+    return Swept(work.name, latency_ms, raced, Counter(each.method for each in asked))
 
 
-def _fill(work: _Work) -> None:
+def _fill(work: Work) -> None:
     """Make the one shard, and write the jobs: in bulk where packs hold them, or else one by one.
 
     The first triggers are spread over the bucket or a period. Those of cron expressions are due at the

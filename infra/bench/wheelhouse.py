@@ -19,12 +19,13 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.ports.clock import Clock
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.aws_ports import DynamoPorts
+from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.table import Table
@@ -98,20 +99,23 @@ class _Sweepers:
 class _Ports(DynamoPorts):
     """app_ports.Ports: production's, over counted queues. No function is started, and no bucket is there."""
 
-    def __init__(self, jobs: Table, timers: Table, clock: Clock, meter: Meter) -> None:
+    def __init__(
+        self, client: "DynamoDBClient", jobs: Table, timers: Table, clock: Clock, meter: Meter
+    ) -> None:
         super().__init__(lambda: jobs, lambda: timers)
         self.clock, self.ids = clock, SeededIds()
         self.targets, self.sweepers, self.delivery_functions = _Consumer(), _Sweepers(), _DeliveryFunctions()
         self.policy_lines = DynamoPolicyLines(timers, clock.now)
         self.payloads = S3Payloads("none")
-        self.payload_places = self.kept_payloads = (self.payloads,)
+        self.payload_places = (self.payloads,)
         self.sqs, self.work_sqs = CountedSqs(clock, meter), CountedSqs(clock, meter)
         clients, dead = _clients(self.sqs), f"{_QUEUE_URL}-dead"
         self.queue = SqsQueue(
             clients, _QUEUE_URL, dead, lambda _: None, allow_insecure=False, queues=EVERY_QUEUE
         )
         self.work = SqsWorkQueue(_clients(self.work_sqs), f"{_QUEUE_URL}-flow")
-        self.kept_queues = SqsKeptQueues(clients, self.queue, {"delivery": _QUEUE_URL})
+        self.expiry_switch = DynamoExpirySwitch(client, ())
+        self.stack_queues = SqsStackQueues(clients, self.queue, {"delivery": _QUEUE_URL})
 
 
 def _clients(sqs: CountedSqs) -> SqsClients:
@@ -144,7 +148,7 @@ class Wheelhouse:
         self._name = name
         self._client = client = _client(endpoint_url)
         jobs, timers = (self._table(client, f"{name}-{each}") for each in ("jobs", "timers"))
-        self._ports = _Ports(jobs, timers, self.clock, self.meter)
+        self._ports = _Ports(client, jobs, timers, self.clock, self.meter)
         self._ports.targets.answer_s = answer_s
         self._ports.sweepers.sweep = self._sweep
         self.meter.watch(client)

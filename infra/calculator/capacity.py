@@ -1,16 +1,15 @@
 """The figures of docs/capacity.md, by their names in capacity.md beside this module."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from infra.calculator import needs, pollers, prices, quotas
-from infra.calculator.measured import LocalPoint, Measured
-from infra.calculator.pollers import CALL_TRIGGERS, LOCAL, Pollers, Work, deliver, provisioned, standard
+from infra.calculator.measured import Measured
+from infra.calculator.pollers import CALL_TRIGGERS, Pollers, Work, herd_late_s, provisioned, standard
 from infra.calculator.template import Template
 
-from sweephand.base.instants import SECOND_MS
 from sweephand.storage.jobs import LISTING_SHARDS
 
 #: Kinds of work of infra/bench/sweeper.py.
@@ -34,12 +33,6 @@ _WINDOWS_S: Final = (15, 60, 300, 900)
 _HERD: Final = 100_000
 _SWEEPERS: Final = 4
 
-#: The cores of the machine that the local stack was measured on. Functions that run at once share them.
-_CORES: Final = 2
-
-#: The local AWS starts all functions at once, up to the limit of its event source.
-_AT_ONCE_A_MINUTE: Final = 1_000_000
-
 #: From this many seconds on a figure is in minutes, and below this many a tenth of a second is shown.
 _MINUTES_FROM_S: Final = 120
 _TENTHS_BELOW_S: Final = 10
@@ -47,13 +40,11 @@ _TENTHS_BELOW_S: Final = 10
 
 def figures(measured: Measured, template: Template) -> dict[str, Any]:
     """What stands in the braces of capacity.md."""
-    work = needs.delivery(measured, "outcome", template.memory_mb("Deliver"))
+    work = needs.delivery(measured, template.memory_mb("Deliver"))
     sweeper = needs.sweeper_per_s(measured, _RECURRING, template.memory_mb("Sweep"))
     plotted = [needs.needs(each, sweeper, work).functions for each in _PLOTTED]
-    standard_s = [deliver(each, work, standard(50)).last_s for each in _PLOTTED_HERDS]
-    provisioned_s = [deliver(each, work, provisioned(20, 200)).last_s for each in _PLOTTED_HERDS]
-    checked = [each for each in measured.local if each.name != "fill"]
-    loads = [each.load for each in checked if each.load is not None]
+    standard_s = [herd_late_s(each, work, standard(50)) for each in _PLOTTED_HERDS]
+    provisioned_s = [herd_late_s(each, work, provisioned(20, 200)) for each in _PLOTTED_HERDS]
     return {
         "sweep_mb": template.memory_mb("Sweep"),
         "deliver_mb": template.memory_mb("Deliver"),
@@ -68,7 +59,7 @@ def figures(measured: Measured, template: Template) -> dict[str, Any]:
         "functions": _series(plotted),
         "lateness": "\n".join(_lateness(sweeper, work, template)),
         "herds": "\n".join(_herds(work)),
-        "cold": _duration(deliver(_PLOTTED_HERDS[0], work, standard(50), warm=0).last_s),
+        "cold": _duration(herd_late_s(_PLOTTED_HERDS[0], work, standard(50), warm=0)),
         "herds_plotted": ", ".join(map(_short, _PLOTTED_HERDS)),
         "herds_max_s": needs.rounded(max(standard_s)),
         "standard_s": _series(standard_s),
@@ -84,9 +75,6 @@ def figures(measured: Measured, template: Template) -> dict[str, Any]:
             for each in quotas.ALL
         ),
         "poller_hour": prices.POLLER_HOUR,
-        "load_min": min(loads),
-        "load_max": max(loads),
-        "checked": "\n".join(_checked(checked)),
     }
 
 
@@ -114,7 +102,7 @@ def _rounded_down(value: float) -> int:
 
 def _last(herd: int, work: Work, polled: Pollers) -> str:
     """How long a herd waits for functions."""
-    return _duration(deliver(herd, work, polled).last_s)
+    return _duration(herd_late_s(herd, work, polled))
 
 
 def _steady(sweeper: float, work: Work) -> Iterator[str]:
@@ -172,43 +160,3 @@ def _pollers(work: Work) -> Iterator[str]:
         month = each * prices.POLLER_HOUR * prices.MONTH_HOURS
         lasts = " | ".join(_last(herd, work, provisioned(each, 500)) for herd in _HERDS[1:])
         yield f"| {each} | {functions:,} | {month:,.2f} | {lasts} |"
-
-
-def modelled(point: LocalPoint) -> list[float]:
-    """The seconds by which the model has half of a point's triggers late, 99 in a hundred, and the last.
-
-    The model of triggers that are spread does not say the last. Functions and the local AWS share two cores,
-    and nothing else. The CPU time of a trigger is that of the measured point, since the local AWS has most of
-    it.
-    """
-    assert point.cpu_ms is not None, "it is measured for these points"
-    work = Work(point.cpu_ms / SECOND_MS, answer_s=point.answer_s)
-    if point.seconds:
-        chance = random.Random(7)  # noqa: S311 - it has to be the same each time
-        dues = pollers.spread(point.triggers / point.seconds, point.seconds, chance)
-        local = replace(LOCAL, at_first=point.functions, most=point.functions)
-        spread = pollers.poll(dues, 1, replace(work, call_cpu_s=work.trigger_cpu_s), local)
-        return [spread.late_p50_s, spread.late_p99_s]
-    busy = min(point.functions, -(-point.triggers // CALL_TRIGGERS))
-    at_once = Pollers(point.functions, _AT_ONCE_A_MINUTE, point.functions)
-    work = replace(work, core=min(1.0, _CORES / busy))
-    found = deliver(point.triggers, work, at_once, warm=point.functions)
-    return [found.p50_s, found.p99_s, found.last_s]
-
-
-def _checked(points: Iterable[LocalPoint]) -> Iterator[str]:
-    """Two rows for each measured point: measured, and modelled."""
-    for point in points:
-        due = f"over {point.seconds:.0f} s" if point.seconds else "at one instant"
-        measured = [
-            each / SECOND_MS for each in (point.p50_ms, point.p99_ms, point.last_ms) if each is not None
-        ]
-        yield (
-            f"| {point.triggers:,} | {due} | {point.answer_s:g} s | `{point.history}` | {point.functions} "
-            f"| measured | {_cells(measured)} |"
-        )
-        yield f"|  |  |  |  |  | model | {_cells(modelled(point))} |"
-
-
-def _cells(late_s: Sequence[float]) -> str:
-    return " | ".join([f"{each:.2f} s" for each in late_s] + [""] * (3 - len(late_s)))

@@ -12,9 +12,9 @@ from infra.calculator.bill import CALLS, READS, SQS, WRITES, Bill, Case
 from infra.calculator.measured import BatchCount
 from infra.calculator.prices import MILLION, MONTH_DAYS, Line
 
-from sweephand.base.instants import DAY_MS
+from sweephand.base.instants import DAY_MS, MINUTE_MS
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import BULK_TIME_LIMIT_MS, KEEP_ROUND_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS, MESSAGE_OLD_MS
 
 #: Read units of a job of usual size: its share of the 16 queries for a page of 100 jobs.
 _LISTED: Final = 32 / 100
@@ -48,16 +48,11 @@ STATS_NAMESPACES: Final = 8
 STATS_READS_OF_HOUR: Final = 240
 _CONSOLE_ASKS_S: Final = 15
 
-#: What a round keeps while the stack is switched off (decision 170), for one thing of many. A timer of 250
-#: bytes is read with 15 others by one unit, and written in every second round. Ten messages are received,
-#: sent and removed by three requests. A job is read with its page, and so are its runs. An object in the
-#: bucket takes a share of a listing of 100 and a look for its tag.
-KEPT_TIMER_WRITES: Final = 1 / 2
-_KEPT_TIMER_READS: Final = 1 / 16
-_KEPT_MESSAGE_REQUESTS: Final = 3 / 10
-KEPT_JOB_READS: Final = _LISTED + 1.0
-_KEPT_LISTINGS: Final = 1 / 100
-_KEPT_DISCARDED_WRITES: Final = 1 / 2
+#: While the stack is switched off (decision 206), tick receives this many messages of a queue in each minute.
+#: It sends them again and removes them, by three requests for ten of them. It goes on for old messages: each
+#: message is old once in four days.
+RENEWED_IN_MINUTE: Final = 100
+_RENEWAL_REQUESTS: Final = 3 / 10
 
 
 def batch(count: BatchCount) -> list[Line]:
@@ -134,14 +129,10 @@ def console_hour() -> float:
 
 
 def kept() -> Mapping[str, float]:
-    """A month of a stack that is switched off, for a million of each thing that waits."""
-    times = MILLION * MONTH_DAYS / (KEEP_ROUND_MS / DAY_MS)
-    of_payload = prices.OBJECT_WRITES.of(_KEPT_LISTINGS) + prices.OBJECT_READS.of(1)
+    """A month of a stack that is switched off: of a queue that holds messages, and for a million of them."""
+    times = MILLION * MONTH_DAYS / (MESSAGE_OLD_MS / DAY_MS)
+    minutes = MONTH_DAYS * DAY_MS / MINUTE_MS
     return {
-        "timers": times * (prices.WRITES.of(KEPT_TIMER_WRITES) + prices.READS.of(_KEPT_TIMER_READS)),
-        "messages": times * prices.SQS_REQUESTS.of(_KEPT_MESSAGE_REQUESTS),
-        "jobs": times * prices.READS.of(KEPT_JOB_READS),
-        "ended_jobs": times * prices.WRITES.of(1),
-        "payloads": times * of_payload,
-        "discarded_payloads": times * prices.OBJECT_WRITES.of(_KEPT_DISCARDED_WRITES),
+        "queue": prices.SQS_REQUESTS.of(minutes * RENEWED_IN_MINUTE * _RENEWAL_REQUESTS),
+        "messages": prices.SQS_REQUESTS.of(times * _RENEWAL_REQUESTS),
     }

@@ -49,7 +49,7 @@ _SIZED: Final = (Case(rate=1.0), Case(rate=20.0), Case(rate=100.0), _HERD)
 _OTHER_ALARMS: Final = ("HasValveAlarm", "HasLaneAlarms", "HasFlowAlarms")
 
 #: Whose dates the page shows.
-_PARTS_MEASURED: Final = ("counts", "idle", "handling", "local", "batches")
+_PARTS_MEASURED: Final = ("counts", "idle", "handling", "batches")
 
 _KINDS: Final = {
     "recurring": "recurring",
@@ -85,7 +85,6 @@ def figures(bill: Bill) -> dict[str, Any]:
         "idle_parts": _table(_row(part, [dollars]) for part, dollars in by_part(bill.idle()).items()),
         "idle_parameters": _table(_idle_parameters(bill)),
         "counts": _table(_counts(bill)),
-        "fills": _table(_fills(bill)),
         "pollers": _table(_pollers(bill)),
         "bundle_seconds": _table(_bundle_seconds(bill)),
         "memories": _table(_memories(bill)),
@@ -263,19 +262,6 @@ def _counts(bill: Bill) -> Iterator[str]:
             f"| {each.writes:.2f} | {each.reads:.2f} | {1 / each.messages:.1f} | {each.sends:.3f} "
             f"| {each.timers_bytes:.0f} | {each.sweep_cpu_ms:.2f} |"
         )
-
-
-def _fills(bill: Bill) -> Iterator[str]:
-    """Calls and billed seconds of a trigger: on the local stack, and by the model of its poller."""
-    for each in bill.measured.local:
-        if each.name == "fill" and each.calls is not None and each.billed_s is not None:
-            case = Case(rate=each.rate, herd=0 if each.rate else each.triggers)
-            # Here each function has a core, as long as others leave it one.
-            modelled = bill.polled(case, pollers.LOCAL, pollers.CORE_MB)
-            yield (
-                f"| {case} | {each.triggers:,} | {each.calls / each.triggers:.4f} | {modelled.calls:.4f} "
-                f"| {each.billed_s / each.triggers:.3f} | {modelled.billed_s:.3f} |"
-            )
 
 
 def _pollers(bill: Bill) -> Iterator[str]:

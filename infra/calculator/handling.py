@@ -1,30 +1,24 @@
 """Measures the functions on one core: CPU time, triggers a second, and bytes of logs and of requests."""
 
-import importlib
-import io
 import json
-import os
 import socket
 import ssl
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from infra.bench import consumer, deliveries
+from infra.bench import deliveries
 from infra.bench import sweeper as sweeper_bench
-from infra.bench.api_event import api_event
-from infra.bench.certificate import write_certificate
-from infra.bench.consumer import Consumer
-from infra.bench.environment import ENVIRONMENT, answer_beneath_boto3
-from infra.bench.function import BATCH_MAX, Function, alone, event
-from infra.bench.instant_dynamodb import InstantDynamoDB
+from infra.bench.consumer import Consumer, elsewhere, write_certificate
+from infra.bench.creation import create
+from infra.bench.deliveries import Setting
+from infra.bench.function import BATCH_MAX, Function, Log, alone, event
+from infra.bench.sweeper import AWS_LATENCY_MS
 from infra.calculator.measured import FunctionPoint, Handling, SweeperPoint
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
@@ -32,17 +26,6 @@ from sweephand.base.limits import JOBS_PER_BULK_MAX
 _ROUNDS: Final = 31
 _CALLS: Final = 40
 _HANDSHAKES: Final = 200
-
-_API_FOLDER: Final = Path(__file__).parents[2] / "functions" / "api"
-_CONTEXT: Final = SimpleNamespace(get_remaining_time_in_millis=lambda: 25_000)
-
-#: A one-off with little data, as most are.
-_JOB: Final = {
-    "dueTime": "1h",
-    "history": "failures",
-    "target": {"type": "http", "url": "https://example.com/hooks/refresh"},
-    "data": {"tenant": 4711, "task": "refresh"},
-}
 
 #: What Lambda adds to the log of each call. The REPORT line is as AWS documents it.
 _OF_LAMBDA: Final = """\
@@ -64,48 +47,43 @@ class _Delivering(NamedTuple):
 
 def measure() -> Handling:
     """The points of a call of the delivery function and of the API. It takes a minute."""
-    with consumer.elsewhere() as receiver:
-        plain = alone(_deliver, receiver.url, "failures")
-        kept = alone(_deliver, receiver.url, "outcome")
+    with elsewhere() as url:
+        plain = alone(_deliver, url, "failures")
+        kept = alone(_deliver, url, "outcome")
     trigger_ms = (plain.ten_ms - plain.one_ms) / (BATCH_MAX - 1)
     trigger_bytes = (_bytes(plain.ten) - _bytes(plain.one)) / (BATCH_MAX - 1)
-    put_ms, log_bytes = alone(_create, 1)
-    bulk_ms, _ = alone(_create, JOBS_PER_BULK_MAX)
+    singly, in_bulk = create(1), create(JOBS_PER_BULK_MAX)
     return Handling(
         deliver_call_ms=round(max(0.0, plain.one_ms - trigger_ms), 3),
         deliver_trigger_ms=round(trigger_ms, 3),
         history_ms=round((kept.ten_ms - plain.ten_ms) / BATCH_MAX, 3),
         tls_ms=round(_handshake_ms(), 3),
-        put_ms=round(put_ms, 3),
-        bulk_job_ms=round(bulk_ms, 3),
+        put_ms=round(singly.race.ours.cpu_us / 1_000, 3),
+        bulk_job_ms=round(in_bulk.race.ours.cpu_us / 1_000, 3),
         log_call_bytes=round(_bytes(plain.one) - trigger_bytes) + len(_OF_LAMBDA),
         log_trigger_bytes=round(trigger_bytes, 1),
-        api_log_bytes=log_bytes + len(_OF_LAMBDA),
+        api_log_bytes=_bytes(singly.log) + len(_OF_LAMBDA),
         request_bytes=alone(_request_bytes),
         metrics=len(list(_metrics(plain.ten))),
     )
 
 
-def function() -> list[FunctionPoint]:
+def function() -> FunctionPoint:
     """The CPU time of a delivery, by the bench of deliveries."""
-    report = deliveries.measure()
-    print(report.text())
-    races = [each for each in report.figures["races"] if each["boto3"]]
-    return [FunctionPoint(each["history"], each["tls"], each["cpuUs"]) for each in races]
+    [race] = deliveries.races([Setting("outcome", has_boto3=True, has_tls=True)]).values()
+    return FunctionPoint(round(race.ours.cpu_us))
 
 
 def sweeper() -> list[SweeperPoint]:
     """The triggers a second of a sweeper and the CPU time of each, by the bench of the sweeper."""
-    report = sweeper_bench.measure()
-    print(report.text())
     return [
-        SweeperPoint(each["work"], each["latencyMs"], round(each["perS"]), round(1_000_000 / each["perCpuS"]))
-        for each in report.figures["works"]
+        SweeperPoint(each.work, round(each.race.ours.per_s), round(each.race.ours.cpu_us))
+        for each in sweeper_bench.races([AWS_LATENCY_MS])
     ]
 
 
 def _deliver(url: str, history: str) -> _Delivering:
-    log, delivery = _Log(), Function(url, history, has_boto3=True)
+    log, delivery = Log(), Function(url, history, has_boto3=True)
 
     def call(messages: int) -> None:
         delivery.handle(event(delivery.batch()[:messages]))
@@ -114,35 +92,12 @@ def _deliver(url: str, history: str) -> _Delivering:
     return _Delivering(_cpu_ms(one), _cpu_ms(ten), log.of(one), log.of(ten))
 
 
-def _create(jobs: int) -> tuple[float, int]:
-    """CPU ms of the API function for each job, with that many to a call, and the bytes of a call's log."""
-    log = _Log()
-    os.environ |= ENVIRONMENT
-    answer_beneath_boto3(InstantDynamoDB())
-    sys.path.insert(0, str(_API_FOLDER))
-    handler = importlib.import_module("handler").handler
-    names = (f"job-{number:08d}" for number in range(10**8))
-
-    def call() -> None:
-        body = {"jobs": [{"name": next(names), **_JOB} for _ in range(jobs)]}
-        request = api_event("POST", "/v1/namespaces/bench/jobs", body)
-        if jobs == 1:
-            request = api_event("PUT", f"/v1/namespaces/bench/jobs/{next(names)}", _JOB)
-        answer = handler(request, _CONTEXT)
-        results = json.loads(answer["body"]).get("results", [{"status": answer["statusCode"]}])
-        assert {each["status"] for each in results} == {201}, answer
-
-    for _ in range(10):
-        call()
-    return _cpu_ms(call, max(1, _CALLS // jobs)) / jobs, _bytes(log.of(call))
-
-
 def _request_bytes() -> int:
     """The bytes of a request that the delivery function makes, head and body."""
     with Consumer() as receiver:
         delivery = Function(receiver.url, "failures", has_boto3=True)
         delivery.handle(event(delivery.batch()))
-        return round(statistics.mean(receiver.request_bytes()))
+        return round(statistics.mean(each.size for each in receiver.requests()))
 
 
 def _handshake_ms() -> float:
@@ -150,8 +105,8 @@ def _handshake_ms() -> float:
     with tempfile.TemporaryDirectory() as folder:
         certificate = write_certificate(Path(folder))
         context = ssl.create_default_context(cafile=certificate)
-        with consumer.elsewhere(certificate) as receiver:
-            address = urlsplit(receiver.url)
+        with elsewhere(certificate) as url:
+            address = urlsplit(url)
 
             def connect() -> None:
                 plain = socket.create_connection((address.hostname, address.port))
@@ -171,20 +126,6 @@ def _cpu_ms(call: Callable[[], None], calls: int = _CALLS, rounds: int = _ROUNDS
             call()
         took.append((time.process_time() - began) * 1_000 / calls)
     return statistics.median(took)
-
-
-class _Log(io.StringIO):
-    """The standard output of this process from now on. A function takes it when it is made."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        sys.stdout = self
-
-    def of(self, call: Callable[[], None]) -> str:
-        """What a call writes."""
-        begins_at = self.tell()
-        call()
-        return self.getvalue()[begins_at:]
 
 
 def _bytes(log: str) -> int:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -82,13 +82,12 @@ class BatchCount:
 
 @dataclass(frozen=True, slots=True)
 class SweeperPoint:
-    """One sweeper on a whole core, AWS answering each call after `latency_ms`.
+    """One sweeper on a whole core, AWS answering each call after 4 ms.
 
     `per_s` is triggers a second by the clock, and `cpu_us` is CPU µs for each trigger.
     """
 
     work: str
-    latency_ms: int
     per_s: float
     cpu_us: float
 
@@ -97,40 +96,10 @@ class SweeperPoint:
 class FunctionPoint:
     """One delivery function on a whole core, boto3's work included: CPU µs for each trigger.
 
-    Its connections are kept. With `has_tls`, it encrypts what it sends.
+    It keeps the outcome of each run. Its connections are kept, and it encrypts what it sends.
     """
 
-    history: str
-    has_tls: bool
     cpu_us: float
-
-
-@dataclass(frozen=True, slots=True)
-class LocalPoint:
-    """Triggers on the local stack that fell due within `seconds` (0: at one instant), and their lateness.
-
-    `name` says which table of the pages shows the point. `rate` is that of a fill, in triggers a second, or
-    None. At most `functions` delivered the triggers. The consumer answered after `answer_s`, and jobs had
-    that `history`. `calls` handled the triggers, and were billed for `billed_s` in all. The local AWS and its
-    functions took `cpu_ms` of CPU for each trigger. `load` is that of the machine. What was not measured is
-    None.
-    """
-
-    name: Literal["fill", "herd", "spread"]
-    rate: int | None
-    answer_s: float
-    history: str
-    triggers: int
-    delivered: int
-    seconds: float
-    functions: int
-    calls: int | None
-    billed_s: float | None
-    p50_ms: int
-    p99_ms: int
-    last_ms: int | None
-    cpu_ms: float | None
-    load: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +112,7 @@ class Measured:
     handling: Handling
     batches: list[BatchCount]
     sweeper: list[SweeperPoint]
-    function: list[FunctionPoint]
-    local: list[LocalPoint]
+    function: FunctionPoint
 
     def count(self, kind: str, rate: float | None, per_minute: int | None = None) -> Count:
         """The count of that kind at that rate; of a herd, with that many triggers a minute."""

@@ -78,14 +78,13 @@ def rounded(value: float) -> int:
 
 def sweeper_per_s(measured: Measured, work: str, memory_mb: int) -> float:
     """Triggers a second of one sweeper. The processor limits it where it has less than a whole core."""
-    [point] = [each for each in measured.sweeper if each.work == work and each.latency_ms]
+    [point] = [each for each in measured.sweeper if each.work == work]
     return min(point.per_s, core_of(memory_mb) * 1_000_000 / point.cpu_us)
 
 
-def delivery(measured: Measured, history: str, memory_mb: int) -> Work:
+def delivery(measured: Measured, memory_mb: int) -> Work:
     """The work of the delivery function with so much memory, through connections of TLS that are kept."""
-    [point] = [each for each in measured.function if each.history == history and each.has_tls]
-    return Work(point.cpu_us / 1_000_000, core_of(memory_mb))
+    return Work(measured.function.cpu_us / 1_000_000, core_of(memory_mb))
 
 
 def function_per_s(work: Work) -> float:

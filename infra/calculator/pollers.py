@@ -1,6 +1,6 @@
 """How Lambda polls SQS: how full calls of the delivery function are, how long each lasts, and who waits.
 
-`poll` plays single triggers, and `deliver` plays calls, so that it can play a herd of a million in a second.
+`poll` plays single triggers. `herd_late_s` plays calls, so that it can play a herd of a million in a second.
 Other programs may use both.
 
 What AWS documents (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html): Lambda polls a queue with
@@ -12,7 +12,6 @@ import heapq
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from math import ceil
 from typing import Final, NamedTuple
 
@@ -86,16 +85,13 @@ class Pollers:
     """How many calls Lambda makes at once: `at_first`, and `a_minute` more while messages wait, up to `most`.
 
     If it `shares_evenly`, messages that are visible at once are shared among all pollers that wait, which is
-    the dearest way. Otherwise the first poller takes all, up to ten. A poller that finds nothing looks again
-    after `looks_every_s`. If that is 0, it finds each message as soon as it is visible. `deliver` knows
-    neither.
+    the dearest way. Otherwise the first poller takes all, up to ten. `herd_late_s` does not know that.
     """
 
     at_first: int = quotas.POLLERS_AT_FIRST.value
     a_minute: int = quotas.POLLERS_A_MINUTE.value
     most: int = quotas.MAXIMUM_CONCURRENCY.value
     shares_evenly: bool = True
-    looks_every_s: float = 0
 
     def begins_at(self, number: int) -> float:
         """When that call, counted from 0, can begin, in seconds after the first message is visible."""
@@ -107,10 +103,6 @@ class Pollers:
 #: The dearest way that AWS's documentation allows, and the cheapest.
 AWS: Final = Pollers()
 AWS_FULL: Final = Pollers(shares_evenly=False)
-
-#: The local AWS: one thread looks ten times a second (infra.local.guard), and again as long as it
-#: finds something.
-LOCAL: Final = Pollers(8, most=8, shares_evenly=False, looks_every_s=0.1)
 
 
 def standard(delivery_concurrency: int) -> Pollers:
@@ -172,17 +164,11 @@ def poll(dues: Sequence[float], span_s: float, work: Work, pollers: Pollers = AW
     chance = random.Random(7)  # noqa: S311 - it has to be the same each time
     waiting = sorted(_messages(dues, span_s, chance))
     free_at = [0.0] * pollers.at_first
-    looks_at = chance.uniform(0, pollers.looks_every_s)
     next_scaling_at = 0.0
     calls, billed_s, at_once, position = 0, 0.0, 0, 0
     lateness: list[float] = []
     while position < len(waiting):
         now = max(heapq.heappop(free_at), waiting[position].visible_at)
-        if pollers.looks_every_s and waiting[position].visible_at > looks_at:
-            # It slept. It looks at the next of its times after the message is visible.
-            rounds = -(-(now - looks_at) // pollers.looks_every_s)
-            now = looks_at = looks_at + max(0.0, rounds) * pollers.looks_every_s
-        looks_at = max(looks_at, now)
         visible = _visible(waiting, position, now)
         idle = 1 + sum(each <= now for each in free_at)
         share = -(-visible // idle) if pollers.shares_evenly else visible
@@ -252,29 +238,22 @@ def _called(begins_at: float, taken: Sequence[_Message], work: Work) -> tuple[fl
     return ends_at - begins_at, late
 
 
-class Delivered(NamedTuple):
-    """How late the triggers of a herd were, in seconds, and how many functions ran at once."""
-
-    p50_s: float
-    p99_s: float
-    last_s: float
-    functions: int
-
-
 def woken(herd: int, functions_max: int) -> int:
     """The functions that are warm when the herd falls due: tick has woken them (decision 039)."""
     needed = min(ceil(herd / DELIVERIES_AT_ONCE), ceil(functions_max / 2), WAKE_UPS_MAX)
     return max(WARM_FUNCTIONS, needed)
 
 
-def deliver(herd: int, work: Work, pollers: Pollers, warm: int | None = None) -> Delivered:
-    """Play a herd whose triggers are of one namespace. By default, tick has woken functions for it."""
+def herd_late_s(herd: int, work: Work, pollers: Pollers, warm: int | None = None) -> float:
+    """How late the latest trigger of a herd of one namespace is, in seconds.
+
+    By default, tick has woken functions for it.
+    """
     warm = woken(herd, pollers.most) if warm is None else warm
     left = herd
     # A call begins when its poller is there. The first call of a cold function waits for its start.
     slots = [(0.0, 0, True)]
-    started, most_at_once = 1, 0
-    rounds: list[tuple[float, int]] = []
+    started, last_s = 1, 0.0
     while left:
         at, number, is_new = heapq.heappop(slots)
         if is_new and started < pollers.most:
@@ -283,27 +262,9 @@ def deliver(herd: int, work: Work, pollers: Pollers, warm: int | None = None) ->
         taken = min(CALL_TRIGGERS, left)
         left -= taken
         begins_at = max(0.0, at - EARLY_S + (COLD_S if is_new and number >= warm else 0))
-        rounds += _rounds(begins_at, taken, work)
+        last_s = max(last_s, begins_at + (ceil(taken / DELIVERIES_AT_ONCE) - 1) * work.round_s)
         heapq.heappush(slots, (begins_at + work.call_s(taken) + EARLY_S, number, False))
-        most_at_once = max(most_at_once, number + 1)
-    rounds.sort()
-    return Delivered(
-        _percentile(rounds, 0.5 * herd), _percentile(rounds, 0.99 * herd), rounds[-1][0], most_at_once
-    )
-
-
-def _rounds(begins_at: float, triggers: int, work: Work) -> list[tuple[float, int]]:
-    """When the requests of a call leave: 32 at a time."""
-    return [
-        (begins_at + number * work.round_s, min(DELIVERIES_AT_ONCE, triggers - sent))
-        for number, sent in enumerate(range(0, triggers, DELIVERIES_AT_ONCE))
-    ]
-
-
-def _percentile(rounds: Sequence[tuple[float, int]], requests: float) -> float:
-    """When this many requests have left. The rounds are in order, and have as many at least."""
-    sent = accumulate(count for _, count in rounds)
-    return next(at for (at, _), so_far in zip(rounds, sent, strict=True) if so_far >= requests)
+    return last_s
 
 
 def spread_late_s(herd: int, window_s: int, work: Work, pollers: Pollers) -> float:

@@ -3,10 +3,8 @@
 import argparse
 import signal
 import sys
-from collections.abc import Mapping
-from typing import Any
 
-from infra.local import demo, inbox, stack
+from infra.local import demo, inbox, processes, stack
 from infra.local.client import RefusedError
 from infra.local.places import PORT_DEFAULT, Place, StackError
 
@@ -20,7 +18,7 @@ def main() -> int:
     place = Place(arguments.port)
     try:
         if arguments.command == "up":
-            print(first_steps(stack.up(place), inbox.start(place), ended_by=_down(place)))
+            print(demo.first_steps(stack.up(place), inbox.start(place), ended_by=_down(place)))
         elif arguments.command == "down":
             print("stopped" if stack.down(place) else f"nothing of ours runs on port {place.port}")
         else:
@@ -31,39 +29,15 @@ def main() -> int:
     return 0
 
 
-def first_steps(stack: Mapping[str, Any], inbox_url: str, *, ended_by: str) -> str:
-    """The text for a stack as its file describes it; `ended_by` is the command that ends the stack."""
-    return f"""
-Paste these lines. They say where the stack is, for the examples here and in docs/:
-
-export API={stack["apiUrl"]}
-export KEY={stack["apiKey"]}
-export INBOX={inbox_url}
-
-Then deliver something in five seconds. The inbox waits for it and shows it:
-
-curl -X PUT $API/v1/namespaces/demo/jobs/hello \\
-  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
-  -d '{{"dueTime": "5s", "data": {{"hello": "world"}},
-       "target": {{"type": "http", "url": "'$INBOX'/hello"}}}}'
-curl $INBOX/next
-
-A console is at {stack["apiUrl"]}/console. Sign in with the key.
-Every call is described at {stack["apiUrl"]}/docs
-`{ended_by}` ends the stack and deletes what it stored. The next stack has the same address and key."""
-
-
 def _run(place: Place) -> None:
     """Run the stack and the demo until interrupted, then end the stack if this command started it.
 
     Ctrl-C, a closed terminal and a failure all end it. A stack that was up before stays up.
     """
-    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    processes.end_on_signals()
     was_up = stack.is_up(place)
     try:
-        demo.show(place, stack.up(place), stays=was_up)
+        demo.show(place, stack.up(place), stays=was_up, ended_by=_down(place))
     except KeyboardInterrupt:
         print(f"\nthe stack was up before; `{_down(place)}` ends it" if was_up else "\nstopping")
     finally:

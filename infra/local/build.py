@@ -34,15 +34,9 @@ def build() -> Built:
         if template.exists() and _MARK.exists() and _MARK.read_text(encoding="utf-8") == digest:
             return Built(template, digest)
         _MARK.unlink(missing_ok=True)
+        cache = LOCAL / f"build-{sys.version_info.minor}"
         sam(
-            [
-                "build",
-                "--build-dir",
-                BUILD,
-                "--cached",
-                "--cache-dir",
-                LOCAL / f"build-{sys.version_info.minor}",
-            ],
+            ["build", "--build-dir", BUILD, "--cached", "--cache-dir", cache],
             environment() | {"SAM_CLI_TELEMETRY": "0", "PYTHON": str(PYTHON), "LAMBDA_PLATFORM": "native"},
         )
         _MARK.write_text(digest, encoding="utf-8")

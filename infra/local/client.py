@@ -1,7 +1,7 @@
 """A client of a running stack's API: JSON in, JSON out, with the stack's admin key."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +9,11 @@ from typing import Any, Self
 import urllib3
 
 _TIMEOUT_S = 30
+
+_JOBS_PER_CALL = 100
+
+#: A bulk call that the stack did not finish is made again, so many times in all.
+_TRIES_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,29 @@ class Client:
         """The secrets (`whsec_…`) that sign deliveries of this namespace."""
         items = self.ask("GET", f"/v1/namespaces/{namespace}/signing-secrets")["items"]
         return [item["secret"] for item in items]
+
+
+def write_jobs(client: Client, namespace: str, jobs: Sequence[Mapping[str, Any]]) -> None:
+    """Write any number of jobs, one bulk call after the other. RuntimeError if some were not written.
+
+    A call is made again for the jobs that the stack did not write. Writing a job twice changes nothing.
+    """
+    for start in range(0, len(jobs), _JOBS_PER_CALL):
+        remaining, why = list(jobs[start : start + _JOBS_PER_CALL]), ""
+        for _ in range(_TRIES_MAX):
+            try:
+                answer = client.ask("POST", f"/v1/namespaces/{namespace}/jobs", {"jobs": remaining})
+            except (urllib3.exceptions.HTTPError, RefusedError) as error:
+                why = str(error)
+                continue
+            refused = {each["name"]: each for each in answer["results"] if each["status"] not in (200, 201)}
+            remaining = [job for job in remaining if job["name"] in refused]
+            if not remaining:
+                break
+            why = str(next(iter(refused.values())))
+        else:
+            message = f"{len(remaining)} jobs of {namespace} were not written in {_TRIES_MAX} calls: {why}"
+            raise RuntimeError(message)
 
 
 def _body(text: str) -> Any:

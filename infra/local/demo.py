@@ -1,8 +1,7 @@
-"""The demo of `make run`: a few jobs, each delivery as it arrives, and how to call the API."""
+"""What `make up` prints, and the demo of `make run`: a few jobs, and each delivery as it arrives."""
 
-import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,34 +9,63 @@ import urllib3
 from botocore.exceptions import BotoCoreError, ClientError
 from infra.local.client import Client
 from infra.local.deploy import aws_client
+from infra.local.inbox import Inbox
 from infra.local.places import Place
 from infra.local.queue import Queue
-from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line, line
+from infra.local.receiver import HEAD, Answer, Delivery, delivery_line, line
 
 _NAMESPACE = "demo"
-# The job that the demo explains how to write.
-_MINE = "mine"
+# The job that first_steps() explains how to write.
+_MINE = "hello"
 
 
-def show(place: Place, stack: dict[str, Any], *, stays: bool) -> None:
+def first_steps(stack: Mapping[str, Any], inbox_url: str, *, ended_by: str) -> str:
+    """The text for a stack as its file describes it; `ended_by` is the command that ends the stack."""
+    return f"""
+Paste these lines. They say where the stack is, for the examples here and in docs/:
+
+export API={stack["apiUrl"]}
+export KEY={stack["apiKey"]}
+export INBOX={inbox_url}
+
+Then deliver something in five seconds. The inbox waits for it and shows it:
+
+curl -X PUT $API{_path(_MINE)} \\
+  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\
+  -d '{{"dueTime": "5s", "data": {{"hello": "world"}},
+       "target": {{"type": "http", "url": "'$INBOX'/hello"}}}}'
+curl $INBOX/next
+
+A console is at {stack["apiUrl"]}/console. Sign in with the key.
+Every call is described at {stack["apiUrl"]}/docs
+`{ended_by}` ends the stack and deletes what it stored. The next stack has the same address and key."""
+
+
+class _Printing(Inbox):
+    """An inbox that also prints each delivery."""
+
+    def remember(self, delivery: Delivery) -> None:
+        print(delivery_line(delivery), flush=True)
+        super().remember(delivery)
+
+
+def show(place: Place, stack: Mapping[str, Any], *, stays: bool, ended_by: str) -> None:
     """Run the demo until interrupted. The stack must answer, and keeps running.
 
     If the stack `stays` up, the demo's jobs are deleted at the end, because their receiver ends.
     """
     # Read once: nobody rotates secrets here, and a request for each delivery would make deliveries later.
     secrets: list[str] = []
-    with (
-        Client.of(stack) as client,
-        Receiver(lambda _: secrets, _print_delivery) as receiver,
-        _queue(place) as queue,
-    ):
-        jobs = _jobs(receiver, queue)
-        receiver.answer("/twice-failing", Answer(503), Answer(503))
+    with Client.of(stack) as client, _Printing(lambda _: secrets) as inbox, _queue(place) as queue:
+        jobs = _jobs(inbox, queue)
+        inbox.answer("/twice-failing", Answer(503), Answer(503))
         try:
             for name, job in jobs.items():
                 client.ask("PUT", _path(name), job)
             secrets.extend(client.signing_secrets(_NAMESPACE))
-            print(_introduction(stack, receiver, stays=stays), flush=True)
+            print(first_steps(stack, inbox.url(""), ended_by=ended_by))
+            end = "these jobs; the stack was up before and stays" if stays else "everything"
+            print(f"\nCtrl-C ends {end}.\n\n{HEAD}", flush=True)
             threading.Event().wait()
         finally:
             for name in (*jobs, _MINE) if stays else ():
@@ -48,9 +76,9 @@ def _path(name: str) -> str:
     return f"/v1/namespaces/{_NAMESPACE}/jobs/{name}"
 
 
-def _jobs(receiver: Receiver, queue: dict[str, str]) -> dict[str, dict[str, Any]]:
+def _jobs(inbox: Inbox, queue: dict[str, str]) -> dict[str, dict[str, Any]]:
     def http(path: str) -> dict[str, Any]:
-        return {"type": "http", "url": receiver.url(path)}
+        return {"type": "http", "url": inbox.url(path)}
 
     return {
         "in-five-seconds": {"dueTime": "5s", "target": http("/hello"), "data": {"hello": "world"}},
@@ -71,30 +99,6 @@ def _jobs(receiver: Receiver, queue: dict[str, str]) -> dict[str, dict[str, Any]
             "data": {"for": "the reader of the queue"},
         },
     }
-
-
-def _introduction(stack: dict[str, Any], receiver: Receiver, *, stays: bool) -> str:
-    target = {"type": "http", "url": receiver.url("/mine")}
-    body = json.dumps({"dueTime": "3s", "target": target, "data": {"n": 1}})
-    return f"""
-Sweephand answers at  {stack["apiUrl"]}
-its admin key is      {stack["apiKey"]}
-how it is called      {stack["apiUrl"]}/docs
-
-Schedule something yourself, from another terminal:
-
-curl -X PUT {stack["apiUrl"]}{_path(_MINE)} \\
-  -H 'Authorization: Bearer {stack["apiKey"]}' -H 'Content-Type: application/json' \\
-  -d '{body}'
-
-Ctrl-C ends {"these jobs; the stack was up before and stays" if stays else "everything"}.
-
-{HEAD}
-"""
-
-
-def _print_delivery(delivery: Delivery) -> None:
-    print(delivery_line(delivery), flush=True)
 
 
 @contextmanager

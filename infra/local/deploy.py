@@ -1,21 +1,31 @@
-"""Deploying the built template on the local AWS: by `sam deploy`, as on the real one."""
+"""Deploying the built template on the local AWS: by `sam deploy`, as on the real one.
+
+On AWS the template alone is enough. The local AWS gets two settings more (complete()). ministack also drops a
+table's time to live, recovery and encryption, which a laptop does not need.
+"""
 
 import json
+import secrets
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import boto3
 from infra.local.build import sam
 from infra.local.places import (
+    ADMIN_SECRET,
     ARTIFACTS_BUCKET,
+    LOCAL,
     REGION,
     ROOT,
     STACK_NAME,
     Place,
     StackError,
     aws_environment,
+    write_private,
 )
 
 
@@ -31,7 +41,7 @@ def aws_client(place: Place, service: str) -> Any:
 
 
 def deploy(place: Place, template: Path) -> None:
-    """Create or update the stack. Raises StackError.
+    """Create or update the stack, and complete it. Raises StackError.
 
     The section `local` of samconfig.toml has its parameters, and those of the place replace them.
     """
@@ -39,6 +49,7 @@ def deploy(place: Place, template: Path) -> None:
     aws_client(place, "s3").create_bucket(Bucket=ARTIFACTS_BUCKET)
     words = ["deploy", "--config-env", "local", "--config-file", str(ROOT / "samconfig.toml")]
     sam([*words, "--template-file", str(template), *_overrides(place)], aws_environment(place))
+    complete(place)
 
 
 def _overrides(place: Place) -> list[str]:
@@ -49,6 +60,34 @@ def _overrides(place: Place) -> list[str]:
     usual: list[str] = config["local"]["deploy"]["parameters"]["parameter_overrides"]
     named = dict(each.split("=", 1) for each in (*usual, *place.parameters))
     return ["--parameter-overrides", *(f"{name}={value}" for name, value in named.items())]
+
+
+def complete(place: Place) -> None:
+    """Store the admin key of local stacks, and make the concurrency of event sources numbers.
+
+    A concurrency that comes from a parameter arrives as a string. ministack's poller then fails to compare it
+    with a number and delivers nothing at all. Completing again changes nothing. A stack whose callers an
+    issuer of tokens knows has no function for admin keys, and keeps the keys that it has.
+    """
+    if "AdminKeyFunctionName" in outputs(place):
+        digest = sha256(admin_secret().encode()).hexdigest()
+        invoke(place, "AdminKey", {"secretSha256": digest, "description": "the key of local stacks"})
+    functions = aws_client(place, "lambda")
+    for source in functions.list_event_source_mappings()["EventSourceMappings"]:
+        if "ScalingConfig" in source:
+            scaling = {"MaximumConcurrency": int(source["ScalingConfig"]["MaximumConcurrency"])}
+            functions.update_event_source_mapping(UUID=source["UUID"], ScalingConfig=scaling)
+
+
+def admin_secret() -> str:
+    """The secret of the admin key of every local stack of this checkout, so that the key outlives a stack.
+
+    It is made when it is first asked for.
+    """
+    LOCAL.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        write_private(ADMIN_SECRET, secrets.token_hex(32))
+    return ADMIN_SECRET.read_text(encoding="utf-8")
 
 
 def outputs(place: Place) -> dict[str, str]:

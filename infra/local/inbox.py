@@ -3,7 +3,6 @@
 `make up` starts it and `make down` ends it. A job may name any path of it as its target.
 """
 
-import argparse
 import sys
 import threading
 import time
@@ -14,7 +13,7 @@ import urllib3
 from infra.local import processes
 from infra.local.client import Client, RefusedError
 from infra.local.guard import TEXT, refusal
-from infra.local.places import PYTHON, ROOT, Place, StackError, environment, free_port, write_private
+from infra.local.places import PYTHON, ROOT, Place, environment, free_port, write_private
 from infra.local.receiver import HEAD, Answer, Delivery, Receiver, delivery_line
 
 #: How many deliveries the inbox remembers.
@@ -47,7 +46,7 @@ class Inbox(Receiver):
         wait_s: float = _WAIT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(secrets, self._remember, port=port, kept_max=_KEPT_MAX)
+        super().__init__(secrets, port=port, kept_max=_KEPT_MAX)
         self._wait_s = wait_s
         self._clock = clock
         self._news = threading.Condition()
@@ -66,7 +65,8 @@ class Inbox(Receiver):
             return _page(self._next())
         return super().take(method, path, headers, body, arrived_at)
 
-    def _remember(self, delivery: Delivery) -> None:
+    def remember(self, delivery: Delivery) -> None:
+        """Keep a delivery for GET /next."""
         with self._news:
             self._unread = [*self._unread, (self._clock(), delivery)][-_KEPT_MAX:]
             self._news.notify_all()
@@ -85,16 +85,11 @@ def start(place: Place) -> str:
 
     Its port follows the stack's port. If that is taken, it is any free port. Raises StackError.
     """
-    log = place.inbox_pid_file.with_suffix(".log")
-    if processes.recorded(place.inbox_pid_file) is None:
-        place.inbox_file.unlink(missing_ok=True)
-        words = [str(PYTHON), "-m", "infra.local.inbox", "--port", str(place.port)]
-        processes.start(words, environment() | {"PYTHONPATH": str(ROOT)}, log, place.inbox_pid_file)
-    deadline = time.monotonic() + _START_S
-    while not place.inbox_file.exists():
-        if time.monotonic() > deadline or processes.recorded(place.inbox_pid_file) is None:
-            raise StackError(f"The inbox did not start; {log} says why.")
-        time.sleep(0.05)
+    if processes.recorded(place.inbox_pid_file) is None or not place.inbox_file.exists():
+        stop(place)
+        command = [PYTHON, "-m", "infra.local.inbox", str(place.port)]
+        env = environment() | {"PYTHONPATH": str(ROOT)}
+        processes.start_until(command, env, place.inbox_pid_file, place.inbox_file.exists, _START_S)
     return place.inbox_file.read_text(encoding="utf-8")
 
 
@@ -131,9 +126,7 @@ def _secrets_of(stack_file: Path) -> Callable[[str], Iterable[str]]:
 
 
 def _main() -> None:
-    parser = argparse.ArgumentParser(description="Keep what a local stack delivers, and show it")
-    parser.add_argument("--port", type=int, required=True, help="the port of the stack")
-    place = Place(parser.parse_args().port)
+    place = Place(int(sys.argv[1]))
     with Inbox(_secrets_of(place.stack_file), port=free_port(place.port + 1)) as inbox:
         write_private(place.inbox_file, inbox.url(""))
         threading.Event().wait()

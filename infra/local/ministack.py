@@ -4,19 +4,10 @@ It runs in a process group of its own.
 """
 
 import shutil
-import time
 
 import urllib3
 from infra.local import processes
-from infra.local.places import (
-    GUARD,
-    MINISTACK_PYTHON,
-    REGION,
-    Place,
-    StackError,
-    environment,
-    free_port,
-)
+from infra.local.places import GUARD, MINISTACK_PYTHON, REGION, Place, StackError, environment, free_port
 
 _START_S = 90  # it takes a second on an idle machine
 
@@ -34,15 +25,8 @@ def start(place: Place) -> None:
     shutil.rmtree(place.home, ignore_errors=True)
     for folder in ("tmp", "state", "s3"):
         (place.home / folder).mkdir(parents=True)
-    log = place.pid_file.with_suffix(".log")
-    pid = processes.start([MINISTACK_PYTHON, "-P", GUARD], _environment(place), log, place.pid_file)
-    deadline = time.monotonic() + _START_S
-    while not answers(place):
-        if not processes.runs(pid) or time.monotonic() > deadline:
-            processes.stop(place.pid_file)
-            end = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
-            raise StackError(f"ministack did not start; the end of {log}:\n{end}")
-        time.sleep(0.05)
+    command = [MINISTACK_PYTHON, "-P", GUARD]
+    processes.start_until(command, _environment(place), place.pid_file, lambda: answers(place), _START_S)
 
 
 def stop(place: Place) -> bool:

@@ -5,18 +5,32 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from infra.local.places import StackError
+
 #: How long a process may take to end, in seconds. None has data to save: the next start removes its files.
 STOP_S = 3
+
+#: The signals that end a program.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: Processes that this program started. It must fetch their exit codes; init fetches those of others.
 _children: dict[int, subprocess.Popen[bytes]] = {}
 
 
-def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_file: Path) -> int:
+def end_on_signals() -> None:
+    """Let SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt, so that a program ends what it started.
+
+    SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
+    """
+    for number in ENDING:
+        signal.signal(number, signal.default_int_handler)
+
+
+def start(command: Sequence[object], env: Mapping[str, str], log: Path, pid_file: Path) -> int:
     """Start the command in a session of its own and return its pid.
 
     Its output goes to `log`, and its pid and start time to `pid_file`.
@@ -36,6 +50,28 @@ def start(command: Sequence[str | Path], env: Mapping[str, str], log: Path, pid_
     record = {"pid": process.pid, "startedAt": _started_at(process.pid)}
     pid_file.write_text(json.dumps(record), encoding="utf-8")
     return process.pid
+
+
+def start_until(
+    command: Sequence[object],
+    env: Mapping[str, str],
+    pid_file: Path,
+    answers: Callable[[], bool],
+    within_s: float,
+) -> None:
+    """Start the command, and return when it answers. Its output goes to a file beside `pid_file`.
+
+    StackError, with the end of the output, if it ends or does not answer in time. Then it is ended.
+    """
+    log = pid_file.with_suffix(".log")
+    pid = start(command, env, log, pid_file)
+    deadline = time.monotonic() + within_s
+    while not answers():
+        if not runs(pid) or time.monotonic() > deadline:
+            stop(pid_file)
+            end = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
+            raise StackError(f"{' '.join(map(str, command))} did not start; the end of {log}:\n{end}")
+        time.sleep(0.05)
 
 
 def recorded(pid_file: Path) -> int | None:
@@ -76,20 +112,6 @@ def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:
             time.sleep(0.05)
     pid_file.unlink(missing_ok=True)
     return pid is not None
-
-
-def cpu_s(pid_file: Path) -> float:
-    """The CPU seconds that the process in the file and its children have had since they began, on Linux."""
-    parent = recorded(pid_file)
-    assert parent is not None, "the process runs"
-    ticks = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        # proc_pid_stat(5): the fields after the name are state, parent, …, user and system time of the
-        # process, and those of its children that have ended. They are none for a process that has ended.
-        fields = _stat(int(folder.name))
-        if fields and parent in (int(folder.name), int(fields[1])):
-            ticks += sum(map(int, fields[11:15]))
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _stat(pid: int) -> list[str]:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Self
 
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -56,21 +55,18 @@ class Receiver:
     """A server on a port of 127.0.0.1. Enter it to start it; leaving it ends it and what still hangs.
 
     `secrets` returns the signing secrets (`whsec_…`) of a namespace. The receiver asks for them at each
-    request, since they can be rotated. `on_delivery` is called from the thread of the request, before the
-    request is answered. The receiver keeps the last `kept_max` deliveries (None: all). Port 0 stands for any
-    free port.
+    request, since they can be rotated. The receiver keeps the last `kept_max` deliveries (None: all). Port 0
+    stands for any free port.
     """
 
     def __init__(
         self,
         secrets: Callable[[str], Iterable[str]] = lambda _: (),
-        on_delivery: Callable[[Delivery], None] = lambda _: None,
         *,
         port: int = 0,
         kept_max: int | None = None,
     ) -> None:
         self._secrets = secrets
-        self._on_delivery = on_delivery
         self._came = threading.Condition()
         self._deliveries: deque[Delivery] = deque(maxlen=kept_max)
         self._answers: dict[str, deque[Answer]] = defaultdict(deque)
@@ -82,9 +78,7 @@ class Receiver:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._server.shutdown()
         self._server.server_close()
@@ -112,10 +106,12 @@ class Receiver:
         deadline = time.monotonic() + within_s
         with self._came:
             while len(came := [one for one in self._deliveries if one.path == path]) < count:
-                left_s = deadline - time.monotonic()
-                if left_s <= 0 or not self._came.wait(left_s):
+                if not self._came.wait(deadline - time.monotonic()):
                     raise TimeoutError(f"{path}: {len(came)} of {count} deliveries came within {within_s} s")
             return came
+
+    def remember(self, delivery: Delivery) -> None:
+        """Called from the thread of each request, before it is answered."""
 
     def take(
         self, method: str, path: str, headers: Mapping[str, str], body: bytes, arrived_at: int
@@ -129,7 +125,7 @@ class Receiver:
             delivery = Delivery(arrived_at, method, path, headers, body, is_signed, answer)
             self._deliveries.append(delivery)
             self._came.notify_all()
-        self._on_delivery(delivery)
+        self.remember(delivery)
         self._ended.wait(answer.hang_s)
         return answer
 

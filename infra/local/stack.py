@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 import urllib3
-from infra.local import inbox, ministack, settings
+from infra.local import inbox, ministack
 from infra.local.build import Built, build
 from infra.local.client import Client
-from infra.local.deploy import deploy, invoke, outputs
+from infra.local.deploy import admin_secret, deploy, invoke, outputs
 from infra.local.places import ADMIN_SECRET, REGION, Place, StackError, write_private
 
 _HEALTH_S = 60
@@ -22,8 +22,8 @@ _SAY = partial(print, flush=True)
 #: trying needs so many at once. Each takes half a second of a core.
 _WARM = 3
 
-#: The most delivery functions that `up` starts. By default these are all that the stack runs at once.
-_DELIVERIES_WARM_MAX = 8
+#: The delivery functions that `up` starts. By default these are all that the stack runs at once.
+_DELIVERIES_WARM = 8
 
 
 def up(place: Place, say: Callable[[str], None] = _SAY) -> dict[str, Any]:
@@ -74,7 +74,6 @@ def _has(place: Place, built: Built) -> bool:
 def _deploy(place: Place, built: Built) -> None:
     place.deployed.unlink(missing_ok=True)
     deploy(place, built.template)
-    settings.complete(place)
     _wake(place)
     place.deployed.write_text(built.digest, encoding="utf-8")
 
@@ -96,7 +95,7 @@ def describe(place: Place) -> dict[str, Any]:
     told = outputs(place)
     return {
         "apiUrl": f"{place.endpoint_url}/_aws/execute-api/{told['ApiId']}",
-        "apiKey": f"sh_admin_{settings.admin_secret()}",
+        "apiKey": f"sh_admin_{admin_secret()}",
         "awsEndpointUrl": place.endpoint_url,
         "region": REGION,
         "tables": {"jobs": told["JobsTableName"], "timers": told["TimersTableName"]},
@@ -115,9 +114,8 @@ def _wake(place: Place) -> None:
     delivery function takes seconds to start if others start beside it, so its first delivery would be late.
     """
     invoke(place, "Tick", {})
-    count = min(settings.at_once_max(place, "DeliveryQueueUrl"), _DELIVERIES_WARM_MAX)
-    with ThreadPoolExecutor(count) as threads:
-        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(count)))
+    with ThreadPoolExecutor(_DELIVERIES_WARM) as threads:
+        list(threads.map(lambda _: invoke(place, "Deliver", {"Records": []}), range(_DELIVERIES_WARM)))
     invoke(place, "Flow", {"Records": []})
 
 

@@ -10,21 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields, replace
-from datetime import UTC, datetime
-from pathlib import Path
 
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
-from infra.local import settings
 from infra.local import stack as local
 from infra.local.build import build
 from infra.local.client import Client
 from infra.local.deploy import deploy as local_deploy
-from infra.local.deploy import outputs as local_outputs
 from infra.local.deploy import session as local_session
 from infra.local.places import STACK_NAME, Place, StackError, free_port
+from infra.local.processes import ENDING, end_on_signals
 from infra.smoke import account
-from infra.smoke.checks import Check, Result, as_json, exit_code, outcomes, row, summary
+from infra.smoke.checks import Check, Result, exit_code, outcomes, row, summary
 from infra.smoke.failing import FAILING
 from infra.smoke.gateway import GATEWAY
 from infra.smoke.lateness import LATENESS
@@ -32,8 +29,6 @@ from infra.smoke.outage import OUTAGE
 from infra.smoke.rights import RIGHTS
 from infra.smoke.stage import ON_AWS, ON_THIS_MACHINE, Aws, Given, Queues, Stage
 from infra.smoke.switches import switched
-
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: In an account the checks run one after the other. Otherwise they would disturb the lateness that one of
 #: them measures.
@@ -57,9 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the command line, by default the ones that the process was started with.
     """
-    # SIGINT is set too: a shell without job control starts background commands with SIGINT ignored.
-    for number in _ENDING:
-        signal.signal(number, signal.default_int_handler)
+    end_on_signals()
     asked = _parse(arguments)
     if asked.local:
         return _on_this_machine(asked)
@@ -67,11 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("This is never run by CI: it deploys to an AWS account and costs money.", file=sys.stderr)
         return 1
     aws = Aws(boto3.Session())
-    if asked.bill:
-        print(account.bill(asked.bill, aws, datetime.now(UTC).date()))
-        return 0
     if asked.remove:
-        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove, asked)
+        return _done([], account.remove(asked.remove, aws, _queues(aws, asked.remove)), asked.remove)
     return on_aws(asked, aws)
 
 
@@ -82,10 +72,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a stack parameter")
     for option, metavar, told in _GIVEN:
         parser.add_argument(option, default="", metavar=metavar, help=told)
-    parser.add_argument("--json", type=Path, metavar="FILE", help="where the results go as JSON, too")
     parser.add_argument("--yes", action="store_true", help="do not ask before deploying to the account")
     parser.add_argument("--keep", action="store_true", help="leave the stack there, for a day's bill")
-    parser.add_argument("--bill", metavar="STACK", help="print what a kept stack has cost, and end")
     parser.add_argument("--remove", metavar="STACK", help="remove a stack that is left, and end")
     asked = parser.parse_args(arguments)
     if bool(asked.subnets) != bool(asked.security_groups):
@@ -125,14 +113,14 @@ def on_aws(
     except (StackError, BotoCoreError, ClientError) as error:
         results.append(Result("deploy", "The template deploys into this account.", "failed", str(error), 0))
     finally:
-        for number in _ENDING:
+        for number in ENDING:
             signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not stop the removal half-way
         if asked.keep:
             print(f"{stack} stays. It costs about $0.39 a month. {_REMOVE} {stack}")
         else:
             print(f"removing {stack}", flush=True)
             left = account.remove(stack, aws, queues)
-    return _done(results, left, stack, asked)
+    return _done(results, left, stack)
 
 
 def _on_this_machine(asked: argparse.Namespace) -> int:
@@ -141,7 +129,7 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
         described = local.up(place)
         aws = Aws(local_session(), place.endpoint_url)
         with Client.of(described) as client:
-            told, queues = local_outputs(place), _queues(aws, "sweephand-smoke")
+            told, queues = account.outputs(STACK_NAME, aws), _queues(aws, "sweephand-smoke")
             stage = Stage(STACK_NAME, aws, told, client, queues, ON_THIS_MACHINE, asked.consumer)
             with ThreadPoolExecutor(len(LANES)) as lanes:
                 running = [lanes.submit(_show, results, outcomes(lane, stage)) for lane in LANES]
@@ -150,7 +138,7 @@ def _on_this_machine(asked: argparse.Namespace) -> int:
             _show(results, _flips_here(stage, place))
     finally:
         local.down(place)
-    code = _done(results, [], STACK_NAME, asked)
+    code = _done(results, [], STACK_NAME)
     if code == 0:
         shutil.rmtree(place.home, ignore_errors=True)
     return code
@@ -173,7 +161,6 @@ def _flips_here(stage: Stage, place: Place) -> Iterator[Result]:
     def deploy(parameters: Mapping[str, str]) -> None:
         changed = tuple(f"{name}={value}" for name, value in parameters.items())
         local_deploy(replace(place, parameters=changed), build().template)
-        settings.complete(place)
 
     yield from switched(stage, deploy, Given(), account.parameters(stage.stack, stage.aws))
 
@@ -188,14 +175,12 @@ def _show(results: list[Result], more: Iterator[Result]) -> None:
         print(row(result), flush=True)
 
 
-def _done(results: Sequence[Result], left: Sequence[str], stack: str, asked: argparse.Namespace) -> int:
+def _done(results: Sequence[Result], left: Sequence[str], stack: str) -> int:
     print(f"\n{summary(results)}")
     for each in left:
         print(f"NOT REMOVED: {each}", file=sys.stderr)
     if left:
         print(f"Try again later. {_REMOVE} {stack}", file=sys.stderr)
-    if asked.json:
-        asked.json.write_text(as_json(stack, results, left), encoding="utf-8")
     return exit_code(results, left)
 
 

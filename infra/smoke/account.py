@@ -1,9 +1,8 @@
-"""Deploying a stack for the checks on an AWS account, what it costs, and removing all of it again."""
+"""Deploying a stack for the checks on an AWS account, and removing all of it again."""
 
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, timedelta
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from infra.local.build import sam
 from infra.local.places import LOCAL, PYTHON, ROOT
 from infra.smoke.stage import Aws, Queues
 
-#: The tag by which the bill is queried. Its value is the stack's name.
+#: The tag by which Cost Explorer finds what a stack costs. Its value is the stack's name.
 TAG = "sweephand-smoke"
 _BUILT = LOCAL / "build-smoke"
 #: AWS deletes a key so many days after it was scheduled. It bills none of them.
@@ -177,32 +176,3 @@ def _is_absent(error: Exception) -> bool:
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else ""
     absent = {"NoSuchBucket", "ResourceNotFoundException", "NotFoundException", "404"}
     return code in absent or "does not exist" in str(error)
-
-
-def bill(stack: str, aws: Aws, today: date) -> str:
-    """A table of dollars by day and service, for the last seven days and today.
-
-    Cost Explorer knows a tag only after it is activated as a cost allocation tag, and is a day late. Each
-    query costs $0.01.
-    """
-    first, after = today - timedelta(days=7), today + timedelta(days=1)
-    answer = aws.client("ce").get_cost_and_usage(
-        TimePeriod={"Start": first.isoformat(), "End": after.isoformat()},
-        Granularity="DAILY",
-        Metrics=["UnblendedCost"],
-        Filter={"Tags": {"Key": TAG, "Values": [stack]}},
-        GroupBy=[{"Type": "DIMENSION", "Key": "SERVICE"}],
-    )
-    return cost_table(answer["ResultsByTime"])
-
-
-def cost_table(days: Sequence[Any]) -> str:
-    """Cost Explorer's days as lines: each service of each day, and the sum of each day."""
-    lines: list[str] = []
-    for day in days:
-        groups = ((each["Keys"][0], each["Metrics"]["UnblendedCost"]["Amount"]) for each in day["Groups"])
-        costs = {name: float(dollars) for name, dollars in groups}
-        costs |= {"in all": sum(costs.values())} if costs else {}
-        lines += [f"{day['TimePeriod']['Start']}  {each:10.6f}  {name}" for name, each in costs.items()]
-    hint = f"Nothing is billed to the tag {TAG}: is it activated as a cost allocation tag, and a day old?"
-    return "\n".join(lines) or hint

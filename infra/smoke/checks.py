@@ -1,12 +1,11 @@
 """The checks of a stack: each shows whether a sentence about the stack is true. And how results are shown."""
 
-import json
 import textwrap
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from infra.smoke.stage import Stage
@@ -111,16 +110,6 @@ def summary(results: Sequence[Result]) -> str:
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("passed", "failed", "not shown"))
     failed = [result.name for result in results if result.verdict == "failed"]
     return f"{told}: {', '.join(failed)}" if failed else told
-
-
-def as_json(stack: str, results: Sequence[Result], left: Sequence[str]) -> str:
-    """All results, and what could not be removed, as JSON."""
-    whole = {
-        "stack": stack,
-        "results": [{**asdict(each), "seconds": round(each.seconds, 1)} for each in results],
-        "notRemoved": list(left),
-    }
-    return json.dumps(whole, indent=2) + "\n"
 
 
 def exit_code(results: Sequence[Result], left: Sequence[str]) -> int:

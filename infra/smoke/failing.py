@@ -1,4 +1,4 @@
-"""Checks of jobs that fail: retries, dead letters, redrives, overlap, and rights that are rarely used."""
+"""Checks of jobs that fail: retries, dead letters, overlap, and rights that are rarely used."""
 
 import json
 from typing import Any
@@ -35,20 +35,6 @@ def dead_letter_of_the_stack(stage: Stage) -> str:
         return next((each for each in found if each.get("namespace") == "smoke-stack-letters"), None)
 
     return str(eventually(read, "a letter in the stack's queue")["reason"])
-
-
-@FAILING.add("A failed run arrives after a redrive, once its queue is there.")
-def redrive(stage: Stage) -> str:
-    """The API reads a run and sends it again."""
-    # Sent twice: SQS may not know a queue for a second after it was made.
-    retry = {"maxAttempts": 2, "initialDelay": "2s", "multiplier": 1}
-    path = stage.put("redrive", dueTime="1s", target=stage.queues.none("late").target, retry=retry)
-    run = stage.run_of(path, "failed")
-    queue = stage.queues.make("late")
-    stage.client.ask("POST", f"{path}/runs/{run['id']}/redrive")
-    message = queue.one()
-    expect(message.names["run"] == run["id"], f"{message.names['run']} came, not {run['id']}")
-    return f"run {run['id']}"
 
 
 @FAILING.add("A retry in 20 minutes is stored as a timer.")

@@ -9,22 +9,13 @@ from infra.smoke.stage import Stage, eventually
 RIGHTS = Suite()
 
 _LARGE = {"text": "x" * 3_000}
-_OK, _CREATED, _NO_CONTENT, _NOT_FOUND = 200, 201, 204, 404
+_OK, _NO_CONTENT, _NOT_FOUND = 200, 204, 404
 
 
 @RIGHTS.add("Health answers 200 once tick has run.")
 def health(stage: Stage) -> str:
     """The API reads tick's heartbeat."""
     return str(eventually(lambda: stage.answered("/v1/health"), "a health of 200", 180))
-
-
-@RIGHTS.add("The key that the admin key function made opens the API, and one that was made up does not.")
-def first_admin_key(stage: Stage) -> str:
-    """The rights of the authorizer and of the admin key function to the partition of the keys."""
-    stage.client.ask("GET", "/v1/limits")
-    refused = Client(stage.client.api_url, "sh_nobody_nothing").call("GET", "/v1/limits")
-    expect(refused.status in (401, 403), f"a made-up key was answered {refused.status}")
-    return f"a made-up key was answered {refused.status}"
 
 
 @RIGHTS.add("A key made by the API opens its own namespace only, and can be revoked.")
@@ -104,29 +95,3 @@ def pause_resume_delete(stage: Stage) -> str:
     expect(came == "paused", f"{came} came")
     changes = stage.client.ask("GET", stage.path("pause", "paused", "changes"))["items"]
     return f"changes: {', '.join(each['what'] for each in changes)}"
-
-
-@RIGHTS.add("A namespace's signing secret rotates: two are active, the new one first.")
-def rotation(stage: Stage) -> str:
-    """The API writes and reads secrets."""
-    path = "/v1/namespaces/smoke-rotation/signing-secrets"
-    [old] = stage.client.ask("GET", path)["items"]
-    stage.client.ask("POST", path)
-    items = stage.client.ask("GET", path)["items"]
-    secrets = [each["secret"] for each in items]
-    expect(len(secrets) > 1 and old["secret"] == secrets[-1], f"{len(secrets)} are active")
-    return f"{len(secrets)} are active"
-
-
-@RIGHTS.add("Many jobs are written, listed and deleted by one call each.")
-def bulk(stage: Stage) -> str:
-    """The API queries the listing partitions."""
-    queue = stage.queues.make("standard")
-    jobs = [{"name": f"job-{each}", "dueTime": "24h", "target": queue.target} for each in range(20)]
-    whole = "/v1/namespaces/smoke-bulk/jobs"
-    statuses = {each["status"] for each in stage.client.ask("POST", whole, {"jobs": jobs})["results"]}
-    expect(statuses <= {_OK, _CREATED}, f"written with {statuses}")
-    listed = stage.client.ask("GET", f"{whole}?limit=50")["items"]
-    deleted = stage.client.ask("DELETE", f"{whole}?prefix=job-")["count"]
-    expect((len(listed), deleted) == (20, 20), f"{len(listed)} listed, {deleted} deleted")
-    return "20 written, listed and deleted"

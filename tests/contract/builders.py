@@ -3,17 +3,16 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from sweephand.access.principals import key_id_of
+from sweephand.access.callers import key_id_of
 from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
-from sweephand.model.admin_change import AdminChange
 from sweephand.model.api_key import Key, Role
+from sweephand.model.change import AdminChange
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.policy import Policy, PolicyKey, holder_size_of, partitions_of
 from sweephand.model.run import Run
-from sweephand.model.secret import Secret, SecretKey
-from sweephand.model.signing_secret import SigningSecret, SigningSecrets
+from sweephand.model.secret import Secret, SecretKey, SigningSecret, SigningSecrets
 from sweephand.model.timer import (
     DeadlineTimer,
     OccurrenceTimer,

@@ -4,8 +4,7 @@ import pytest
 from tests.contract.builders import NOON, admin_change, api_key, secret, secrets
 from tests.fakes.engines import Stores
 
-from sweephand.model.admin_change import AdminChange, position_at
-from sweephand.model.change import FieldChange
+from sweephand.model.change import AdminChange, FieldChange, position_at
 from sweephand.model.namespace import NamespaceLimits, NamespaceSettings
 
 

@@ -8,11 +8,10 @@ from tests.contract.builders import EVERY_CHARACTER, NOON, UID
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
-from sweephand.model.run_id import Demand
+from sweephand.model.run_id import Counts, Demand
 from sweephand.ports.batches import BatchStore
 
 KEY = JobKey("default", "backup")

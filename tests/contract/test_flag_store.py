@@ -7,8 +7,8 @@ from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import INSTANT_MAX
-from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
+from sweephand.model.run import Flag
 from sweephand.model.run_id import Demand, RunName
 from sweephand.ports.runs import FlagStore
 

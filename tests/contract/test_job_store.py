@@ -17,6 +17,7 @@ from tests.contract.builders import (
 from tests.fakes.engines import Stores
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import DAY_MS
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CATCH_UP_DEFAULT, Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision, RevisionName, brief_of
@@ -242,6 +243,28 @@ def test_a_job_can_be_created_again_after_its_deletion(jobs: JobStore) -> None:
     assert jobs.put(again, replacing=None)
     assert not jobs.delete(job())
     assert jobs.get(again.key) == again
+
+
+def test_a_job_that_is_kept_is_the_same_to_every_reader(jobs: JobStore) -> None:
+    ended = job(expires_at=NOON)
+    assert jobs.put(ended, None)
+    assert jobs.keep(ended.key, NOON + 30 * DAY_MS)
+    assert jobs.get(ended.key) == ended
+    assert not jobs.keep(ended.key, NOON + 30 * DAY_MS)
+    assert not jobs.keep(ended.key, NOON + 30 * DAY_MS - 1_000)
+    # A writer that read it before is not refused.
+    assert jobs.put(next_revision(ended, "version000000002"), ended.version)
+
+
+def test_a_job_without_an_end_gets_none_and_one_that_is_not_there_is_not_made(jobs: JobStore) -> None:
+    endless = job("endless")
+    assert endless.expires_at is None
+    assert jobs.put(endless, None)
+    assert not jobs.keep(endless.key, NOON + 30 * DAY_MS)
+    assert jobs.get(endless.key) == endless
+    missing = replace(endless, key=endless.key._replace(name="missing"))
+    assert not jobs.keep(missing.key, NOON + 30 * DAY_MS)
+    assert jobs.get(missing.key) is None
 
 
 def test_a_read_of_no_keys_returns_no_jobs(jobs: JobStore) -> None:

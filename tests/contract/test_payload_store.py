@@ -1,6 +1,6 @@
 """What every PayloadPlace promises (ports/)."""
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.fakes.memory import MemoryPayloads
@@ -8,7 +8,6 @@ from tests.fakes.memory import MemoryPayloads
 from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.model.definition import StoredPayload
 from sweephand.ports.jobs import PayloadPlace
-from sweephand.ports.keep import KeptPayloads
 from sweephand.storage.payload_table import DynamoPayloads
 
 if TYPE_CHECKING:
@@ -67,16 +66,15 @@ def test_discarding_a_payload_twice_or_a_missing_payload_succeeds(payloads: Payl
 
 
 def test_a_discarded_payload_can_be_renewed_and_no_other_is_changed(payloads: PayloadPlace) -> None:
-    kept = cast("KeptPayloads", payloads)
-    assert not kept.renew(UID, REF)
+    assert not payloads.renew(UID, REF)
     payloads.put(UID, REF, "[1]")
-    assert not kept.renew(UID, REF)
+    assert not payloads.renew(UID, REF)
     assert not payloads.is_discarded(UID, REF)
     payloads.discard(UID, REF)
-    kept.renew(UID, REF)
+    payloads.renew(UID, REF)
     assert payloads.is_discarded(UID, REF)
     assert payloads.get(UID, REF) == "[1]"
-    assert [each.ref for each in kept.page("", 10).items] == [REF]
+    assert [each.ref for each in payloads.page("", 10).items] == [REF]
 
 
 def test_an_object_that_is_written_again_while_it_is_renewed_does_not_expire(
@@ -85,7 +83,7 @@ def test_an_object_that_is_written_again_while_it_is_renewed_does_not_expire(
     aws_payloads.put(UID, REF, "[1]")
     with monkeypatch.context() as before_the_write:
         before_the_write.setattr(aws_payloads, "is_discarded", lambda *_: True)
-        assert cast("KeptPayloads", aws_payloads).renew(UID, REF)
+        assert aws_payloads.renew(UID, REF)
     assert not aws_payloads.is_discarded(UID, REF)
     assert aws_payloads.get(UID, REF) == "[1]"
 

@@ -6,8 +6,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
-from sweephand.model.policy import GROUP_SIZE, PermitHolder, PolicyKey
-from sweephand.model.policy_rate import RateBucket
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, PolicyKey, RateBucket
 from sweephand.ports.flow import PermitStore
 
 KEY = PolicyKey("default", "mailer")

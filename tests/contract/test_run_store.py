@@ -9,9 +9,8 @@ from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.definition import Payload
-from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
-from sweephand.model.run import Run, trigger_of
+from sweephand.model.run import Flag, Run, trigger_of
 from sweephand.model.run_id import Demand, RunName
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.ports.runs import RunStore

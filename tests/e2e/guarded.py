@@ -46,10 +46,6 @@ class Guarded:
         finally:
             local.down(place)
 
-    def within(self, namespace: str) -> "Guarded":
-        """The same stack, with the jobs of another namespace."""
-        return replace(self, schedule=Schedule(self.client, namespace))
-
     def refusals(self, jobs: Sequence[Job]) -> list[Sequence[Mapping[str, str]]]:
         """The violations with which the API refuses each job. Asserts that it refuses all of them."""
         named = [{"name": f"refused-{number}", **job} for number, job in enumerate(jobs)]

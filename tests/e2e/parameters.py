@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from infra.local import settings
-from infra.local.deploy import session
+from infra.local.deploy import complete, session
 from infra.local.places import STACK_NAME, Place
 from tests.e2e.schedule import eventually
 
@@ -47,4 +46,4 @@ class Parameters:
             lambda each: each["StackStatus"] == "UPDATE_COMPLETE",
             within_s=90,
         )
-        settings.complete(Place(urlsplit(self.stack["awsEndpointUrl"]).port or 0))
+        complete(Place(urlsplit(self.stack["awsEndpointUrl"]).port or 0))

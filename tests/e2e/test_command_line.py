@@ -1,4 +1,4 @@
-"""The command line on a deployed stack: apply, export and import, crontab, tail, and its page."""
+"""The command line on a deployed stack: apply, and every command of its page."""
 
 import json
 import os
@@ -16,7 +16,6 @@ from infra.local.client import Client
 from infra.local.inbox import Inbox
 from infra.local.places import ROOT
 from infra.local.receiver import Receiver
-from tests.e2e.schedule import Schedule
 
 PAGE: Final = (ROOT / "docs" / "command-line.md").read_text("utf-8")
 
@@ -95,70 +94,6 @@ def test_apply_writes_jobs_that_are_delivered_and_writes_nothing_twice(
     )
     assert sweephand.ok("apply", "-f", "-", "--prune", given=fewer).endswith("2 deleted, 0 unchanged\n")
     assert sweephand.json("job", "list") == []
-
-
-def test_what_was_exported_fires_in_another_namespace_when_it_would_have_fired(
-    sweephand: CommandLine, receiver: Receiver, namespace: str
-) -> None:
-    target = json.dumps({"type": "http", "url": receiver.url("/moved")})
-    schedule = ("--target", target, "--data", "1.10")
-    sweephand.ok("job", "schedule", "hourly", "--schedule", "@every 1h", *schedule)
-    sweephand.ok("job", "schedule", "later", "--due", "2h", *schedule)
-    sweephand.ok("job", "schedule", "stopped", "--schedule", "@daily", *schedule)
-    sweephand.ok("job", "pause", "stopped", "--reason", "moving")
-    # The commands below take a second or two each, and the job must not be due before its times are compared.
-    sweephand.ok("job", "schedule", "soon", "--due", "45s", *schedule)
-
-    sweephand.ok("export", "--file", "moved.jsonl")
-    there = ("-n", f"{namespace}-copy")
-    assert sweephand.ok("import", "moved.jsonl", *there).endswith("4 written\n")
-
-    for name in ("soon", "hourly", "later", "stopped"):
-        old, new = (sweephand.json("job", "next", name, "--limit", "3", *where) for where in ((), there))
-        assert old["occurrences"] == new["occurrences"], name
-    assert sweephand.json("job", "get", "stopped", *there)["pauseReason"] == "moving"
-    deliveries = receiver.wait("/moved", 2, within_s=120)
-    assert {each.headers["sweephand-namespace"] for each in deliveries} == {namespace, f"{namespace}-copy"}
-    assert len({each.headers["sweephand-due"] for each in deliveries}) == 1
-    assert {each.body for each in deliveries} == {b"1.10"}
-
-
-def test_a_crontab_becomes_jobs_of_the_stack(sweephand: CommandLine, schedule: Schedule) -> None:
-    lines = (
-        "CRON_TZ=Europe/Paris\n30 2 * * 1-5 /bin/backup.sh\n"
-        "*/5 * * * * flock -n l /bin/poll; /bin/warn\n#@daily /bin/off\n"
-    )
-    url = "https://example.com/run"
-    made = sweephand.ok("crontab", "-", "--cron", "cronie", "--url", url, given=lines)
-    sweephand.ok("apply", "-f", "-", given=made)
-
-    found = {each["name"]: each for each in schedule.client.ask("GET", schedule.path("")[:-1])["items"]}
-    assert {name: each["state"] for name, each in found.items()} == {
-        "backup": "active",
-        "off": "paused",
-        "poll": "active",
-    }
-    poll = schedule.client.ask("GET", schedule.path("poll"))
-    assert poll["data"] == {"command": "flock -n l /bin/poll; /bin/warn"}
-    assert found["backup"]["timezone"] == "Europe/Paris"
-
-
-def test_tail_shows_deliveries_as_they_happen(sweephand: CommandLine, receiver: Receiver) -> None:
-    url = receiver.url("/tick")
-    sweephand.ok("job", "schedule", "tick", "-s", "@every 1s", "--field", "repeats=30", "--url", url)
-    lines = [json.loads(line) for line in sweephand.ok("tail", "tick", "--until", "3", "--json").splitlines()]
-    over = [each for each in lines if each["state"] == "succeeded"]
-    assert len(over) >= 3, "a look may find several"
-    assert len({each["id"] for each in over}) == len(over), "each is told once"
-
-
-def test_a_key_that_the_gateway_does_not_know_exits_with_4(
-    sweephand: CommandLine, stack: Mapping[str, Any]
-) -> None:
-    own = {"SWEEPHAND_URL": stack["apiUrl"], "SWEEPHAND_KEY": "sh_nobody_x"}
-    done = CommandLine(sweephand.home, {**sweephand.variables, **own}).run("job", "list")
-    assert done.returncode == 4, done.stdout + done.stderr
-    assert re.search("The gateway answers 40[13]", done.stderr)
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """The deployed template delivers jobs that were written over HTTP. No part of it is a fake."""
 
-import json
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from infra.local.client import Client
 from infra.local.deploy import session
 from infra.local.receiver import Answer, Receiver
 from tests.e2e.deliveries import ON_TIME_MS, assert_signed_and_on_time, dues_of
@@ -63,35 +61,6 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     assert schedule.client.ask("GET", schedule.path("series"))["state"] == "completed"
 
 
-def test_a_deleted_job_is_not_delivered(schedule: Schedule, receiver: Receiver) -> None:
-    schedule.put("deleted", dueTime="4s", target={"type": "http", "url": receiver.url("/deleted")})
-    schedule.put("later", dueTime="5s", target={"type": "http", "url": receiver.url("/later")})
-    assert schedule.client.call("DELETE", schedule.path("deleted")).status == 204
-    receiver.wait("/later", 1, within_s=90)
-    assert not receiver.deliveries("/deleted")
-    assert schedule.client.call("GET", schedule.path("deleted")).status == 404
-
-
-def test_a_replaced_job_is_delivered_by_its_present_definition(
-    schedule: Schedule, receiver: Receiver
-) -> None:
-    target = {"type": "http", "url": receiver.url("/present")}
-    schedule.put("replaced", dueTime="3s", target=target, data="old")
-    schedule.put("replaced", dueTime="3s", target=target, data="new")
-    (delivery,) = receiver.wait("/present", 1, within_s=90)
-    assert delivery.body == b'"new"'
-
-
-def test_a_trigger_reaches_an_sqs_queue(schedule: Schedule, stack: Mapping[str, Any]) -> None:
-    sqs = session().client("sqs", endpoint_url=stack["awsEndpointUrl"])
-    url = sqs.create_queue(QueueName=f"sweephand-{schedule.namespace}")["QueueUrl"]
-    schedule.put("queued", dueTime="2s", target={"type": "sqs", "queueUrl": url}, data=[1, 2])
-    message = eventually(queue_reader(stack, url), lambda _: True)
-    assert message["Body"] == "[1,2]"
-    named = json.loads(message["MessageAttributes"]["sweephand"]["StringValue"])
-    assert (named["job"], named["attempt"]) == ("queued", 1)
-
-
 def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
     schedule: Schedule, receiver: Receiver
 ) -> None:
@@ -110,18 +79,6 @@ def test_a_failed_delivery_is_tried_again_under_the_same_trigger_id(
     assert runs[0]["attempts"] == 3
 
 
-def test_a_trigger_that_is_given_up_becomes_a_dead_letter(
-    schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
-) -> None:
-    receiver.answer("/refusing", Answer(422, body=b"no thanks"))
-    schedule.put("refused", dueTime="2s", target={"type": "http", "url": receiver.url("/refusing")})
-    letters = queue_reader(stack, stack["queues"]["deadLetter"])
-    letter = eventually(letters, lambda each: schedule.namespace in each["Body"])
-    assert "422" in letter["MessageAttributes"]["reason"]["StringValue"]
-    (run,) = eventually(lambda: [schedule.runs("refused")], bool)
-    assert (run["state"], run["responseCode"], run["answer"]) == ("failed", 422, "no thanks")
-
-
 def test_a_poison_message_becomes_a_dead_letter_with_its_reason_and_delays_no_other_trigger(
     schedule: Schedule, receiver: Receiver, stack: Mapping[str, Any]
 ) -> None:
@@ -133,51 +90,6 @@ def test_a_poison_message_becomes_a_dead_letter_with_its_reason_and_delays_no_ot
     letter = eventually(letters, lambda each: poison in each["Body"])
     assert letter["MessageAttributes"]["reason"]["StringValue"]
     assert_signed_and_on_time(receiver.wait("/healthy", 1, within_s=90)[0])
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        Answer(hang_s=4),
-        Answer(resets=True),
-        Answer(302, headers={"location": "/elsewhere"}),
-        Answer(garbage=b"this is not HTTP\r\n\r\n"),
-    ],
-    ids=["hangs", "resets", "redirects", "answers garbage"],
-)
-def test_a_bad_consumer_fails_its_own_attempt_and_delays_no_other_consumer(
-    schedule: Schedule, receiver: Receiver, bad: Answer
-) -> None:
-    receiver.answer("/bad", bad)
-    bad_target = {"type": "http", "url": receiver.url("/bad"), "timeout": "1s"}
-    schedule.put("bad", dueTime="2s", target=bad_target, retry={"maxAttempts": 1})
-    schedule.put("good", dueTime="2s", target={"type": "http", "url": receiver.url("/good")})
-    assert_signed_and_on_time(receiver.wait("/good", 1, within_s=90)[0])
-    runs = eventually(lambda: [schedule.runs("bad")], lambda runs: runs and runs[0]["state"] == "failed")
-    assert runs[0]["attempts"] == 1
-    assert len(receiver.deliveries("/bad")) == 1
-    assert not receiver.deliveries("/elsewhere")
-
-
-def test_an_invalid_job_is_refused_with_its_pointers_and_is_not_stored(schedule: Schedule) -> None:
-    job = {"schedule": "61 * * * *", "timezone": "Mars/Olympus", "target": {"type": "http"}}
-    answer = schedule.client.call("PUT", schedule.path("bad"), job)
-    assert answer.status == 422
-    assert {error["pointer"] for error in answer.body["errors"]} >= {"/schedule", "/timezone"}
-    assert schedule.client.call("GET", schedule.path("bad")).status == 404
-
-
-def test_a_key_is_valid_for_its_own_namespace_and_its_role_alone(
-    client: Client, stack: Mapping[str, Any], namespace: str
-) -> None:
-    made = client.ask("POST", "/v1/keys", {"namespace": namespace, "role": "read"})
-    reader = Client(stack["apiUrl"], made["key"])
-    jobs = f"/v1/namespaces/{namespace}/jobs"
-    assert reader.call("GET", jobs).status == 200
-    assert reader.call("GET", "/v1/namespaces/somebody-elses/jobs").status == 404
-    assert reader.call("DELETE", f"{jobs}/any").status == 403
-    assert Client(stack["apiUrl"], "sh_nobody_nothing").call("GET", jobs).status in {401, 403}
-    assert client.call("DELETE", f"/v1/keys/{made['id']}").status == 204
 
 
 @pytest.mark.comes_last

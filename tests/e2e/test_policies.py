@@ -5,7 +5,6 @@ from itertools import accumulate
 from typing import Any
 
 from infra.local.receiver import Answer, Delivery
-from tests.e2e.deliveries import due_of
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import eventually
 
@@ -54,24 +53,6 @@ def test_no_more_requests_are_open_than_the_policy_allows_and_none_is_lost(scene
     eventually(lambda: [policy(scene, "narrow")], lambda seen: (seen["inUse"], seen["waiting"]) == (0, 0))
 
 
-def test_a_batch_uses_all_permits_of_its_policy_and_no_more_and_shows_each_run(scene: Scene) -> None:
-    put_policy(scene, "batch", maxConcurrent=BATCH_LIMIT)
-    scene.receiver.answer("/batch", *[Answer(hang_s=BATCH_WORK_S)] * BATCH)
-    job = {"dueTime": "2s", "policy": "batch", "batch": {"count": BATCH}, "target": scene.target("batch")}
-    scene.schedule.put_many({"batch": job})
-    came = scene.receiver.wait("/batch", BATCH, within_s=90)
-    indexes = sorted(int(each.headers["sweephand-batch-index"]) for each in came)
-    assert indexes == list(range(BATCH))
-    assert most_open(came, int(BATCH_WORK_S * 1_000)) == BATCH_LIMIT
-    name = f"{due_of(came[0])}"
-
-    def progress() -> list[Any]:
-        namespace = scene.schedule.namespace
-        return [scene.schedule.client.ask("GET", f"/v1/namespaces/{namespace}/jobs/batch/batches/{name}")]
-
-    eventually(progress, lambda seen: (seen["state"], seen["succeeded"]) == ("succeeded", BATCH))
-
-
 def test_no_window_sees_more_requests_than_the_rate_allows(scene: Scene) -> None:
     put_policy(scene, "slow", rate={"limit": RATE, "per": "1s"})
     names = [f"slow-{number}" for number in range(2 * RATE + 1)]
@@ -83,16 +64,3 @@ def test_no_window_sees_more_requests_than_the_rate_allows(scene: Scene) -> None
     spans = [after - before for before, after in zip(arrivals, arrivals[RATE:], strict=False)]
     # A request takes some milliseconds to arrive, and not always the same.
     assert min(spans) >= PER_MS * 0.95
-
-
-def test_an_asynchronous_run_holds_its_permit_until_its_consumer_completes_it(scene: Scene) -> None:
-    put_policy(scene, "single", maxConcurrent=1)
-    scene.receiver.answer("/single", *[Answer(202)] * 2)
-    job = {"dueTime": "1s", "policy": "single", "completion": "async", "target": scene.target("single")}
-    scene.schedule.put_many({"single-0": job, "single-1": job})
-    (first,) = scene.receiver.wait("/single", 1, within_s=90)
-    eventually(lambda: [policy(scene, "single")], lambda seen: (seen["inUse"], seen["waiting"]) == (1, 1))
-    assert len(scene.receiver.deliveries("/single")) == 1
-    consumer, run = scene.schedule.consumer_of(first)
-    consumer.ask("POST", f"{run}/complete")
-    scene.receiver.wait("/single", 2, within_s=90)

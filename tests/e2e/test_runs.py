@@ -1,4 +1,4 @@
-"""Runs on the deployed template: redrive, callbacks, cancellation, missing heartbeats and chains."""
+"""Runs on the deployed template: redrive, callbacks, missing heartbeats and chains."""
 
 import json
 from typing import Any
@@ -70,22 +70,6 @@ def test_a_run_token_is_good_for_reports_on_its_own_run_and_for_nothing_else(
     assert forged.call("POST", f"{run}/complete").status == 410
     assert consumer.call("POST", f"{run}/complete").status == 200
     assert schedule.state_of("slow", "succeeded")["attempts"] == 1
-    assert consumer.call("POST", f"{run}/heartbeat").status == 410
-
-
-def test_an_attempt_that_the_consumer_reports_as_failed_is_retried(
-    schedule: Schedule, receiver: Receiver
-) -> None:
-    delivery = accepted(schedule, receiver, "failing", retry={"initialDelay": "0s"})
-    consumer, run = schedule.consumer_of(delivery)
-    assert consumer.call("POST", f"{run}/fail", {"reason": "out of paper"}).status == 202
-    assert schedule.state_of("failing", "succeeded")["attempts"] == 2
-    assert consumer.call("POST", f"{run}/complete").status == 410
-
-
-def test_a_heartbeat_of_a_cancelled_run_is_answered_410(schedule: Schedule, receiver: Receiver) -> None:
-    consumer, run = schedule.consumer_of(accepted(schedule, receiver, "cancelled"))
-    assert schedule.client.ask("POST", f"{run}/cancel")["state"] == "cancelled"
     assert consumer.call("POST", f"{run}/heartbeat").status == 410
 
 

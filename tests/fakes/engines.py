@@ -42,26 +42,22 @@ from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, Po
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
-from sweephand.storage.admin_changes import DynamoAdminChanges
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
-from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
-from sweephand.storage.leases import DynamoLeases
+from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
-from sweephand.storage.named_secrets import DynamoNamedSecrets
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.policy_lines import DynamoPolicyLines
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
-from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
-from sweephand.storage.wheel_history import DynamoWheelHistory
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -9,11 +9,11 @@ from tests.fakes.memory_access import MemoryAdminChanges
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
-from sweephand.model.admin_change import AdminChange
 from sweephand.model.allowance import Allowance, Slots, are_left, next_slots, step_us_of
+from sweephand.model.change import AdminChange
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
-from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey, RateBucket
 from sweephand.model.policy_line import (
     KeptEntries,
     LineClaim,
@@ -23,7 +23,6 @@ from sweephand.model.policy_line import (
     LineTop,
     entry_key,
 )
-from sweephand.model.policy_rate import RateBucket
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports.jobs import JobStore

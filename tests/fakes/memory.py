@@ -10,14 +10,15 @@ from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.attempt import always
 from sweephand.model.change import Change
 from sweephand.model.definition import StoredPayload
-from sweephand.model.earlier_revisions import filed_until
-from sweephand.model.flag import Flag
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
 from sweephand.model.line import StoredLine
 from sweephand.model.page import Page
 from sweephand.model.policy import PolicyKey
-from sweephand.model.run import Run, State
-from sweephand.model.run_conditions import (
+from sweephand.model.revisions import filed_until
+from sweephand.model.run import (
+    Flag,
+    Run,
+    State,
     WriteCondition,
     claim_condition,
     is_same_write,
@@ -41,7 +42,6 @@ class MemoryJobs:
     def __init__(self) -> None:
         self._jobs: dict[JobKey, Job] = {}
         self._filed: dict[RevisionName, Revision] = {}
-        self._filed_until: dict[RevisionName, Instant] = {}
         self._kept_until: dict[JobKey, tuple[str, Instant]] = {}
         self._lock = threading.Lock()
 
@@ -85,19 +85,10 @@ class MemoryJobs:
             self._kept_until[key] = (job.version, until)
             return True
 
-    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
-        with self._lock:
-            found = [each for each in self._filed if each.key == key and self._end_of(each) < ending_before]
-            self._filed_until.update(dict.fromkeys(found[:limit], until))
-            return len(found[:limit])
-
-    def _end_of(self, name: RevisionName) -> Instant:
-        return self._filed_until.get(name, filed_until(self._filed[name]))
-
     def expire(self, now: Instant) -> None:
         """Remove what DynamoDB removes by then."""
         with self._lock:
-            for name in [each for each in self._filed if self._end_of(each) <= now]:
+            for name in [each for each in self._filed if filed_until(self._filed[each]) <= now]:
                 del self._filed[name]
             for key, job in list(self._jobs.items()):
                 if (removed_at := self._removed_at(job)) is not None and removed_at <= now:

@@ -5,11 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import KEYS_EXAMINED_MAX
-from sweephand.model.admin_change import AdminChange
 from sweephand.model.api_key import Key, MadeKey
+from sweephand.model.change import AdminChange
 from sweephand.model.page import Page
-from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import SCHEMES, Scheme, SigningSecrets
+from sweephand.model.secret import SCHEMES, Scheme, Secret, SecretBrief, SecretKey, SigningSecrets
 
 
 class MemoryAdminChanges:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.job import JobKey
-from sweephand.model.keep_round import EndingTimers
 from sweephand.model.timer import (
     Cursor,
     OccurrenceTimer,
@@ -27,7 +26,6 @@ class MemoryTimers:
     def __init__(self) -> None:
         self._timers: dict[tuple[int, str], StoredTimer] = {}
         self._keys: dict[int, list[str]] = {}
-        self._ends: dict[tuple[int, str], Instant] = {}
         self._lock = threading.Lock()
 
     def put(self, timers: Sequence[StoredTimer]) -> None:
@@ -38,7 +36,6 @@ class MemoryTimers:
                 if place not in self._timers:
                     insort(self._keys.setdefault(timer.shard, []), timer.sort_key)
                 self._timers[place] = timer
-                self._ends[place] = _end_of(timer)
 
     def page(self, shard: int, cursor: Cursor, before: Instant, limit: int) -> Sequence[StoredTimer]:
         with self._lock:
@@ -50,26 +47,10 @@ class MemoryTimers:
         find = bisect_left if cursor.is_within_item else bisect_right
         return keys[find(keys, cursor.key) : bisect_left(keys, bucket_key(before))]
 
-    def ending(
-        self, shard: int, cursor: Cursor, before: Instant, ending_before: Instant, limit: int
-    ) -> EndingTimers:
-        with self._lock:
-            keys = self._between(shard, cursor, before)
-            found = keys[:limit]
-            ending = [key for key in found if self._ends[shard, key] < ending_before]
-            return EndingTimers(ending, found[-1] if len(keys) > limit else None)
-
-    def keep(self, shard: int, key: str, until: Instant) -> bool:
-        with self._lock:
-            if (shard, key) not in self._timers or self._ends[shard, key] >= until:
-                return False
-            self._ends[shard, key] = until
-            return True
-
     def expire(self, now: Instant) -> None:
         """Remove what DynamoDB removes by then."""
         with self._lock:
-            for shard, key in [place for place in self._timers if self._ends[place] <= now]:
+            for shard, key in [place for place in self._timers if _end_of(self._timers[place]) <= now]:
                 del self._timers[shard, key]
                 self._keys[shard].remove(key)
 
@@ -110,8 +91,18 @@ class MemoryTimers:
         return [self._timers[shard, key] for shard in sorted(self._keys) for key in self._keys[shard]]
 
 
+class MemoryExpirySwitch:
+    """ports.ExpirySwitch. Who removes items asks it."""
+
+    def __init__(self) -> None:
+        self.is_on = True
+
+    def set(self, *, is_on: bool) -> None:
+        self.is_on = is_on
+
+
 def _end_of(timer: StoredTimer) -> Instant:
-    """When DynamoDB may remove an item that nobody keeps."""
+    """When DynamoDB may remove an item."""
     last_at = max(each.due_at for each in timer.timers) if isinstance(timer, TimerPack) else timer.due_at
     return last_at + TIMER_RETENTION_MS
 

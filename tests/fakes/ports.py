@@ -17,10 +17,9 @@ from sweephand.ports.flow import (
     WorkQueue,
 )
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace, PayloadStore
-from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
-from sweephand.ports.queue import DeliveryFunctions, Queue, Targets
+from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues, Targets
 from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
-from sweephand.ports.wheel import LeaseStore, Sweepers, TimerStore, WheelHistory
+from sweephand.ports.wheel import ExpirySwitch, LeaseStore, Sweepers, TimerStore, WheelHistory
 from sweephand.runs.audit_rounds import AuditRoundStore
 
 
@@ -68,8 +67,5 @@ class FakePorts:
     policy_lines: PolicyLines = MISSING
     work: WorkQueue = MISSING
     namespaces: NamespaceStore = MISSING
-    kept_timers: KeptTimers = MISSING
-    kept_jobs: KeptJobs = MISSING
-    kept_payloads: Sequence[KeptPayloads] = ()
-    kept_queues: KeptQueues = MISSING
-    keep_rounds: KeepRoundStore = MISSING
+    stack_queues: StackQueues = MISSING
+    expiry_switch: ExpirySwitch = MISSING

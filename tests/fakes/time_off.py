@@ -2,37 +2,40 @@
 
 from tests.fakes.world import World
 
-from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
-from sweephand.base.timing import KEEP_FIRST_MS
-from sweephand.model.keep_round import Kept
+from sweephand.base.instants import DAY_MS, HOUR_MS
+from sweephand.runs.time_off import TimeOff
 
-#: Tick runs every minute. A few times a day are enough for rounds of days.
+#: Tick runs every minute. A few times a day are enough for time off of days.
 _TICKS_APART_MS = 6 * HOUR_MS
 
 
 def expire(world: World) -> None:
-    """Remove what DynamoDB and SQS remove by now."""
+    """Remove what DynamoDB, S3 and SQS remove by now."""
     now = world.clock.time
-    stores = (world.timers, world.jobs, world.runs, world.batches, world.lines, world.policy_lines)
-    for store in (*stores, world.policies, world.kept_queues):
-        store.expire(now)
+    if world.expiry.is_on:
+        stores = (world.timers, world.jobs, world.runs, world.batches, world.lines, world.policy_lines)
+        for store in (*stores, world.policies):
+            store.expire(now)
+    world.stack_queues.expire(now)
     world.payloads.remove_old(now)
 
 
-def keep(world: World, off_since: Instant) -> Kept | None:
-    """One step of the round that keeps what waits, as tick takes it."""
-    return world.repair(world.wheel_clock).keep_rounds.step(off_since)
+def time_off(world: World) -> TimeOff:
+    """What tick keeps waiting things by."""
+    return world.repair(world.wheel_clock).time_off
 
 
-def pass_days_off(world: World, days: float) -> None:
-    """Let days pass while the world is off. Tick runs a few times a day, and keeps what waits."""
-    world.is_enabled = False
+def pass_days(world: World, days: float) -> None:
+    """Let days pass. Tick runs a few times a day, and keeps what waits."""
     end = world.clock.time + int(days * DAY_MS)
     while world.clock.time < end:
         world.clock.time = min(end, world.clock.time + _TICKS_APART_MS)
         expire(world)
-        off_since = world.tick().off_since
-        assert off_since is not None
-        if world.clock.time - off_since >= KEEP_FIRST_MS:
-            keep(world, off_since)
-            world.repair(world.wheel_clock).keep_rounds.check(off_since)
+        ticked = world.tick()
+        time_off(world).keep(ticked.off_since, ticked.off_at)
+
+
+def pass_days_off(world: World, days: float) -> None:
+    """Let days pass while the world is off."""
+    world.is_enabled = False
+    pass_days(world, days)

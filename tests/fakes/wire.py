@@ -1,7 +1,6 @@
 """Faults for a botocore client, by handlers of its own events. No part of botocore is patched."""
 
 import json
-import random
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,20 +31,6 @@ def repeated_by_the_sdk(client: "DynamoDBClient", operation: str) -> Iterator[Co
     def needs_retry(attempts: int, **_: Any) -> float | None:
         counted.times += 1
         return 0.0 if attempts == 1 else None
-
-    with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
-        yield counted
-
-
-@contextmanager
-def answers_lost(client: "DynamoDBClient", operation: str, chance: random.Random) -> Iterator[Counted]:
-    """Let the SDK send one request in three twice, as if its answer were lost. Several threads may use it."""
-    counted = Counted()
-
-    def needs_retry(attempts: int, **_: Any) -> float | None:
-        is_lost = attempts == 1 and chance.random() < 1 / 3
-        counted.times += is_lost
-        return 0.0 if is_lost else None
 
     with _listening(client, f"needs-retry.dynamodb.{operation}", needs_retry):
         yield counted

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from botocore.exceptions import ClientError
 
-from sweephand.storage.time_limit import check_in_time
+from sweephand.storage.connect import check_in_time
 
 #: The number of tries that storage.connect sets: the first try and the SDK's own retries.
 TRIES_MAX: Final = 4

@@ -26,7 +26,6 @@ from tests.fakes.flow_memory import (
     MemoryPolicyLines,
     WorkBox,
 )
-from tests.fakes.kept_queues import MemoryKeptQueues
 from tests.fakes.memory import (
     MemoryChanges,
     MemoryJobs,
@@ -36,11 +35,12 @@ from tests.fakes.memory import (
     MemoryRuns,
 )
 from tests.fakes.memory_access import MemoryAdminChanges, MemoryNamedSecrets
-from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits, MemoryKeepRounds
+from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
-from tests.fakes.memory_timers import MemoryTimers
+from tests.fakes.memory_timers import MemoryExpirySwitch, MemoryTimers
 from tests.fakes.ports import FakePorts
+from tests.fakes.stack_queues import MemoryStackQueues
 
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import NotFoundError
@@ -59,8 +59,7 @@ from sweephand.model.job import Job
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
@@ -71,7 +70,7 @@ from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Received, finished
 from sweephand.runtime.app import App, Options
 from sweephand.runtime.app_repair import RepairUseCases
-from sweephand.storage.payload_places import PayloadsInPlaces
+from sweephand.storage.payload_table import PayloadsInPlaces
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 
@@ -107,7 +106,6 @@ class World:
         self.other_payloads: Sequence[MemoryPayloads] = ()
         self.audits = MemoryAudits()
         self.audit_rounds = MemoryAuditRounds()
-        self.keep_rounds = MemoryKeepRounds()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
         self.permits = MemoryPermits()
@@ -119,7 +117,8 @@ class World:
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets(self.admin_changes)
         self.queue = Letterbox(self.clock)
-        self.kept_queues = MemoryKeptQueues(self.queue, self.work)
+        self.stack_queues = MemoryStackQueues(self.queue, self.work)
+        self.expiry = MemoryExpirySwitch()
         self.consumers = Consumers(self.clock)
         self._targets = targets
         self.sweepers = NoSweepers()
@@ -182,11 +181,8 @@ class World:
             payload_places=places,
             audits=self._port(self.audits, "audits"),
             audit_rounds=self._port(self.audit_rounds, "audit_rounds"),
-            kept_timers=self._port(self.timers, "timers"),
-            kept_jobs=self._port(self.jobs, "jobs"),
-            kept_payloads=places,
-            kept_queues=self._port(self.kept_queues, "kept_queues"),
-            keep_rounds=self._port(self.keep_rounds, "keep_rounds"),
+            stack_queues=self._port(self.stack_queues, "stack_queues"),
+            expiry_switch=self._port(self.expiry, "expiry"),
             policies=self._port(self.policies, "policies"),
             allowances=self._port(self.allowances, "allowances"),
             namespaces=self._port(self.namespaces, "namespaces"),
@@ -215,7 +211,7 @@ class World:
         name: str = "job",
         *,
         data: str | None = None,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
         **written: Any,
     ) -> WriteResult:
@@ -224,7 +220,12 @@ class World:
         )
 
     def put_definition(
-        self, name: str, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+        self,
+        name: str,
+        written: Definition,
+        *,
+        if_match: tuple[str, ...] | None = None,
+        if_absent: bool = False,
     ) -> WriteResult:
         return self.writer().put(
             key_of(name),
@@ -235,7 +236,7 @@ class World:
             if_absent=if_absent,
         )
 
-    def delete(self, name: str = "job", *, if_match: str | None = None) -> None:
+    def delete(self, name: str = "job", *, if_match: tuple[str, ...] | None = None) -> None:
         self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:

@@ -29,7 +29,7 @@ from tests.simulation.workload.weeks import WINDING_DOWN_MS
 from tests.simulation.world.auditing import Auditing
 from tests.simulation.world.bounds import bounds_of
 from tests.simulation.world.consumers import Consumers
-from tests.simulation.world.delivery_queues import DeliveryQueues
+from tests.simulation.world.delivery_queues import DeliveryQueues, StackQueues
 from tests.simulation.world.explanations import misstatements
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
 from tests.simulation.world.flow_functions import WorkPort
@@ -169,6 +169,8 @@ class Simulation:
             shards=scenario.shards,
             sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
             work=WorkPort(self._gate, self._work),
+            stack_queues=self._gate.wrapped(StackQueues(self._queues, self._work), "queue"),
+            **({} if chronicle.removals is None else {"expiry_switch": chronicle.removals}),
         )
         self._functions = Functions(
             scheduler=scheduler,
@@ -318,6 +320,7 @@ class Simulation:
                 random=random,
                 phase_ms=phase_ms,
                 tick=self._functions.tick,
+                is_off=lambda: self._functions.are_off,
             )
             self._tick_times.begin()
             self.scheduler.call_at(self._calm_at - WINDING_DOWN_MS, self._wind_down)

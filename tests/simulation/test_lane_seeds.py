@@ -4,9 +4,6 @@ import pytest
 from tests.simulation.simulation import run
 from tests.simulation.traces.trace import Requested
 from tests.simulation.workload.lanes import FIRST_WITH_LANES, FLOOD, HERDS, PROMPT
-from tests.simulation.workload.limits import Limits
-from tests.simulation.workload.policies import Policies
-from tests.simulation.workload.switching import Switching
 
 #: Few of them, because each takes a second. `python -m tests.simulation --first 3300000` runs more. In some
 #: others, faults keep one of the two jobs from being created. Two were red: floods that fell due while
@@ -37,13 +34,3 @@ def test_ten_thousand_low_triggers_delay_high_ones_by_less_than_a_second() -> No
     beside = [each for each in left if each.name == PROMPT and min(herd) <= each.due_at <= max(herd)]
     assert len(beside) > 20, "the herd is over too soon"
     assert all(each.at - each.due_at < 1_000 for each in beside)
-
-
-def test_some_worlds_with_lanes_have_limits_policies_and_a_switch_too() -> None:
-    seeds = range(FIRST_WITH_LANES, FIRST_WITH_LANES + 100)
-    for share in (
-        sum(bool(Limits.of(seed).least) for seed in seeds),
-        sum(Policies.of(seed).limits is not None for seed in seeds),
-        sum(bool(Switching.of(seed).spans) for seed in seeds),
-    ):
-        assert 10 < share < 50

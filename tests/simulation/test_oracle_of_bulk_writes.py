@@ -12,7 +12,7 @@ from tests.simulation.traces.broken_bulk_writes import (
 from tests.simulation.traces.doctored import Doctoring, complaints
 from tests.simulation.traces.trace import Event
 
-from sweephand.web.routes import bulk_write
+from sweephand.web.routes import bulk
 
 
 @pytest.mark.parametrize("story", STORIES_OF_BULK_WRITES)
@@ -38,4 +38,4 @@ def test_the_oracle_excuses_a_bulk_write_that_met_faults(
 
 
 def test_the_oracle_knows_the_words_by_which_the_api_says_that_a_job_was_not_written() -> None:
-    assert NOT_WRITTEN in bulk_write._NO_TIME.lower()
+    assert NOT_WRITTEN in bulk._NO_TIME.lower()

@@ -21,6 +21,7 @@ TABLE_ACTIONS: Final[Mapping[str, str]] = {
     "put_together": "PutItem",  # a transaction needs the rights of what it does
     "add": "UpdateItem",
     "update": "UpdateItem",
+    "keep": "UpdateItem",
     "delete": "DeleteItem",
     "query": "Query",
     "get_batch": "BatchGetItem",
@@ -51,6 +52,8 @@ CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "describe_event_bus": ("events:DescribeEventBus",),
     "start_execution": ("states:StartExecution",),
     "AssumeRoleCredentialFetcher": ("sts:AssumeRole",),
+    "describe_time_to_live": ("dynamodb:DescribeTimeToLive",),
+    "update_time_to_live": ("dynamodb:UpdateTimeToLive",),
 }
 
 
@@ -110,7 +113,7 @@ class Call(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """What can be reached from a handler: calls of DynamoDB, and methods of other clients."""
+    """What can be reached from a handler: calls of tables, and methods of clients."""
 
     calls: frozenset[Call]
     clients: frozenset[str]

@@ -53,7 +53,7 @@ _PACKAGE: Final = ROOT / "layers" / "sweephand" / "python"
 _IMPORTS: Final = "importlib.import_module"
 
 #: The classes that implement a port around the adapter of another one.
-_AROUND: Final = {"sweephand.ports.RunStore": "sweephand.runs.flagged.FlaggedRuns"}
+_AROUND: Final = {"sweephand.ports.runs.RunStore": "sweephand.runs.flagged.FlaggedRuns"}
 _PORTS: Final = "sweephand.runtime.app_ports.Ports"
 _AWS_PORTS: Final = "sweephand.runtime.aws_ports.AwsPorts"
 

@@ -58,10 +58,6 @@ class Stack:
         parameter: dict[str, Any] = self.template["Parameters"][name]
         return parameter
 
-    def has_parameter(self, name: str) -> bool:
-        """Whether the template has a parameter of this name."""
-        return name in self.template["Parameters"]
-
     def parameters_in(self, value: Any) -> set[str]:
         """The names of the parameters on which a value depends, by Ref, Sub or an attribute of Lists."""
         match value:

@@ -119,6 +119,8 @@ def is_needed(statement: Statement, role: str) -> bool:
     if any(fnmatchcase(statement.action, pattern) for pattern in PLATFORM):
         return True
     calls, actions = calls_of(role)
+    if statement.action in actions:
+        return True
     if not statement.action.startswith("dynamodb:"):
         return any(fnmatchcase(action, statement.action) for action in actions)
     reached = {partition for call in calls if is_on(statement, call) for partition in partitions(call)}

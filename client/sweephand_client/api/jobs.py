@@ -1,12 +1,12 @@
 """The calls about jobs and their runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Unpack
 
 from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http import exact_json
 from sweephand_client.http.errors import problem_of
-from sweephand_client.http.operation import changed_nothing
+from sweephand_client.http.operation import Body, Operation, changed_nothing
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import (
@@ -209,12 +209,8 @@ class Jobs(Calls):
         reason: str | None = None,
     ) -> int:
         """Pause all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-
-        def call(cursor: str | None) -> CountResponse:
-            body = BulkPauseRequest({**_filter(prefix, labels), "reason": reason, "cursor": cursor})
-            return self._transport.call(operations.PAUSE_JOBS, {"namespace": namespace}, body=body)
-
-        return _count(call)
+        body = BulkPauseRequest({**_filter(prefix, labels), "reason": reason})
+        return self._count(operations.PAUSE_JOBS, namespace, body=body)
 
     def resume_many(
         self,
@@ -225,12 +221,8 @@ class Jobs(Calls):
         catchup: CatchUpMode | None = None,
     ) -> int:
         """Resume all jobs with that prefix and those labels, by as many calls as it takes: how many."""
-
-        def call(cursor: str | None) -> CountResponse:
-            body = BulkResumeRequest({**_filter(prefix, labels), "catchup": catchup, "cursor": cursor})
-            return self._transport.call(operations.RESUME_JOBS, {"namespace": namespace}, body=body)
-
-        return _count(call)
+        body = BulkResumeRequest({**_filter(prefix, labels), "catchup": catchup})
+        return self._count(operations.RESUME_JOBS, namespace, body=body)
 
     def redrive_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
@@ -239,23 +231,26 @@ class Jobs(Calls):
 
         No call is sent again after a lost answer.
         """
-
-        def call(cursor: str | None) -> CountResponse:
-            body = FilterRequest({**_filter(prefix, labels), "cursor": cursor})
-            return self._transport.call(operations.REDRIVE_RUNS, {"namespace": namespace}, body=body)
-
-        return _count(call)
+        return self._count(operations.REDRIVE_RUNS, namespace, body=_filter(prefix, labels))
 
     def delete_many(
         self, namespace: str, *, prefix: str | None = None, labels: Mapping[str, str] | None = None
     ) -> int:
         """Delete all jobs with that prefix and those labels, by as many calls as it takes: how many."""
+        query: Query = {"prefix": prefix, "label": label_query(labels)}
+        return self._count(operations.DELETE_JOBS, namespace, query=query)
 
-        def call(cursor: str | None) -> CountResponse:
-            query = {"prefix": prefix, "label": label_query(labels), "cursor": cursor}
-            return self._transport.call(operations.DELETE_JOBS, {"namespace": namespace}, query=query)
-
-        return _count(call)
+    def _count(
+        self,
+        operation: Operation[Body, CountResponse],
+        namespace: str,
+        *,
+        query: Query | None = None,
+        body: Body | None = None,
+    ) -> int:
+        """The sum of the counts of bulk calls."""
+        parts = self._parts(operation, {"namespace": namespace}, query=query, body=body)
+        return sum(each["count"] for each in parts)
 
 
 class Runs(Calls):
@@ -303,16 +298,6 @@ def _job(namespace: str, name: str) -> dict[str, str]:
 
 def _run(namespace: str, job: str, run_id: str) -> dict[str, str]:
     return {"namespace": namespace, "name": job, "runId": run_id}
-
-
-def _count(call: Callable[[str | None], CountResponse]) -> int:
-    """The sum of the counts of bulk calls, each with the cursor of the one before."""
-    found = call(None)
-    count = found["count"]
-    while "nextCursor" in found:
-        found = call(found["nextCursor"])
-        count += found["count"]
-    return count
 
 
 def _chunks(jobs: Iterable[NamedJobRequest]) -> Iterator[list[NamedJobRequest]]:

@@ -60,7 +60,6 @@ class Namespaces(Calls):
         Times are RFC 3339, and `bucket` is a duration. One call looks at up to a thousand jobs, so this makes
         as many calls as it needs and adds their numbers.
         """
-        path = {"namespace": namespace}
         query: Query = {
             "from": since,
             "to": to,
@@ -68,14 +67,11 @@ class Namespaces(Calls):
             "prefix": prefix,
             "label": label_query(labels),
         }
-        whole = self._transport.call(operations.FORECAST, path, query=query)
-        triggers = Counter({each["at"]: each["triggers"] for each in whole["buckets"]})
-        part = whole
-        while "nextCursor" in part:
-            # The first call has chosen the span. By now another one would be chosen.
-            again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
-            part = self._transport.call(operations.FORECAST, path, query=again)
+        whole, *others = self._parts(operations.FORECAST, {"namespace": namespace}, query=query)
+        triggers: Counter[str] = Counter()
+        for part in (whole, *others):
             triggers.update({each["at"]: each["triggers"] for each in part["buckets"]})
+        for part in others:
             whole["jobs"] += part["jobs"]
             whole["paused"] += part["paused"]
         whole["buckets"] = [{"at": at, "triggers": triggers[at]} for at in sorted(triggers)]
@@ -90,14 +86,9 @@ class Namespaces(Calls):
         Times are RFC 3339, and `step` is a duration of whole minutes. This makes as many calls as the span
         needs. ConflictError: the stack does not count, since its parameter Stats is off.
         """
-        path = {"namespace": namespace}
         query: Query = {"from": since, "to": to, "step": step}
-        whole = self._transport.call(operations.STATS, path, query=query)
-        part = whole
-        while "nextCursor" in part:
-            # The first call has chosen the span. By now another one would be chosen.
-            again = {**query, "from": whole["from"], "to": whole["to"], "cursor": part["nextCursor"]}
-            part = self._transport.call(operations.STATS, path, query=again)
+        whole, *others = self._parts(operations.STATS, {"namespace": namespace}, query=query)
+        for part in others:
             whole["steps"] += part["steps"]
         whole.pop("nextCursor", None)
         return whole

@@ -1,5 +1,6 @@
 """The other queues of the stack: work messages, and messages that wait and are sent again as they are."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,34 +12,23 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 from sweephand.base.errors import StoreError
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
-from sweephand.model.keep_round import Renewed
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.model.wire import encode
-from sweephand.model.wire_work import decode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, decode_work
 from sweephand.targets.reach import EVERY_QUEUE
-
-#: Instants after and before the sending of every message.
-FUTURE, PAST = 9_999_999_999_999, 0
 
 
 @pytest.fixture
 def sqs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sqs]:
     with mocked_sqs(monkeypatch) as found:
-        # SQS waits for a second where a queue is empty.
-        found.client.meta.events.register("provide-client-params.sqs.ReceiveMessage", at_once)
         yield found
 
 
-def at_once(params: dict[str, Any], **_: Any) -> Any:
-    return {**params, "WaitTimeSeconds": 0}
-
-
-def kept(sqs: Sqs, **urls: str) -> SqsKeptQueues:
+def kept(sqs: Sqs, **urls: str) -> SqsStackQueues:
     queue = SqsQueue(
         sqs.clients, "", "", lambda _: None, allow_insecure=False, queues=EVERY_QUEUE, concurrently=map
     )
-    return SqsKeptQueues(sqs.clients, queue, urls)
+    return SqsStackQueues(sqs.clients, queue, urls)
 
 
 def bodies(messages: Sequence[dict[str, Any]]) -> list[str]:
@@ -52,8 +42,7 @@ def test_messages_are_sent_again_as_they_are_and_the_old_ones_removed(sqs: Sqs) 
     sqs.client.send_message(QueueUrl=url, MessageBody=written["1"], MessageGroupId="team")
     sqs.client.send_message(QueueUrl=url, MessageBody=written["2"], MessageAttributes=attribute)
     sqs.client.send_message(QueueUrl=url, MessageBody=written["3"])
-    found = kept(sqs, delivery=url).renew("delivery", FUTURE, 0)
-    assert found == Renewed(3, 0)
+    assert len(kept(sqs, delivery=url).renew("delivery", 0)) == 3
     again = {each["Body"]: each for each in sqs.messages(url)}
     assert set(again) == set(written.values())
     assert again[written["1"]]["Attributes"]["MessageGroupId"] == "team"
@@ -65,18 +54,21 @@ def test_a_copy_cannot_be_received_before_its_delay_is_over(sqs: Sqs) -> None:
     url = sqs.queue("delivery")
     sqs.client.send_message(QueueUrl=url, MessageBody="one")
     queues = kept(sqs, delivery=url)
-    assert queues.renew("delivery", FUTURE, 60_000).messages == 1
-    assert queues.renew("delivery", FUTURE, 60_000) == Renewed(0, 0)
+    assert len(queues.renew("delivery", 60_000)) == 1
+    assert queues.renew("delivery", 60_000) == []
     attributes: Any = ["ApproximateNumberOfMessagesDelayed"]
     counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
     assert counted == {"ApproximateNumberOfMessagesDelayed": "1"}
 
 
-def test_messages_that_were_sent_since_an_instant_are_counted(sqs: Sqs) -> None:
+def test_of_each_message_it_is_told_when_it_was_sent(sqs: Sqs) -> None:
     url = sqs.queue("delivery")
+    before = int(time.time() * 1_000)
     for number in range(3):
         sqs.client.send_message(QueueUrl=url, MessageBody=str(number))
-    assert kept(sqs, delivery=url).renew("delivery", PAST, 0) == Renewed(3, 3)
+    sent = kept(sqs, delivery=url).renew("delivery", 0)
+    assert len(sent) == 3
+    assert all(before <= at <= time.time() * 1_000 for at in sent)
 
 
 def test_large_messages_are_sent_again_in_calls_that_sqs_takes(sqs: Sqs) -> None:
@@ -84,7 +76,7 @@ def test_large_messages_are_sent_again_in_calls_that_sqs_takes(sqs: Sqs) -> None
     large = [f"{number}" + "é" * 100_000 for number in range(6)]
     for body in large:
         sqs.client.send_message(QueueUrl=url, MessageBody=body)
-    assert kept(sqs, delivery=url).renew("delivery", FUTURE, 0).messages == 6
+    assert len(kept(sqs, delivery=url).renew("delivery", 0)) == 6
     assert bodies(sqs.messages(url)) == large
 
 
@@ -115,7 +107,7 @@ def test_a_message_that_is_not_sent_again_is_not_removed(sqs: Sqs, operation: st
     client, plain = Failing(sqs.client, operation), sqs.clients
     sqs.clients = SqsClients(lambda _: client)  # type: ignore[arg-type,return-value]
     with pytest.raises(StoreError):
-        kept(sqs, delivery=url).renew("delivery", FUTURE, 0)
+        kept(sqs, delivery=url).renew("delivery", 0)
     sqs.clients = plain
     attributes: Any = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
@@ -127,7 +119,7 @@ def test_a_message_that_is_not_removed_is_there_twice(sqs: Sqs) -> None:
     sqs.client.send_message(QueueUrl=url, MessageBody="one")
     client = Failing(sqs.client, "delete_message_batch")
     sqs.clients = SqsClients(lambda _: client)  # type: ignore[arg-type,return-value]
-    assert kept(sqs, delivery=url).renew("delivery", FUTURE, 0) == Renewed(1, 0)
+    assert len(kept(sqs, delivery=url).renew("delivery", 0)) == 1
     attributes: Any = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
     counted = sqs.client.get_queue_attributes(QueueUrl=url, AttributeNames=attributes)["Attributes"]
     assert counted == {"ApproximateNumberOfMessages": "1", "ApproximateNumberOfMessagesNotVisible": "1"}

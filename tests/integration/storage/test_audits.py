@@ -2,25 +2,19 @@
 
 from typing import Any, Final
 
-from tests.contract.builders import job, policy, timer, trigger_message
+from tests.contract.builders import job, policy, trigger_message
 from tests.fakes.doubles import NOON
 from tests.fakes.engines import Dynamo
-from tests.fakes.wire import watched
 
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import POLICY_RETENTION_MS
 from sweephand.model.audit_round import BEGINNING, AuditRound, JobProgress
-from sweephand.model.keep_round import KEEP_BEGINNING, KeepPlace, KeepRound
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.policy_names import PolicyKey
-from sweephand.model.timer import Cursor
-from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
+from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.payload_audits import DynamoAudits
-from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.policy_lines import DynamoPolicyLines
-from sweephand.storage.timers import DynamoTimers
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 
 PLACE: Final = LinePlace(PolicyKey("ns", "mailer"), "normal", 3)
 
@@ -60,55 +54,12 @@ def test_a_round_of_the_audit_of_jobs_reads_back_and_is_written_on_its_version(d
     assert (audits.position(), rounds.get()) == ("uid", over)
 
 
-def test_a_round_that_keeps_what_waits_reads_back_beside_the_round_of_the_audit(dynamo: Dynamo) -> None:
-    table = dynamo.table(dynamo.timers_table)
-    rounds = DynamoKeepRounds(table)
-    assert rounds.get() is None
-    first = KeepRound(NOON, KEEP_BEGINNING, NOON + 60_000, "version000000001")
-    assert rounds.put(first, None)
-    assert rounds.put(first, None), "the SDK repeats the write"
-    assert rounds.get() == first
-    place = KeepPlace("jobs", "ns", "a~b.c:@+=-", "0123#4")
-    second = first._replace(place=place, version="version000000002", done_at=NOON - DAY_MS)
-    assert not rounds.put(second, None)
-    assert rounds.put(second, first.version)
-    assert rounds.get() == second
-    over = second._replace(place=None, version="version000000003")
-    assert not rounds.put(over, first.version)
-    assert rounds.put(over, second.version)
-    assert rounds.get() == over
-    assert DynamoAuditRounds(table).get() is None
-
-
-def test_items_that_are_kept_end_later(dynamo: Dynamo) -> None:
-    stores = dynamo.stores()
-    timers, jobs = (
-        DynamoTimers(dynamo.table(dynamo.timers_table)),
-        DynamoJobs(dynamo.table(dynamo.jobs_table)),
-    )
-    stores.timers.put([timer()])
-    stores.jobs.put(job(expires_at=NOON), None)
-    until = NOON + 30 * DAY_MS + 1
-    assert timers.keep(3, timer().sort_key, until)
-    assert jobs.keep(job().key, until)
-    for table in (dynamo.timers_table, dynamo.jobs_table):
-        [item] = dynamo.client.scan(TableName=table)["Items"]
-        assert int(item["expires_at"]["N"]) == (NOON + 30 * DAY_MS) // 1_000 + 1
-
-
-def test_the_list_of_timers_that_end_reads_nothing_of_what_is_in_them(dynamo: Dynamo) -> None:
-    timers = DynamoTimers(dynamo.table(dynamo.timers_table))
-    place: Any = {"pk": {"S": "shard#0003"}, "sk": {"S": timer().sort_key}}
-    ends: Any = {"expires_at": {"N": str(NOON // 1_000)}}
-    newer: Any = {"v": {"N": "99"}, "zb": {"B": b"\x00"}}
-    dynamo.client.put_item(TableName=dynamo.timers_table, Item={**place, **ends, **newer})
-    with watched(dynamo.client, "Query") as answers:
-        found = timers.ending(3, Cursor(), NOON + DAY_MS, NOON + DAY_MS, 10)
-    assert found.keys == [timer().sort_key]
-    assert [set(each) for answer in answers for each in answer["Items"]] == [{"pk", "sk", "expires_at"}]
-    assert timers.keep(3, timer().sort_key, NOON + DAY_MS)
-    [item] = dynamo.client.scan(TableName=dynamo.timers_table)["Items"]
-    assert item == {**place, **newer, "expires_at": {"N": str((NOON + DAY_MS) // 1_000)}}
+def test_a_job_that_is_kept_ends_later(dynamo: Dynamo) -> None:
+    jobs = DynamoJobs(dynamo.table(dynamo.jobs_table))
+    assert jobs.put(job(expires_at=NOON), None)
+    assert jobs.keep(job().key, NOON + 30 * DAY_MS + 1)
+    [item] = dynamo.client.scan(TableName=dynamo.jobs_table)["Items"]
+    assert int(item["expires_at"]["N"]) == (NOON + 30 * DAY_MS) // 1_000 + 1
 
 
 def test_an_entry_of_a_line_that_is_kept_expires_later_and_is_not_brought_back(dynamo: Dynamo) -> None:

@@ -23,6 +23,7 @@ from sweephand.model.timer import (
     pack_key,
 )
 from sweephand.schedules import Batch, Occurrence, Series
+from sweephand.storage.timers import VERSION
 
 PUT_OFF_MS = 5 * MINUTE_MS
 KEY = ("shard#0003", pack().sort_key)
@@ -117,3 +118,26 @@ def test_a_damaged_pack_is_put_off_whole(on_moto: Dynamo, damage: dict[str, Any]
     [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
     assert isinstance(unread, UnreadTimer)
     assert unread.why is not None
+
+
+def test_the_timers_of_a_pack_that_an_earlier_version_put_off_are_due_at_its_new_place(
+    on_moto: Dynamo,
+) -> None:
+    store = on_moto.stores().timers
+    written = pack()
+    store.put([written])
+    [item] = on_moto.client.scan(TableName=on_moto.timers_table)["Items"]
+    newer = {**item, "v": {"N": str(VERSION + 1)}}
+    on_moto.client.put_item(TableName=on_moto.timers_table, Item=newer)
+    [unread] = store.page(3, Cursor(), NOON + HOUR_MS, 10)
+    assert isinstance(unread, UnreadTimer)
+    copy = unread.put_off(PUT_OFF_MS)
+    store.put([copy])
+    # The version that wrote the pack comes back.
+    on_moto.client.put_item(TableName=on_moto.timers_table, Item={**item, "sk": {"S": copy.sort_key}})
+
+    [after] = store.page(3, Cursor(unread.sort_key), NOON + HOUR_MS, 10)
+
+    assert isinstance(after, TimerPack)
+    assert {each.put_off_to for each in after.timers} == {unread.due_at + PUT_OFF_MS}
+    assert {each._replace(put_off_to=None) for each in after.timers} == set(written.timers)

@@ -1,29 +1,21 @@
 """A write that the SDK sends twice succeeds: its second refusal shows that it was done the first time."""
 
-from dataclasses import replace
-
 import pytest
 from tests.contract.builders import (
     NOON,
     admin_change,
     api_key,
     job,
-    next_revision,
-    run,
     secrets,
-    timer,
 )
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import repeated_by_the_sdk, watched
 
 from sweephand.base.errors import StoreError
-from sweephand.model.timer import Cursor, Lease
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases
-from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
-from sweephand.storage.timers import DynamoTimers
 
 OWNER = "owner00000000001"
 UNTIL = NOON + 30_000
@@ -37,35 +29,6 @@ def jobs(dynamo: Dynamo) -> DynamoJobs:
 @pytest.fixture
 def leases(dynamo: Dynamo) -> DynamoLeases:
     return DynamoLeases(dynamo.table(dynamo.timers_table))
-
-
-@pytest.fixture
-def runs(dynamo: Dynamo) -> DynamoRuns:
-    return DynamoRuns(dynamo.table(dynamo.jobs_table))
-
-
-def test_a_repeated_creation_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
-    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
-        assert jobs.put(job(), replacing=None)
-    assert sent.times == 2
-    assert jobs.get(job().key) == job()
-
-
-def test_a_repeated_replacement_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
-    jobs.put(job(), replacing=None)
-    second = next_revision(job(), "version000000002")
-    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
-        assert jobs.put(second, replacing=job().version)
-    assert sent.times == 2
-    assert jobs.get(job().key) == second
-
-
-def test_a_repeated_deletion_of_a_job_succeeds(dynamo: Dynamo, jobs: DynamoJobs) -> None:
-    jobs.put(job(), replacing=None)
-    with repeated_by_the_sdk(dynamo.client, "DeleteItem") as sent:
-        assert jobs.delete(job())
-    assert sent.times == 2
-    assert jobs.get(job().key) is None
 
 
 def test_the_sdk_does_not_repeat_a_write_after_its_deadline(dynamo: Dynamo, jobs: DynamoJobs) -> None:
@@ -99,23 +62,6 @@ def test_the_deadline_of_one_write_does_not_apply_to_the_next(jobs: DynamoJobs) 
     assert jobs.get(job().key) == job()
 
 
-def test_a_repeated_write_over_another_version_of_a_job_is_refused(dynamo: Dynamo, jobs: DynamoJobs) -> None:
-    jobs.put(job(), replacing=None)
-    with repeated_by_the_sdk(dynamo.client, "PutItem"):
-        assert not jobs.put(next_revision(job(), "version000000002"), replacing="version000000000")
-    assert jobs.get(job().key) == job()
-
-
-def test_a_repeated_claim_of_a_shard_succeeds(dynamo: Dynamo, leases: DynamoLeases) -> None:
-    leases.raise_shards(1)
-    free = leases.state().leases[0]
-    with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
-        lease = leases.claim(free, OWNER, NOON, UNTIL)
-    assert sent.times == 2
-    assert lease == Lease(0, Cursor(), fence=1, owner=OWNER, lease_until=UNTIL, judged_at=NOON, tries=1)
-    assert leases.state().leases == (lease,)
-
-
 def test_a_repeated_claim_succeeds_although_another_sweeper_held_the_shard_since_it_was_read(
     dynamo: Dynamo, leases: DynamoLeases
 ) -> None:
@@ -128,49 +74,6 @@ def test_a_repeated_claim_succeeds_although_another_sweeper_held_the_shard_since
         lease = leases.claim(stale, OWNER, NOON, UNTIL)
     assert lease is not None
     assert (lease.owner, lease.fence) == (OWNER, 2)
-
-
-def test_a_repeated_commit_of_a_cursor_and_a_repeated_release_succeed(
-    dynamo: Dynamo, leases: DynamoLeases
-) -> None:
-    leases.raise_shards(1)
-    lease = leases.claim(leases.state().leases[0], OWNER, NOON, UNTIL)
-    assert lease is not None
-    with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
-        committed = leases.commit(lease, Cursor("key"), UNTIL + 10)
-        assert committed == lease._replace(cursor=Cursor("key"), lease_until=UNTIL + 10, tries=0)
-        released = leases.release(committed, 3, NOON + 5, cursor=Cursor("last key"))
-    assert sent.times == 4
-    assert released is not None
-    assert leases.state().leases == (released,)
-    assert (released.owner, released.found, released.cursor) == (None, 3, Cursor("last key"))
-
-
-def test_a_repeated_increase_of_the_number_of_shards_succeeds(dynamo: Dynamo, leases: DynamoLeases) -> None:
-    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
-        assert leases.raise_shards(3) == 3
-    assert sent.times == 8
-    assert len(leases.state().leases) == 3
-
-
-def test_a_repeated_claim_and_a_repeated_record_of_an_attempt_succeed(
-    dynamo: Dynamo, runs: DynamoRuns
-) -> None:
-    with repeated_by_the_sdk(dynamo.client, "PutItem") as sent:
-        assert runs.claim(run(attempt=2), NOON) is None
-        outcome = replace(run(attempt=2), state="retrying", next_attempt_at=NOON + 5_000)
-        assert runs.record(outcome)
-        assert runs.claim(run(attempt=3), NOON) is None
-        assert runs.record(replace(run(attempt=3), state="succeeded"))
-    assert sent.times == 8
-
-
-def test_a_repeated_claim_of_an_attempt_that_another_function_holds_is_refused(
-    dynamo: Dynamo, runs: DynamoRuns
-) -> None:
-    runs.claim(run(attempt=2), NOON)
-    with repeated_by_the_sdk(dynamo.client, "PutItem"):
-        assert runs.claim(run(attempt=2, owner="owner00000000002"), NOON) == run(attempt=2)
 
 
 def test_a_repeated_creation_and_rotation_of_signing_secrets_succeed(dynamo: Dynamo) -> None:
@@ -212,10 +115,3 @@ def test_a_repeated_rotation_of_an_api_key_succeeds(dynamo: Dynamo) -> None:
         assert store.rotate(api_key(), ended, successor, None, [admin_change()])
     assert sent.times == 2
     assert (store.get(ended.id), store.get(successor.id)) == (ended, successor)
-
-
-def test_a_repeated_write_of_timers_succeeds(dynamo: Dynamo) -> None:
-    store = DynamoTimers(dynamo.table(dynamo.timers_table))
-    with repeated_by_the_sdk(dynamo.client, "BatchWriteItem"):
-        store.put([timer()])
-    assert list(store.page(3, Cursor(), NOON + 60_000, 5)) == [timer()]

@@ -16,7 +16,7 @@ from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import GROUP_SIZE, Policy, PolicyKey
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.wire import encode
-from sweephand.storage import permits, policies, policy_lines
+from sweephand.storage import permits, policy_lines
 
 #: The bytes of a unit.
 _WRITE: Final = 1_024
@@ -108,7 +108,7 @@ class _Counting:
 def _of_policy(*, is_write: bool) -> Callable[..., Used]:
     def of(_: object, policy: Policy | PolicyKey, *__: object) -> Used:
         key = policy.key if isinstance(policy, Policy) else policy
-        return Used(policies._partition(key.namespace), is_write)
+        return Used(policy_lines._policies_partition(key.namespace), is_write)
 
     return of
 

@@ -16,9 +16,8 @@ from tests.simulation.flow.world import FlowWorld
 from tests.simulation.mutations.registry import Instead
 
 from sweephand.model import policy_line
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Token
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
-from sweephand.model.policy_rate import Token
 from sweephand.ports.flow import PermitStore
 from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims

@@ -21,8 +21,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.model.policy import Policy, Priority, workers_max_of
 from sweephand.model.trigger import NewerMessage, TriggerMessage
-from sweephand.model.wire_work import decode_work, encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, decode_work, encode_work
 from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.wheel.sending import LineUp

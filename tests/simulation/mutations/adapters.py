@@ -10,10 +10,10 @@ from tests.simulation.world.wire import wire
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.timer import Cursor, Lease
 from sweephand.storage import jobs, leases, runs
+from sweephand.storage.connect import only_while
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, ShardsItem
 from sweephand.storage.table import QueryResult, Refusal, Table
-from sweephand.storage.time_limit import only_while
 
 
 @mutation("An entry of a batch that SQS refused is not sent again", stores=wire)

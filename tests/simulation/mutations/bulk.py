@@ -12,10 +12,10 @@ from tests.simulation.world.processes import Killed, Scheduler
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import BadRequestError, StoreError, UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.jobs import examine
+from sweephand.jobs import read
 from sweephand.jobs.bulk import Bulk, BulkResult
 from sweephand.jobs.commit import Commits, Draft
-from sweephand.jobs.examine import Filter
+from sweephand.jobs.read import Filter
 from sweephand.model.job import Job
 from sweephand.model.page import Page
 from sweephand.runtime import threads
@@ -155,7 +155,7 @@ def bulk_counts_what_it_read() -> Iterator[None]:
 
     def counted(self: Bulk, wanted: Filter, act: Any, _: Any) -> BulkResult:
         whole = each(self, wanted, act, _)
-        seen = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, examine._PAGE_MAX)
+        seen = self._jobs.page(wanted.namespace, wanted.prefix, wanted.after, read._PAGE_MAX)
         return BulkResult(max(whole.count, len(seen.items)), whole.reached)
 
     with patch.object(Bulk, "_each", counted):

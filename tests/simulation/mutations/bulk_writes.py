@@ -12,14 +12,14 @@ from tests.simulation.workload.bulk_writes import FIRST_TOGETHER
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError, SweephandError, UnavailableError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.jobs import bulk_write as jobs_bulk_write
+from sweephand.jobs import bulk as jobs_bulk
 from sweephand.jobs import commit
-from sweephand.jobs.bulk_write import BulkWriter, JobToWrite, Written
+from sweephand.jobs.bulk import BulkWriter, JobToWrite, Written
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.write import WriteResult
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import OccurrenceTimer, TimerPack, bucket_of, pack_key
-from sweephand.web.routes import bulk_write
+from sweephand.web.routes import bulk
 from sweephand.wheel import packing
 
 _CREATE: Final[Any] = Commits.create
@@ -194,12 +194,12 @@ def bulk_write_mixes_up_answers() -> Iterator[None]:
     "A bulk write says of a job whose write was not answered that it is not written", first=FIRST_TOGETHER
 )
 def bulk_write_denies_what_it_may_have_written() -> Iterator[None]:
-    result = bulk_write._result
+    result = bulk._result
 
     def denied(job: JobToWrite, written: Written) -> Any:
         return result(job, UnavailableError("no answer") if isinstance(written, StoreError) else written)
 
-    with patch.object(bulk_write, "_result", denied):
+    with patch.object(bulk, "_result", denied):
         yield
 
 
@@ -210,16 +210,16 @@ def bulk_write_takes_names_twice() -> Iterator[None]:
     def put_twice(self: BulkWriter, wanted: Sequence[JobToWrite], **kwargs: Any) -> Sequence[Written]:
         return [put_jobs(self, [each], **kwargs)[0] for each in wanted]
 
-    parse = bulk_write._parse_entry
+    parse = bulk._parse_entry
 
     def careless(services: Any, document: Any, _: set[str], *args: Any) -> Any:
         return parse(services, document, set(), *args)
 
-    with patch.object(bulk_write, "_parse_entry", careless), patch.object(BulkWriter, "put", put_twice):
+    with patch.object(bulk, "_parse_entry", careless), patch.object(BulkWriter, "put", put_twice):
         yield
 
 
 @mutation("A bulk write forgets the data of a new job that is stored apart", first=FIRST_TOGETHER)
 def bulk_write_forgets_data() -> Iterator[None]:
-    with patch.object(jobs_bulk_write, "_has_stored_data", lambda _: False):
+    with patch.object(jobs_bulk, "_has_stored_data", lambda _: False):
         yield

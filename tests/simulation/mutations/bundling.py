@@ -7,7 +7,7 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import everywhere, mutation
 
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.model import wire, wire_bundles
+from sweephand.model import wire
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import BundleMessage, TriggerMessage
 from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
@@ -54,7 +54,7 @@ def forgets_crashes_of_bundles() -> Iterator[None]:
 
 @mutation("The triggers of a bundle are delivered when the first of them is due")
 def delivers_bundles_at_once() -> Iterator[None]:
-    read = wire_bundles.read_bundle
+    read = wire.read_bundle
 
     def together(fields: Any) -> BundleMessage:
         bundle = read(fields)

@@ -6,15 +6,14 @@ from unittest.mock import patch
 from tests.fakes import memory
 from tests.simulation.mutations.registry import everywhere, mutation
 
-from sweephand.model import run_conditions
-from sweephand.model.run import Run
-from sweephand.model.run_conditions import Guard, WriteCondition
+from sweephand.model import run as run_model
+from sweephand.model.run import Guard, Run, WriteCondition
 from sweephand.runs.callbacks import Callbacks
 
 
 @mutation("A cancelled run is tried again if its next attempt was on its way")
 def claims_what_was_cancelled() -> Iterator[None]:
-    claim_condition = run_conditions.claim_condition
+    claim_condition = run_model.claim_condition
 
     def careless(run: Run, now: int) -> WriteCondition:
         asked = claim_condition(run, now)

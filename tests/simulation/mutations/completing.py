@@ -10,13 +10,12 @@ from tests.fakes import memory
 from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import HOUR_MS, Instant
-from sweephand.model import run_conditions
+from sweephand.model import run as run_model
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Priority
-from sweephand.model.run import Run
-from sweephand.model.run_conditions import Guard, WriteCondition
+from sweephand.model.run import Guard, Run, WriteCondition
 from sweephand.model.run_states import TRANSITIONS, State
 from sweephand.model.trigger import (
     DeadlineMessage,
@@ -192,7 +191,7 @@ def records_in_spite() -> Iterator[None]:
 
 @mutation("An attempt whose holder died is claimed again with another token")
 def changes_tokens() -> Iterator[None]:
-    claim_condition = run_conditions.claim_condition
+    claim_condition = run_model.claim_condition
 
     def careless(run: Run, now: int) -> WriteCondition:
         asked = claim_condition(run, now)

@@ -128,7 +128,11 @@ def forgets_runs_of_deleted_jobs() -> Iterator[None]:
         yield
 
 
-@mutation("A claim stays if its job is deleted before the attempt is made")
+@mutation(
+    "A claim stays if its job is deleted before the attempt is made",
+    shown_by="tests/unit/runs/test_claims.py::"
+    "test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message",
+)
 def keeps_claims_of_deleted_jobs() -> Iterator[None]:
     def keep(*_: Any, **__: Any) -> None:
         """Release nothing."""

@@ -9,7 +9,7 @@ from tests.simulation.workload.packs import FIRST_CROWDED
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.model.liveness import revision_of
+from sweephand.model.revisions import revision_of
 from sweephand.model.timer import (
     Cursor,
     Lease,

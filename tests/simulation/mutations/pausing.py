@@ -11,7 +11,7 @@ from sweephand.jobs import draft, resume
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.series import recounted_series
 from sweephand.model.job import Job
-from sweephand.model.liveness import Liveness, liveness_by_revision
+from sweephand.model.revisions import Liveness, liveness_by_revision
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.delivery import JobRead, liveness_of
 from sweephand.wheel.catchup import Misfires, misfires_between

@@ -12,7 +12,7 @@ from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.liveness import revision_of
+from sweephand.model.revisions import revision_of
 from sweephand.model.timer import (
     Cursor,
     Lease,

@@ -5,10 +5,12 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
-from tests.simulation.workload.switching import FIRST_OFF
+from tests.simulation.workload.switching import FIRST_OFF, FIRST_OFF_FOR_A_MONTH
+from tests.simulation.world.removals import Removals
 
 from sweephand.base.timing import LEASE_MS
 from sweephand.model.timer import Cursor, position_key
+from sweephand.runs.time_off import TimeOff
 from sweephand.wheel.tick import Ticked, Ticker
 
 #: The name with which the broken ticker claims a shard.
@@ -38,4 +40,16 @@ def forgets_what_falls_due_while_off() -> Iterator[None]:
         return stay_off(self, now)
 
     with patch.object(Ticker, "_stay_off", forget):
+        yield
+
+
+@mutation("While the stack is off for long, DynamoDB goes on removing items", first=FIRST_OFF_FOR_A_MONTH)
+def goes_on_removing_items() -> Iterator[None]:
+    with patch.object(Removals, "set", lambda *_, **__: None):
+        yield
+
+
+@mutation("While the stack is off for long, messages are not sent again", first=FIRST_OFF_FOR_A_MONTH)
+def leaves_messages_to_their_end() -> Iterator[None]:
+    with patch.object(TimeOff, "_renew", lambda *_: 0):
         yield

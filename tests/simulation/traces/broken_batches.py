@@ -81,11 +81,6 @@ BROKEN_BATCHES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     (batches, changed(of(Requested, due_s=300, index=2), index=3), "has the index 3 of 3"),
     (
         batches,
-        changed(of(Requested, due_s=300, index=1), clock_at=NOON + 319_999),
-        "by its function's clock, due",
-    ),
-    (
-        batches,
         changed(of(Requested, due_s=300, index=2), at=NOON + 240_000),
         "earlier than any clock is ahead",
     ),
@@ -94,7 +89,6 @@ BROKEN_BATCHES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
         without(of(Requested, index=2, is_on_demand=True)),
         "has the indexes [0, 1]; its sizes were [3]",
     ),
-    (counted, without(of(Marked, index=1)), "and its batch shows it as None"),
     (counted, changed(of(Marked, index=1), end="failed"), "is marked as failed, and had not ended so"),
     (counted, lambda events: in_order(events, _again(events)), "is marked again as succeeded"),
     (counted, changed(of(BatchEnded), at=NOON + 330_000), "with 2 of 3 runs over"),

@@ -8,8 +8,6 @@ from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswere
 from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
-    UID,
-    deleted,
     every_minute,
     in_order,
     requested,
@@ -18,7 +16,6 @@ from tests.simulation.traces.stories import (
 )
 from tests.simulation.traces.trace import (
     Answered,
-    Deleted,
     Event,
     Mishap,
     Requested,
@@ -79,25 +76,6 @@ STORIES_OF_BULK_WRITES: Final = (created_in_bulk, lost_to_another)
 _OUTAGE: Final = Mishap(NOON - 3_000, "outage of 3500 ms", "jobs, timers")
 
 BROKEN_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ...]] = (
-    # What is acknowledged was there.
-    (created_in_bulk, replaced_call(replace(_JOB, rev="1-b")), "and no such job was there"),
-    (created_in_bulk, replaced_call(replace(_JOB, data='"z"')), "and no such job was there"),
-    (
-        created_in_bulk,
-        replaced_call(replace(_JOB, name="joy", told_name="joy")),
-        "and no such job was there",
-    ),
-    # The job was deleted before the call began, or written after it.
-    (
-        created_in_bulk,
-        lambda events: in_order(
-            (event for event in events if event.at < NOON + 390_000),
-            deleted(390),
-            replace(_CALL, at=NOON + 391_010, asked_at=NOON + 391_000),
-        ),
-        "and no such job was there",
-    ),
-    (created_in_bulk, changed(of(BulkWriteAnswered), asked_at=NOON - 60, at=NOON - 50), "no such job was"),
     # A job counts as created if this call created it.
     (created_in_bulk, changed(of(BulkWriteAnswered), written=()), "and the call did not create it"),
     (
@@ -118,44 +96,14 @@ BROKEN_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str]
         ),
         "was refused with 422, and was written",
     ),
-    (
-        created_in_bulk,
-        replaced_call(replace(_JOB, status=503, rev=None, detail=_TOO_LATE.detail)),
-        "counts as not written, and the call wrote it",
-    ),
     # Each job is judged by itself.
     (created_in_bulk, replaced_call(replace(_JOB, told_name="joy")), "was answered as joy"),
     (created_in_bulk, replaced_call(_JOB, replace(_FAILED, status=422)), "is valid, and was answered"),
-    (created_in_bulk, replaced_call(_JOB, replace(_WRONG, status=201, rev="1-w")), "is invalid, and was"),
     # A failure costs one job its answer, be the job valid or not.
-    (created_in_bulk, replaced_call(_JOB, replace(_WRONG, status=503)), "1 jobs failed in the bulk write"),
-    (created_in_bulk, replaced_call(_JOB, _FAILED), "1 jobs failed in the bulk write"),
     (
         created_in_bulk,
         lambda events: in_order(replaced_call(_JOB, _FAILED, _FAILED)(events), _FAULT),
         "2 jobs failed in the bulk write",
-    ),
-    # The fault was of another process, of another time, or one that takes time only.
-    (
-        created_in_bulk,
-        lambda events: in_order(
-            replaced_call(_JOB, _FAILED)(events),
-            replace(_FAULT, where="api 11 jobs.put"),
-            replace(_FAULT, at=NOON + 11),
-            Mishap(NOON + 5, "pause of 2 ms", "before api 1 jobs.put"),
-            replace(_OUTAGE, at=NOON - 3_600),
-        ),
-        "which met 0 faults",
-    ),
-    # No creation takes the place of a job that is there.
-    (
-        created_in_bulk,
-        lambda events: in_order(
-            (event for event in events if event.at < NOON + 390_000),
-            Deleted(NOON + 390_000, "job", UID, "create"),
-            replace(written("create", "1-z", 389.995), uid="u2"),
-        ),
-        "and another creation replaced it",
     ),
     # The triggers of a job that lost to another client's are orphans.
     (
@@ -167,14 +115,6 @@ BROKEN_BULK_WRITES: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str]
         lost_to_another,
         with_(replace(timer(360, "1-o", at_s=240), uid="u2")),
         "was never committed, and 1 timers go on with it",
-    ),
-    # A pack lies no nearer than its timers may.
-    (
-        created_in_bulk,
-        changed(
-            of(TimerStored, at=NOON), armed_at=NOON, sort_key="2026-11-21T12:03#00.000#pack#a", entry="a"
-        ),
-        "in reach of a sweep before its commit",
     ),
 )
 

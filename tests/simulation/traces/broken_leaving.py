@@ -7,7 +7,6 @@ from typing import Any, Final
 from tests.simulation.traces.doctored import (
     Doctoring,
     changed,
-    later,
     of,
     with_,
     without,
@@ -91,15 +90,6 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
         changed(of(Written), definition={**_WRITTEN, "deleteAfterCompletion": False}),
         "but never asked for it",
     ),
-    (
-        gone_with_its_last_run,
-        lambda events: in_order(
-            changed(of(Written, verb="expire"), paused_at=_PAUSED.paused_at)(events), _PAUSED
-        ),
-        "and is paused",
-    ),
-    (gone_with_its_last_run, later(of(Written, verb="expire"), -60_000), "and has an occurrence at"),
-    (gone_with_its_last_run, with_(replace(deleted(400), verb=None)), "though nobody asked for it"),
     # It goes when all its runs are over.
     (
         gone_with_its_last_run,
@@ -111,10 +101,8 @@ BROKEN_LEAVING: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
         without(of(RunStored), of(Concluded, trigger_id=f"{UID}-{_LAST_RUN}")),
         "its run of 2026-11-21T12:05:00.000Z is not over",
     ),
-    (gone_with_its_last_run, with_(_RETRYING), "of it goes on"),
     # And then it does go.
     (gone_with_its_last_run, _stayed, "and the job is still there"),
-    (gone_without_records, _stayed, "and the job is still there"),
 )
 
 _UNTIL_THEN: Final = (

@@ -70,7 +70,6 @@ BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     (in_turn, _removed("line", 250), "its line was removed at 2026-11-21T12:04:10.000Z"),
     (in_turn, _removed("job", 250), "was removed at 2026-11-21T12:04:10.000Z, and"),
     (in_turn, with_(replace(deleted(250), verb="create")), "was replaced by another job of its name"),
-    (in_turn, changed(of(Written), expires_at=NOON - 830_000), "could not be found any more"),
     (
         every_minute,
         changed(of(Written), definition=_ENDING, expires_at=NOON + 359_000),

@@ -16,5 +16,4 @@ def switched_off(at_s: int, minutes: int) -> Mishap:
 #: Each with a part of the complaint.
 BROKEN_SWITCH: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
     (every_minute, with_(switched_off(400, 10)), "and the stack was off from"),
-    (every_minute, with_(switched_off(100, 14)), "the cursor of shard 0 moved at"),
 ]

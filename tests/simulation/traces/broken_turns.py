@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import Doctoring, changed, later, of, with_, without
+from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
     answered,
@@ -17,7 +17,7 @@ from tests.simulation.traces.stories import (
     skipped,
     written,
 )
-from tests.simulation.traces.trace import Event, LineStored, Requested, RunStored, Written
+from tests.simulation.traces.trace import Event, Requested, RunStored, Written
 
 #: The definition of the job in the story in_turn.
 TURNS: Final[dict[str, Any]] = {"schedule": "@every 60s", "data": '"x"', "overlap": "wait", "waitLimit": 1}
@@ -31,7 +31,6 @@ def undone(*between: Event) -> Doctoring:
 
 
 BROKEN_TURNS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
-    (in_turn, later(of(Requested, due_s=240), -60_000), "which was retrying since"),
     (in_turn, undone(requested(240, late_ms=10_000)), "which was released since"),
     (in_turn, with_(requested(300, late_ms=20_000)), "and left at"),
     (
@@ -40,7 +39,6 @@ BROKEN_TURNS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
         "is on demand, and was skipped",
     ),
     (in_turn, changed(of(Written), definition={**TURNS, "waitLimit": 2}), "1 waited, of 2 that may wait"),
-    (in_turn, changed(of(Written), definition={**TURNS, "overlap": "waitLatest"}), "no newer one had come"),
     (
         in_turn,
         lambda events: in_order(without(of(RunStored), of(Requested))(events), skipped(720)),
@@ -48,17 +46,6 @@ BROKEN_TURNS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
     ),
     (in_turn, with_(line(305.08, 300)), "came before that of"),
     (in_turn, with_(line(300.01, 180, 240, 300)), "2 waited"),
-    (in_turn, without(lambda each: isinstance(each, LineStored) and each.at > NOON + 305_000), "had no turn"),
-    (
-        in_turn,
-        later(of(RunStored, run_id=f"{NOON + 240_000}-0", state="succeeded"), 100_000),
-        "which was claimed since",
-    ),
-    (
-        in_turn,
-        without(of(Requested, due_s=240), of(RunStored, run_id=f"{NOON + 240_000}-0")),
-        "did not begin by",
-    ),
     (
         in_turn,
         with_(replace(line(500, None, 240), holder=replace(place(490), rev="9-z"))),

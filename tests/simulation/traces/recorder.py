@@ -35,11 +35,11 @@ from tests.simulation.traces.trace import (
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, ProgressPage
 from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Line
 from sweephand.model.run import Run
+from sweephand.model.run_id import Counts
 from sweephand.model.timer import Lease, OccurrenceTimer, Place, Timer, WatchTimer
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage

@@ -14,12 +14,13 @@ from tests.simulation.world.faults import KINDS, Mask
 
 ROOT = Path(__file__).parents[3]
 
-#: Prints the digest of a seed's trace. It runs in a process of its own.
-DIGEST = """
+#: Prints the digest of the trace of each seed. It runs in a process of its own.
+DIGESTS = """
 import sys
 from hashlib import sha256
 from tests.simulation.simulation import run
-print(sha256(repr(run(int(sys.argv[1])).events).encode()).hexdigest())
+for seed in sys.argv[1:]:
+    print(sha256(repr(run(int(seed)).events).encode()).hexdigest())
 """
 
 #: Seeds with all kinds of trouble: one lasts for days, one uses the production adapters, and in one clients
@@ -44,10 +45,9 @@ def test_a_seed_leaves_the_same_trace_whatever_ran_before(seed: int) -> None:
 def test_a_seed_leaves_the_same_trace_in_every_process_and_zone(hash_seed: str, zone: str) -> None:
     path = os.pathsep.join([str(ROOT), str(ROOT / "layers/sweephand/python")])
     environment = {"PYTHONHASHSEED": hash_seed, "TZ": zone, "PYTHONPATH": path, "PATH": os.environ["PATH"]}
-    for seed in SEEDS:
-        command = [sys.executable, "-c", DIGEST, str(seed)]
-        ran = subprocess.run(command, env=environment, check=True, capture_output=True)  # noqa: S603 - our own
-        assert ran.stdout.decode().strip() == digest(seed)
+    command = [sys.executable, "-c", DIGESTS, *map(str, SEEDS)]
+    ran = subprocess.run(command, env=environment, check=True, capture_output=True)  # noqa: S603 - our own
+    assert ran.stdout.decode().split() == [digest(seed) for seed in SEEDS]
 
 
 def test_recording_the_story_of_a_seed_does_not_change_its_trace() -> None:
@@ -63,11 +63,3 @@ def test_a_mask_leaves_out_troubles_actions_and_minutes() -> None:
     masked = run(6, mask=Mask(frozenset(KINDS), frozenset(range(actions)), minutes=1))
     assert not [each for each in masked.events if isinstance(each, Mishap | Requested)]
     assert masked.figures["simulated minutes"] < run(6).figures["simulated minutes"]
-
-
-def test_among_the_first_seeds_are_all_kinds_of_trouble_and_one_of_days() -> None:
-    mishaps = [each for seed in range(40) for each in run(seed).events if isinstance(each, Mishap)]
-    kinds = {each.kind.partition(" of ")[0] for each in mishaps}
-    assert kinds >= {"kill", "pause", "throttle", "loss", "part", "outage", "copy", "delay", "no ticks"}
-    assert kinds >= {"raised shards", "time limit"}
-    assert run(14).figures["simulated minutes"] > 24 * 60

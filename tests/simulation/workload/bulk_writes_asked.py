@@ -11,7 +11,7 @@ from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Caller
 from sweephand.web.http.operation import NoQuery
 from sweephand.web.http.operation import Request as HttpRequest
-from sweephand.web.routes.bulk_write import put_jobs
+from sweephand.web.routes.bulk import put_jobs
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request
@@ -37,7 +37,7 @@ def write_many(request: "Request") -> None:
         headers={},
         requested_at=request.at,
     )
-    results = put_jobs(request.app.services, call).body["results"]
+    results = put_jobs.run(request.app.services, call).body["results"]
     answers = tuple(map(_answered, entries, results))
     chronicle.add(
         BulkWriteAnswered(chronicle.now(), asking.process, asked_at, answers, written=tuple(asking.revs))

@@ -14,7 +14,7 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import is_at_margins, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.jobs import bulk, bulk_write, examine
+from sweephand.jobs import bulk, read
 
 #: The share of seeds in which clients ask in bulk.
 _BULKS: Final = 1 / 3
@@ -103,13 +103,13 @@ class Bulks:
         """
         with ExitStack() as stack:
             # A call creates even a single job in the way in which it creates many.
-            stack.enter_context(patch.object(bulk_write, "_TOGETHER_MIN", 1))
+            stack.enter_context(patch.object(bulk, "_TOGETHER_MIN", 1))
             if self.is_at_once:
                 yield
                 return
             random = stream(self.seed, "bulks/bounds")
-            stack.enter_context(patch.object(examine, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
+            stack.enter_context(patch.object(read, "_PAGE_MAX", random.choice((1, 2, 3, 100))))
             stack.enter_context(patch.object(bulk, "_AT_ONCE", random.choice((1, 2, 16))))
-            stack.enter_context(patch.object(examine, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
+            stack.enter_context(patch.object(read, "BULK_EXAMINED_MAX", random.choice((1, 2, 3, 1_000))))
             stack.enter_context(patch.object(bulk, "BULK_TIME_LIMIT_MS", random.choice((20, 200, 10_000))))
             yield

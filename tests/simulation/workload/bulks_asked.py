@@ -8,7 +8,7 @@ from tests.simulation.workload.bulks import TEAMS
 from tests.simulation.workload.forms import MODES
 
 from sweephand.jobs.bulk import Bulk, BulkResult
-from sweephand.jobs.examine import Filter
+from sweephand.jobs.read import Filter
 
 if TYPE_CHECKING:
     from tests.simulation.workload.verbs import Request

@@ -13,11 +13,17 @@ from tests.simulation.workload.scenario import Scenario
 from tests.simulation.world.faults import stream
 from tests.simulation.world.processes import Scheduler
 
-from sweephand.base.instants import MINUTE_MS, Instant
+from sweephand.base.instants import DAY_MS, MINUTE_MS, Instant
 
 #: The stacks of these seeds are switched off.
 FIRST_OFF: Final = 3_000_000
 _AFTER_OFF: Final = 3_100_000
+
+#: So are these, which last for weeks: once, for a month.
+FIRST_OFF_FOR_A_MONTH: Final = 10_500_000
+_MONTH_MS: Final = 30 * DAY_MS
+_ON_DAYS: Final = (2, 9)
+_ON_AFTER_MS: Final = 12 * DAY_MS
 
 #: So are those of this share of the seeds with lanes.
 _WITH_LANES: Final = 1 / 4
@@ -38,6 +44,9 @@ class Switching:
     @classmethod
     def of(cls, seed: int) -> "Switching":
         """Return those of a seed."""
+        if seed >= FIRST_OFF_FOR_A_MONTH:
+            at = stream(seed, "switch").randrange(_ON_DAYS[0] * DAY_MS, _ON_DAYS[1] * DAY_MS)
+            return cls(((at, _MONTH_MS),))
         if not (FIRST_OFF <= seed < _AFTER_OFF or also_has(seed, "switch", _WITH_LANES)):
             return cls()
         random = stream(seed, "switch")
@@ -51,10 +60,11 @@ class Switching:
 
     def scenario(self, scenario: Scenario) -> Scenario:
         """Return the scenario, long enough for the switching. A seed of days stays as it is."""
-        if not self.spans or scenario.is_sparse:
+        if not self.spans or (scenario.is_sparse and not scenario.is_for_weeks):
             return scenario
         after_ms, lasts_ms = self.spans[-1]
-        minutes = (after_ms + lasts_ms) // MINUTE_MS + _ON_MINUTES[1]
+        on_ms = _ON_AFTER_MS if scenario.is_for_weeks else _ON_MINUTES[1] * MINUTE_MS
+        minutes = (after_ms + lasts_ms + on_ms) // MINUTE_MS
         return replace(scenario, minutes=max(scenario.minutes, minutes))
 
     def plan(self, scheduler: Scheduler, calm_at: Instant, switch_off: Callable[[int], None]) -> None:

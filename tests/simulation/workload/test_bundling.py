@@ -1,4 +1,4 @@
-"""Sweepers bundle triggers in some seeds, and a poison trigger of a bundle ends without its neighbours."""
+"""A trigger that crashes functions ends after five, and its neighbours in a bundle are delivered."""
 
 from tests.simulation.simulation import Result, run
 from tests.simulation.traces.trace import Buried, Requested
@@ -28,22 +28,10 @@ def _letters(result: Result) -> list[Buried]:
     ]
 
 
-def test_most_seeds_write_bundles_and_some_have_jobs_that_fire_together_or_crash_functions() -> None:
-    bundling = [Bundling.of(seed) for seed in range(2_000)]
-    assert 1_200 < sum(each.span_ms > 0 for each in bundling) < 1_500
-    assert 150 < sum(each.schedule is not None for each in bundling) < 350
-    assert 100 < sum(each.poison_at is not None for each in bundling) < 250
-
-
 def test_a_trigger_that_crashes_functions_crashes_five_where_nothing_else_goes_wrong() -> None:
     seed = next(seed for seed in SEEDS if is_poisoned(seed))
     (letter,) = _letters(run(seed))
     assert letter.reason.endswith("5 functions crashed while handling it.")
-
-
-def test_a_seed_without_bundles_has_none() -> None:
-    without = next(seed for seed in SEEDS if not Bundling.of(seed).span_ms)
-    assert not run(without).figures.get("bundles")
 
 
 def test_a_poison_trigger_of_a_bundle_is_given_up_and_those_due_with_it_are_delivered() -> None:

@@ -71,7 +71,7 @@ from sweephand.base.instants import (
     Instant,
     rfc3339,
 )
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
@@ -175,7 +175,7 @@ class Request:
         return f'"{self.number}{filling}"'
 
     def put(
-        self, written: Definition, *, if_match: str | None = None, if_absent: bool = False
+        self, written: Definition, *, if_match: tuple[str, ...] | None = None, if_absent: bool = False
     ) -> WriteResult:
         """PUT the definition, or write it in bulk as the only job of the call."""
         if if_match is None and not if_absent and self.bulks.writes_in_bulk(self.number):
@@ -232,7 +232,7 @@ def _put_equal(request: Request) -> tuple[str, str]:
 
 
 def _put_if_match(request: Request) -> tuple[str, str]:
-    return _told(request.put(request.new_definition(), if_match=request.known.rev or "*"))
+    return _told(request.put(request.new_definition(), if_match=(request.known.rev or "*",)))
 
 
 def _create(request: Request) -> tuple[str, str]:
@@ -244,7 +244,9 @@ def _delete(request: Request) -> None:
 
 
 def _delete_if_match(request: Request) -> None:
-    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=request.known.rev)
+    known = request.known.rev
+    if_match = None if known is None else (known,)
+    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=if_match)
 
 
 def _patch(request: Request) -> tuple[str, str]:

@@ -53,7 +53,3 @@ class Watches:
         if random.random() < 1 / 3:
             kept["history"] = "full"
         return kept | {"alertAfter": random.choice(_TIMES), "onAlert": _ALERTED}
-
-
-#: A stack whose jobs have no watch.
-NO_WATCHES: Final = Watches(0)

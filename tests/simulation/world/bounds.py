@@ -11,22 +11,21 @@ from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.drills import looks_far_back
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.scenario import is_for_weeks
+from tests.simulation.workload.switching import Switching
 from tests.simulation.workload.updates import Updates
 from tests.simulation.workload.weeks import LATE_MS, LONGEST_WAIT_MS
 from tests.simulation.world.faults import Mask, Troubles, stream
 
 from sweephand.base.instants import DAY_MS, SECOND_MS
-from sweephand.jobs import demand_data
-from sweephand.model import earlier_revisions
+from sweephand.jobs import payload_audit
+from sweephand.model import revisions
 from sweephand.model.definition import RetryPolicy
 from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
-from sweephand.runs.keep import jobs as kept_jobs
-from sweephand.runs.keep import policies as kept_policies
 from sweephand.wheel import arm, shard_visit, span, sweep, tick
 
 #: These modules take constants from others as they are imported. So they are imported here and not within a
 #: seed, whose smaller constants they would keep for the seeds after it.
-IMPORTED_BEFORE_ANY_SEED = (audit, audit_lines, kept_jobs, kept_policies)
+IMPORTED_BEFORE_ANY_SEED = (audit, audit_lines)
 
 
 @contextmanager
@@ -46,7 +45,7 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         stack.enter_context(Bundling.of(seed).bounds())
         if (room := Updates.of(seed).room) is not None:
             # A few updates then push out an earlier revision, where it would take dozens.
-            stack.enter_context(patch.object(earlier_revisions, "EARLIER_REVISIONS_MAX", room))
+            stack.enter_context(patch.object(revisions, "EARLIER_REVISIONS_MAX", room))
         if Troubles.of(seed, mask)["small pages"]:
             # A few triggers then fill a page, where it would take thousands.
             random = stream(seed, "small pages")
@@ -67,9 +66,10 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
         if is_for_weeks(seed):
             # Data over 2 KB then lives for about as long as the longest single wait in these seeds, as in a
             # stack. Triggers that wait for their turn wait for longer.
-            kept_ms = LONGEST_WAIT_MS + LATE_MS + DAY_MS
-            stack.enter_context(patch.object(kept_data, "TIMER_RETENTION_MS", LATE_MS))
-            for module in (demand_data, kept_data, memory):
+            late_ms = LATE_MS + sum(lasts_ms for _, lasts_ms in Switching.of(seed).spans)
+            kept_ms = LONGEST_WAIT_MS + late_ms + DAY_MS
+            stack.enter_context(patch.object(kept_data, "PAYLOAD_LATE_MS", late_ms))
+            for module in (payload_audit, kept_data, memory):
                 stack.enter_context(patch.object(module, "PAYLOAD_KEPT_MS", kept_ms))
         if looks_far_back(seed):
             # A few newer runs then hide one that was due days before.

@@ -7,6 +7,7 @@ from typing import Final
 from tests.fakes.sqs_client import DELIVERY_URL
 from tests.simulation.world.sqs import Sqs
 
+from sweephand.base.instants import Instant
 from sweephand.delivery.sqs_queue import Lanes
 from sweephand.model.policy_names import Priority
 from sweephand.model.trigger import Message
@@ -60,3 +61,18 @@ class DeliveryQueues:
         """Copy and delay no message from now on, and make the messages in flight visible at once."""
         for each in self.by_url.values():
             each.calm()
+
+
+class StackQueues:
+    """ports.StackQueues: the queues of the delivery function, and that of work messages."""
+
+    def __init__(self, queues: DeliveryQueues, work: Sqs) -> None:
+        self._queues = {**queues.by_url, "flow": work}
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all queues."""
+        return list(self._queues)
+
+    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+        """Send some messages of a queue again, and return when they had been sent."""
+        return self._queues[name].renew(delay_ms)

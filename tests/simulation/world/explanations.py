@@ -21,9 +21,9 @@ from tests.simulation.world.faults import stream
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
-from sweephand.jobs.examine import Filter
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.policy_check import PoliciesOff
+from sweephand.jobs.read import Filter
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
 from sweephand.model.stats import Stats, no_stats

@@ -17,8 +17,7 @@ from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import PARTITIONS_MIN, Policy, holder_size_of
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.runs.received import Received
 
 #: A client whose write of the policy failed asks again after this.

@@ -108,6 +108,11 @@ class Functions:
         ]
         self._pollers: list[Deliveries | FlowFunctions] = [*self._deliveries]
 
+    @property
+    def are_off(self) -> bool:
+        """Whether the stack is switched off."""
+        return not self._fleet.is_enabled
+
     def run_short(self, until: Instant) -> None:
         """Until then, Lambda receives messages and has no function to start for them."""
         for each in self._deliveries:
@@ -215,6 +220,7 @@ class Functions:
                 # The limit of a step is larger than the number of objects in any seed.
                 self._fleet.audit(process.machine).step()
                 self._chronicle.bucket.audited_at = max(self._chronicle.bucket.audited_at, begun_at)
+            self._fleet.time_off(process.machine).keep(ticked.off_since, ticked.off_at)
             ticked.raise_faults()
 
         self._start(process, body)

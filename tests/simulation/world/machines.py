@@ -29,8 +29,9 @@ from tests.simulation.world.stores import Ports
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.ports.clock import Ids
 from sweephand.ports.flow import WorkQueue
-from sweephand.ports.queue import DeliveryFunctions
-from sweephand.ports.wheel import Sweepers
+from sweephand.ports.queue import DeliveryFunctions, StackQueues
+from sweephand.ports.wheel import ExpirySwitch, Sweepers
+from sweephand.runs.time_off import TimeOff
 from sweephand.runtime import app
 from sweephand.runtime.app import App, Options
 from sweephand.wheel.arm import ShardCount
@@ -91,7 +92,11 @@ class Fleet:
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
         work: WorkQueue = MISSING,
+        stack_queues: StackQueues = MISSING,
+        expiry_switch: ExpirySwitch = MISSING,
     ) -> None:
+        self._stack_queues = stack_queues
+        self._expiry_switch = expiry_switch
         self._options = Options(
             sweepers_max=sweepers_max,
             deliveries_max=_DELIVERIES_MAX,
@@ -158,6 +163,10 @@ class Fleet:
         """Return the audit of a process that has just started."""
         return self._app(machine).repair.payload_audit
 
+    def time_off(self, machine: Machine) -> TimeOff:
+        """Return what keeps things while the stack is off, in a process that has just started."""
+        return self._app(machine).repair.time_off
+
     def _known_limit(self, machine: Machine) -> int:
         return self.limits.known(machine.name, self._scheduler.now - self._begins_at)
 
@@ -210,6 +219,8 @@ class Fleet:
                 targets=self._consumers,
                 sweepers=sweepers,
                 delivery_functions=delivery_functions,
+                stack_queues=self._stack_queues,
+                expiry_switch=self._expiry_switch,
             ),
             self._options._replace(
                 shards=self.shards,

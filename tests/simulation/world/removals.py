@@ -7,6 +7,7 @@ is the bound that AWS named in earlier years.
 """
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Final, Literal, TypeAlias
 from zlib import crc32
 
@@ -33,6 +34,8 @@ class Removals:
         self._scheduler = scheduler
         self._seed = seed
         self._until = until
+        self._is_on = True
+        self._missed: list[Callable[[], None]] = []
         self.manner: Manner = stream(seed, "removals").choice(_MANNERS)
 
     def written(self, place: Hashable, expires_s: int | None, look: Callable[[], None]) -> None:
@@ -41,11 +44,25 @@ class Removals:
             return
         at = self._removed_at(place, expires_s)
         if at <= self._until:
-            self._scheduler.call_at(at, look)
+            self._scheduler.call_at(at, partial(self._look, look))
+
+    def set(self, *, is_on: bool) -> None:
+        """Remove items, or none, as ports.ExpirySwitch says. What was due meanwhile goes afterwards."""
+        self._is_on = is_on
+        if is_on:
+            missed, self._missed = self._missed, []
+            for look in missed:
+                look()
+
+    def _look(self, look: Callable[[], None]) -> None:
+        if self._is_on:
+            look()
+        else:
+            self._missed.append(look)
 
     def read(self, expires_s: int | None, look: Callable[[], None]) -> None:
         """Note that an item was read. It may be removed before its reader does anything else."""
-        if self.manner == "when read" and self.is_past(expires_s):
+        if self._is_on and self.manner == "when read" and self.is_past(expires_s):
             self._scheduler.call_at(self._scheduler.now, look)
 
     def is_past(self, expires_s: int | None) -> bool:

@@ -14,7 +14,7 @@ from tests.simulation.world.faults import Troubles, fraction, mixed
 from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.trigger import BundleMessage, Message, RangeMessage, Readable
 from sweephand.model.watch import WatchMessage
 from sweephand.model.wire import VERSION, decode, encode
@@ -23,8 +23,12 @@ from sweephand.runs.received import Received
 #: The settings of the delivery queue in template.yaml (tests/simulation/world/test_platform.py).
 VISIBILITY_MS: Final = 180 * SECOND_MS
 RECEIVES_MAX: Final = 50
+RETENTION_MS: Final = 14 * DAY_MS
 
 _DELAY_S_MAX: Final = 900
+
+#: The number of messages that SQS hands over in one answer.
+_RENEWED_AT_ONCE: Final = 10
 
 #: In normal running, a message becomes visible at most this much later than possible.
 _JITTER_MS: Final = 150
@@ -56,6 +60,7 @@ class Envelope:
     id: str
     body: str
     code: int
+    sent_at: Instant
     receives: int = 0
     turn: int = 0
     is_deleted: bool = False
@@ -85,20 +90,21 @@ class Sqs:
     def accept(self, body: str, delay_s: int) -> None:
         """Take one entry of a SendMessageBatch."""
         assert 0 <= delay_s <= _DELAY_S_MAX, f"SQS refuses a delay of {delay_s} s"
-        self._sent[body] += 1
+        name = self._name(body)
+        self._sent[name] += 1
         if _BUNDLE in body:
             message = self.decode(body)
             assert isinstance(message, BundleMessage), "no job and no data is named so"
             self.bundled.update(each.trigger.id for each in message.triggers)
-        # A message's fate depends on its text and on how often that text was sent.
-        code = mixed(self._seed, crc32(body.encode()), self._sent[body])
+        code = mixed(self._seed, crc32(name.encode()), self._sent[name])
         delay_ms = delay_s * SECOND_MS + code % _JITTER_MS
         if self._delays and fraction(code, _DELAY) < self._delays:
             late_ms = int(_DELAY_MS_MAX * fraction(code, _DELAY, 1) ** 3)
             delay_ms += late_ms
             self._chronicle.mishap(f"delay of {late_ms} ms", "queue")
         self._number += 1
-        self._show(Envelope(str(self._number), body, code), self._scheduler.now + delay_ms)
+        now = self._scheduler.now
+        self._show(Envelope(str(self._number), body, code, now), now + delay_ms)
 
     def accept_newer(self) -> None:
         """Take a message that a newer version wrote before an operator went back to this version."""
@@ -120,7 +126,7 @@ class Sqs:
         batch: list[Received] = []
         while self._heap and len(batch) < limit and self._heap[0][0] <= now:
             _, _, turn, envelope = heappop(self._heap)
-            if envelope.is_deleted or envelope.turn != turn:
+            if envelope.is_deleted or envelope.turn != turn or now - envelope.sent_at > RETENTION_MS:
                 continue
             if envelope.receives >= RECEIVES_MAX:
                 envelope.is_deleted = True
@@ -136,6 +142,15 @@ class Sqs:
             if self._copies and fraction(envelope.code, _COPY, envelope.receives) < self._copies:
                 self._copy(envelope)
         return batch
+
+    def renew(self, delay_ms: int) -> list[Instant]:
+        """Send some visible messages again as they are, as ports.StackQueues.renew says of a queue."""
+        received = self.receive(_RENEWED_AT_ONCE)
+        sent_at = [self._receipts[each.receipt].sent_at for each in received]
+        for each in received:
+            self.accept(each.body, delay_ms // SECOND_MS)
+        self.delete([each.receipt for each in received])
+        return sent_at
 
     def delete(self, receipts: Sequence[str]) -> None:
         """Remove received messages, by any of their receipts."""
@@ -195,10 +210,29 @@ class Sqs:
             message = self._read[body] = decode(body)
         return message
 
+    def _name(self, body: str) -> str:
+        """Return what the message is about.
+
+        Its chances depend on that name and on how often such a message was sent. They do not depend on the
+        form in which messages are stored, so another form changes no world. Another text is its own name.
+        """
+        try:
+            message = self.decode(body)
+        except (PoisonError, NewerError):
+            return body
+        kind = type(message).__name__
+        if isinstance(message, RangeMessage):
+            return f"{kind} {message.uid} {message.first.due_at}"
+        if isinstance(message, WatchMessage):
+            return f"{kind} {message.uid} {message.check_at}"
+        first = message.triggers[0] if isinstance(message, BundleMessage) else message
+        return f"{kind} {first.trigger.id}"
+
     def _copy(self, envelope: Envelope) -> None:
         late_ms = int(_COPY_MS_MAX * fraction(envelope.code, _COPY, envelope.receives, 1) ** 4)
         self._chronicle.mishap(f"copy of {late_ms} ms later", f"queue, message {envelope.id}")
-        copy = Envelope(envelope.id, envelope.body, mixed(envelope.code, _COPY), envelope.receives)
+        code = mixed(envelope.code, _COPY)
+        copy = Envelope(envelope.id, envelope.body, code, envelope.sent_at, envelope.receives)
         self._show(copy, self._scheduler.now + late_ms)
 
     def _show(self, envelope: Envelope, at: Instant) -> None:

@@ -28,10 +28,10 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.attempt import always
-from sweephand.model.earlier_revisions import filed_until
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
 from sweephand.model.policy_names import PRIORITY_DEFAULT
+from sweephand.model.revisions import filed_until
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of

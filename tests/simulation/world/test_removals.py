@@ -1,27 +1,22 @@
 """Items are removed as DynamoDB removes them, and the oracle complains of removals that break a promise."""
 
 from collections.abc import Callable
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final
 
 import pytest
 from tests.fakes.dynamodb_expressions import Range
 from tests.simulation.oracle import removal
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.simulation import run
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL, EXCUSED_REMOVAL
 from tests.simulation.traces.doctored import CALM_AT, Doctoring, complaints
 from tests.simulation.traces.stories import NOON, THROUGH
-from tests.simulation.traces.trace import Event, Removed, Written
-from tests.simulation.workload.scenario import FIRST_FOR_WEEKS, is_for_weeks
+from tests.simulation.traces.trace import Event
 from tests.simulation.world.processes import Scheduler
 from tests.simulation.world.removals import ExpiringTables, Manner, Removals
 from tests.simulation.world.watched import Expiring
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
-
-#: This number of seeds shows all of it.
-SEEDS = range(FIRST_FOR_WEEKS, FIRST_FOR_WEEKS + 12)
 
 #: From this instant on the item's time to live is over.
 EXPIRES_S = NOON // SECOND_MS + 60
@@ -104,28 +99,6 @@ def test_an_expired_item_is_removed_after_it_was_read() -> None:
     assert world.tables.get("table", ("pk", "sk"))
     world.scheduler.run(PAST + 1)
     assert world.are_there == {False}
-
-
-@pytest.fixture(scope="module")
-def weeks() -> list[Event]:
-    """Return the figures of seeds that last for weeks."""
-    return list(chain.from_iterable(run(seed).events for seed in SEEDS))
-
-
-def test_seeds_that_last_for_weeks_see_removals_and_pauses_longer_than_records_are_kept(
-    weeks: list[Event],
-) -> None:
-    assert all(is_for_weeks(seed) for seed in SEEDS)
-    assert {each.item for each in weeks if isinstance(each, Removed)} >= {"run", "timer"}
-    lasted = [
-        resumed.at - paused.at
-        for paused, resumed in pairwise(each for each in weeks if isinstance(each, Written))
-        if (paused.verb, resumed.verb, resumed.uid) == ("pause", "resume", paused.uid)
-    ]
-    assert max(lasted) > 14 * DAY_MS
-    definitions = [each.definition for each in weeks if isinstance(each, Written)]
-    assert {"0s", "1m"} <= {each.get("retention") for each in definitions}
-    assert {"wait", "waitLatest"} <= {each.get("overlap") for each in definitions}
 
 
 @pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_REMOVAL)

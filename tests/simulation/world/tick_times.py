@@ -38,6 +38,7 @@ class TickTimes:
         random: Random,
         phase_ms: int,
         tick: Callable[[Instant], None],
+        is_off: Callable[[], bool],
     ) -> None:
         self._scheduler = scheduler
         self._chronicle = chronicle
@@ -45,6 +46,7 @@ class TickTimes:
         self._random = random
         self._phase_ms = phase_ms
         self._tick = tick
+        self._is_off = is_off
         self._unswept: dict[int, list[tuple[Place, Instant]]] = defaultdict(list)
         self._planned: set[Instant] = set()
         self._missing_until: Instant = 0
@@ -91,7 +93,8 @@ class TickTimes:
             return
         self._tick(at)
         coming = min((each[0][1] for each in self._unswept.values() if each), default=None)
-        if coming is not None:
+        # While the stack is off, a tick sweeps nothing, whatever is due.
+        if coming is not None and not self._is_off():
             self._plan(coming - HORIZON_MS + MINUTE_MS)
 
     def _idle(self) -> None:

@@ -16,10 +16,8 @@ def _list(entry: str, length: int) -> str:
 
 EVERYTHING: Final = {
     "LogLevel": "WARNING",
-    "Metrics": "default",
-    "NamespaceMetrics": "off",
+    "Metrics": "all",
     "Stats": "off",
-    "Dashboard": "on",
     "AlarmTopicArn": _ARN.format("sns") + "x" * 256,
     "DomainName": ".".join(["d" * 62] * 4),
     "CertificateArn": _ARN.format("acm") + "certificate/12345678-1234-1234-1234-123456789012",

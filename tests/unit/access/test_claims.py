@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sweephand.access.auth_mode import Auth
-from sweephand.access.claims import SUBJECT_LENGTH_MAX, caller_of
+from sweephand.access.callers import SUBJECT_LENGTH_MAX, caller_by_claims
 from sweephand.base.errors import ForbiddenError
 from sweephand.model.api_key import Caller
 
@@ -26,7 +26,7 @@ def of(**changed: Any) -> Caller:
         **CLAIMS,
         **{name.replace("namespace", AUTH.namespace_claim): each for name, each in changed.items()},
     }
-    return caller_of({name: each for name, each in given.items() if each is not None}, AUTH)
+    return caller_by_claims({name: each for name, each in given.items() if each is not None}, AUTH)
 
 
 def test_a_token_is_a_caller_with_the_namespace_the_role_and_the_end_of_its_claims() -> None:
@@ -90,4 +90,4 @@ def test_a_refusal_repeats_nothing_of_the_token() -> None:
 def test_another_claim_than_the_ones_that_the_operator_chose_opens_nothing() -> None:
     claims = {name: each for name, each in CLAIMS.items() if not name.startswith("https")}
     with pytest.raises(ForbiddenError):
-        caller_of({**claims, "namespace": "*", "sweephand_namespace": "*"}, AUTH)
+        caller_by_claims({**claims, "namespace": "*", "sweephand_namespace": "*"}, AUTH)

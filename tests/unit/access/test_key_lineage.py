@@ -11,8 +11,7 @@ from tests.fakes.engines import Stores, in_memory, on_fake
 from tests.fakes.world import NOON
 
 from sweephand.access.key_making import WantedKey, make_admin_key, make_key
-from sweephand.access.key_revocation import revoke_key
-from sweephand.access.key_rotation import rotate_key
+from sweephand.access.key_rotation import revoke_key, rotate_key
 from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.api_key import OPERATOR, Caller, Key

@@ -12,8 +12,8 @@ from sweephand.access.authorize import authorize
 from sweephand.access.key_rotation import Rotated, rotate_key
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS
-from sweephand.model.admin_change import AdminChange
 from sweephand.model.api_key import Caller, Key, digest_of
+from sweephand.model.change import AdminChange
 
 OLD = Key("old", digest_of("abc"), "ns", "write", NOON - 1, NOON + 10 * HOUR_MS, "for a service")
 ADMIN = Caller("admin", "*", "admin")

@@ -10,7 +10,7 @@ from tests.fakes.memory_access import MemoryNamedSecrets
 from sweephand.access.named_secrets import REMEMBERED_MAX, SecretAdmin, SecretReader
 from sweephand.base.errors import NotFoundError, UnavailableError
 from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
-from sweephand.model.admin_change import AdminChange
+from sweephand.model.change import AdminChange
 from sweephand.model.secret import Secret, SecretKey
 
 KEY = SecretKey("ns", "token")

@@ -6,7 +6,7 @@ from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
 from sweephand.access.authorize import authorize
-from sweephand.access.principals import (
+from sweephand.access.callers import (
     PRINCIPAL_LENGTH_MAX,
     caller_of,
     calling_principal,

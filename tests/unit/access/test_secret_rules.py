@@ -4,7 +4,7 @@ import pytest
 from tests.unit.model.test_secret import HMAC, PRIVATE
 
 from sweephand.access.ed25519 import private_key
-from sweephand.access.secret_rules import value_violations
+from sweephand.access.named_secrets import value_violations
 from sweephand.base.limits import SECRET_LENGTH_MAX
 
 #: The last character of the public half is changed.

@@ -12,9 +12,8 @@ from sweephand.access.signing_keys import REMEMBERED_MAX, SigningKeys
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS
 from sweephand.base.timing import SECRET_OVERLAP_MS, SECRETS_AGE_MAX_MS
-from sweephand.model.admin_change import AdminChange
-from sweephand.model.secret import public_key_of
-from sweephand.model.signing_secret import Scheme, SigningSecrets
+from sweephand.model.change import AdminChange
+from sweephand.model.secret import Scheme, SigningSecrets, public_key_of
 
 
 class Counting(MemorySecrets):

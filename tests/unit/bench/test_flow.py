@@ -1,17 +1,25 @@
 """The flow benchmark tells the use of a limit, what was lost, and how far off plan events came."""
 
-from infra.bench.consumer import Arrival, Open
-from infra.bench.flow import Plan, judge, most_open, plans_of, use
+from infra.bench.consumer import Request
+from infra.bench.flow import Plan, most_open, plans_of, row, use
+from infra.bench.punctuality import judge
+from infra.bench.report import Figure
 
 MS = 1_000_000
+OTHERS = judge({"other": 0}, [("other", 7)])
 
 
-def _arrival(index: int, arrived_at: int) -> Arrival:
-    return Arrival(f"uid-1000-{index}", "ns", "job", 1, 1_000, arrived_at, index)
+def _open(from_ms: int, until_ms: int | None) -> Request:
+    return Request(from_ms * MS, None if until_ms is None else until_ms * MS)
 
 
-def _open(from_ms: int, until_ms: int | None) -> Open:
-    return Open(from_ms * MS, None if until_ms is None else until_ms * MS)
+def _event(index: int, from_ms: int) -> Request:
+    head = (
+        "POST / HTTP/1.1\r\nwebhook-id: uid-1000\r\nsweephand-namespace: ns\r\nsweephand-job: batch\r\n"
+        "sweephand-sequence: 1\r\nsweephand-due: 1970-01-01T00:00:01Z\r\n"
+        f"sweephand-batch-index: {index}"
+    )
+    return Request(from_ms * MS, (from_ms + 5) * MS, head.encode())
 
 
 def test_events_are_planned_evenly_over_the_window_with_fractions_cut_off() -> None:
@@ -57,26 +65,28 @@ def test_a_limit_that_no_event_waits_for_has_no_use() -> None:
 
 def test_an_event_that_did_not_come_is_lost_and_one_that_came_again_came_twice() -> None:
     plan = Plan("batch", 3, 300, 1, 1_000)
-    arrivals = [_arrival(0, 1_005), _arrival(2, 1_210), _arrival(0, 1_400)]
 
-    found = judge(plan, arrivals, [_open(1_005, 1_010), _open(1_210, 1_220), _open(1_400, 1_410)])
+    found = row(plan, [_event(0, 1_005), _event(2, 1_210), _event(0, 1_400)], OTHERS)
 
-    assert (found.lost, found.twice, found.early, found.most_open) == (1, 1, 0, 1)
+    shown = {name: str(found[name]) for name in ("lost", "twice", "early", "most open", "others p99")}
+    assert shown == {
+        "lost": "!1 of 0",
+        "twice": "!1 of 0",
+        "early": "0 of 0",
+        "most open": "1 of 1",
+        "others p99": "7",
+    }
 
 
 def test_an_event_that_comes_before_it_is_due_is_early() -> None:
-    plan = Plan("batch", 2, 200, None, 1_000)
+    found = row(Plan("batch", 2, 200, None, 1_000), [_event(1, 1_099)], OTHERS)
 
-    found = judge(plan, [_arrival(1, 1_099)], [_open(1_099, 1_100)])
-
-    assert (found.early, found.use) == (1, None)
+    assert (str(found["early"]), found["use"]) == ("!1 of 0", "")
 
 
 def test_distance_and_time_begin_with_the_first_due_time() -> None:
-    plan = Plan("batch", 4, 400, None, 1_000)
     came_at = (1_150, 1_160, 1_220, 1_330)
-    arrivals = [_arrival(index, at) for index, at in enumerate(came_at)]
 
-    found = judge(plan, arrivals, [_open(at, at + 5) for at in came_at])
+    found = row(Plan("batch", 4, 400, None, 1_000), [*map(_event, range(4), came_at)], OTHERS)
 
-    assert (found.p50_ms, found.p99_ms, found.took_ms) == (30, 150, 330)
+    assert (found["p50 ms"], found["p99 ms"], found["took s"]) == (30, 150, Figure(0.33, 1))

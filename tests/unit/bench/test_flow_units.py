@@ -1,13 +1,8 @@
-"""What the flow benchmarks stand on: a queue of work messages that counts, a clock to move, and CPU time."""
-
-import os
-import sys
-from pathlib import Path
+"""What the flow benchmarks stand on: a queue of work messages that counts, and a clock to move."""
 
 from infra.bench.clock import AheadClock, HandClock
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs
-from infra.local import processes
 
 
 def test_each_work_message_is_a_request_and_is_received_alone_when_its_delay_is_over() -> None:
@@ -35,12 +30,3 @@ def test_a_clock_that_was_moved_goes_on_from_there_and_never_back() -> None:
 
     assert moved >= before + 600_000
     assert clock.now() >= moved
-
-
-def test_the_cpu_time_of_a_process_grows_while_it_works(tmp_path: Path) -> None:
-    pid_file = tmp_path / "pid.json"
-    processes.start([sys.executable, "-c", "while True: pass"], os.environ, tmp_path / "log", pid_file)
-    before_s = processes.cpu_s(pid_file)
-    while processes.cpu_s(pid_file) <= before_s:
-        pass
-    assert processes.stop(pid_file)

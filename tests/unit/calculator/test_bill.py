@@ -8,7 +8,7 @@ import pytest
 from infra.calculator import bill as bills
 from infra.calculator import cost, prices
 from infra.calculator.bill import DELIVERY, PARTS, Bill, Case, Parameters, eventbridge, scheduler
-from infra.calculator.measured import BatchCount, Count, Handling, IdleMinute, Measured
+from infra.calculator.measured import BatchCount, Count, FunctionPoint, Handling, IdleMinute, Measured
 from infra.calculator.prices import MILLION, Line, by_part, total
 from infra.calculator.template import FILE, Template, template
 
@@ -60,8 +60,7 @@ MEASURED = Measured(
         BatchCount(20, None, 1_000, writes=0.2, reads=3.0, sqs=0.2, invocations=0.05),
     ],
     sweeper=[],
-    function=[],
-    local=[],
+    function=FunctionPoint(cpu_us=1_000),
 )
 
 

@@ -11,7 +11,7 @@ from infra.calculator.template import template
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import on_fake
 from tests.fakes.faults import calls_of
-from tests.fakes.time_off import keep
+from tests.fakes.time_off import time_off
 from tests.fakes.world import NOON, World
 from tests.unit.calculator.test_bill import MEASURED
 
@@ -87,46 +87,20 @@ def test_a_check_of_a_watch_makes_the_requests_that_the_page_counts() -> None:
     assert is_a_unit(before)
 
 
-def test_a_round_that_keeps_what_waits_makes_the_requests_that_the_page_counts() -> None:
-    world = hundred_jobs()
-    world.namespaces.enlist("ns")
-    world.is_enabled = False
-    for number in range(20):
-        world.trigger(f"job-{number:02d}")
-    world.clock.time = NOON + 6 * DAY_MS
-    assert len(world.queue.waiting) == 20
-    assert asked(world, lambda: keep(world, NOON)) == [
-        "keep_rounds.get",
-        "keep_rounds.put",
-        "leases.state",
-        "timers.ending",
-        *["timers.keep"] * 100,
-        "kept_queues.names",
-        # Once for each empty queue, and once more for the one that has messages.
-        *["kept_queues.renew"] * (4 + 2),
-        "namespaces.page",
-        "policies.page",
-        "namespaces.page",
-        "jobs.page",
-        *["runs.page"] * 100,
-        "payloads.page",
-        "keep_rounds.put",
-    ]
-    assert chores.KEPT_JOB_READS == LISTED + 1
-
-
-def test_a_timer_is_written_in_every_second_round() -> None:
+def test_a_tick_of_a_stack_that_is_off_makes_the_requests_that_the_page_counts() -> None:
     world = World(shards=1)
-    world.put(dueTime="1h")
     world.is_enabled = False
-    written = []
-    for number in range(8):
-        world.clock.time = NOON + (6 + 4 * number) * DAY_MS
-        kept = keep(world, NOON)
-        assert kept is not None
-        written.append(kept.timers)
-    assert written == [1, 0] * 4
-    assert sum(written) / len(written) == chores.KEPT_TIMER_WRITES
+    for number in range(chores.RENEWED_IN_MINUTE + 50):
+        world.put(f"job-{number:03d}", dueTime="1m")
+    world.tick()
+    world.clock.time = NOON + 2 * DAY_MS
+    off_since = world.tick().off_since
+    assert asked(world, lambda: time_off(world).keep(off_since, None)) == [
+        "expiry.set",
+        "stack_queues.names",
+        # Ten messages at once, and once for each empty queue.
+        *["stack_queues.renew"] * (chores.RENEWED_IN_MINUTE // 10 + 3),
+    ]
 
 
 def test_a_call_that_counts_its_deliveries_makes_one_request_more() -> None:
@@ -184,10 +158,10 @@ def test_more_units_cost_more(
     assert of(BILL) == pytest.approx(usual + dollars)
 
 
-def test_a_million_of_what_waits_cost_its_requests_in_each_round() -> None:
-    rounds, kept = 730 / 24 / 4, chores.kept()
-    assert kept["messages"] == pytest.approx(0.3 * 0.40 * rounds)
-    assert kept["ended_jobs"] == pytest.approx(0.625 * rounds)
+def test_messages_of_a_stack_that_is_off_cost_their_requests() -> None:
+    kept = chores.kept()
+    assert kept["messages"] == pytest.approx(0.3 * 0.40 * 730 / 24 / 4)
+    assert kept["queue"] == pytest.approx(30 * 60 * 730 * 0.40 / 1e6)
 
 
 def test_a_million_events_cost_their_units_requests_and_calls_at_list_price() -> None:

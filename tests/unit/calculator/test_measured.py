@@ -14,7 +14,7 @@ def test_a_part_that_is_measured_again_leaves_the_other_parts_as_they_are(tmp_pa
     measured.update({"counts": COUNTS, "idle": MEASURED.idle}, "2027-01-01", path)
     found = measured.load(path)
     assert (found.counts, found.idle) == (COUNTS, MEASURED.idle)
-    assert (found.handling, found.local) == (before.handling, before.local)
+    assert (found.handling, found.batches) == (before.handling, before.batches)
     assert found.when == {**before.when, "counts": "2027-01-01", "idle": "2027-01-01"}
 
 

@@ -19,8 +19,8 @@ from tests.unit.calculator.test_bill import MEASURED as OF_BILL
 WORK = Work(trigger_cpu_s=0.001)
 MEASURED = replace(
     OF_BILL,
-    sweeper=[SweeperPoint("packs", 0, 9_000, 100), SweeperPoint("packs", 4, 5_000, 150)],
-    function=[FunctionPoint("outcome", False, 900), FunctionPoint("outcome", True, 1_000)],
+    sweeper=[SweeperPoint("one-offs", 9_000, 100), SweeperPoint("packs", 5_000, 150)],
+    function=FunctionPoint(1_000),
 )
 
 
@@ -31,7 +31,7 @@ def test_a_sweeper_is_limited_by_its_calls_or_by_its_share_of_a_core() -> None:
 
 
 def test_a_delivery_function_has_the_share_of_a_core_that_its_memory_gives() -> None:
-    assert delivery(MEASURED, "outcome", 512) == Work(0.001, 512 / 1_769)
+    assert delivery(MEASURED, 512) == Work(0.001, 512 / 1_769)
 
 
 def test_a_function_waits_half_a_second_for_each_call_and_makes_100_deliveries_in_it() -> None:

@@ -8,7 +8,6 @@ from infra.calculator.pollers import (
     AWS,
     AWS_FULL,
     CORE_MB,
-    LOCAL,
     Pollers,
     Work,
     bundles,
@@ -52,7 +51,7 @@ def test_the_model_makes_the_same_bundles_as_a_sweep(rate: float, span_s: int) -
     assert [len(each) for each in bundles([each / 1_000 for each in due_ms], span_s)] == sizes
 
 
-@pytest.mark.parametrize("platform", [AWS, AWS_FULL, LOCAL])
+@pytest.mark.parametrize("platform", [AWS, AWS_FULL])
 @pytest.mark.parametrize("times", [dues(0.2, 3_000), dues(30, 120), together(400, 5)])
 def test_the_model_delivers_every_trigger_once_and_never_early(times: list[float], platform: Pollers) -> None:
     polled = poll(times, 1, WORK, platform)
@@ -121,11 +120,3 @@ def test_a_call_makes_at_most_32_requests_at_once() -> None:
     ten_bundles = poll(together(100, 1), 1, replace(NOTHING, answer_s=1), AWS_FULL)
     assert ten_bundles.calls == 1 / 100
     assert 2 < ten_bundles.late_p99_s < 3.1
-
-
-@pytest.mark.parametrize("looks_every_s", [0.1, 1])
-def test_a_poller_that_looks_now_and_then_delivers_late_by_at_most_its_interval(looks_every_s: float) -> None:
-    platform = replace(LOCAL, looks_every_s=looks_every_s)
-    at_once = poll(dues(1), 1, WORK, replace(LOCAL, looks_every_s=0)).late_p99_s
-    found = poll(dues(1), 1, WORK, platform).late_p99_s
-    assert at_once + looks_every_s / 4 < found < at_once + looks_every_s

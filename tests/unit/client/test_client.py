@@ -8,7 +8,7 @@ from tests.unit.client.conftest import JOB, TARGET
 
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.web.http.problems import problem_of
-from sweephand.web.routes import bulk_write
+from sweephand.web.routes import bulk
 from sweephand_client.api import calls
 from sweephand_client.api.client import Client
 from sweephand_client.http.errors import PreconditionError
@@ -71,7 +71,7 @@ def transport_that_writes_one(problem: Any, sent: list[list[str]]) -> Transport:
 
 def test_a_job_for_which_the_stack_had_no_time_is_sent_again() -> None:
     sent: list[list[str]] = []
-    problem = problem_of(UnavailableError(bulk_write._NO_TIME))
+    problem = problem_of(UnavailableError(bulk._NO_TIME))
     client = Client("http://127.0.0.1", transport=transport_that_writes_one(problem, sent))
     results = list(client.jobs.put_many("ns", [{"name": name} for name in "abcdefg"]))
 

@@ -10,7 +10,7 @@ from tests.unit.client.conftest import CommandLine
 
 from sweephand.base.instants import HOUR_MS, rfc3339
 from sweephand.model.stats import Stats
-from sweephand.runs import stats_reader
+from sweephand.runs import delivery_stats
 from sweephand_client import Client
 
 FIRST = Stats(Counter({"succeeded": 97, "failed": 2, "retrying": 1}), Counter({20: 98, 500: 1, 2_000: 1}))
@@ -33,7 +33,7 @@ def test_the_client_joins_the_parts_of_a_span(
     whole = client.namespaces.stats("ns", since=since, step="15m")
     assert [(each["succeeded"], each["running"]) for each in whole["steps"]] == [(97, 0), (0, 25)]
     assert (whole["stepSeconds"], "nextCursor" in whole) == (900, False)
-    monkeypatch.setattr(stats_reader, "BULK_TIME_LIMIT_MS", 0)
+    monkeypatch.setattr(delivery_stats, "BULK_TIME_LIMIT_MS", 0)
     server.requests.clear()
     assert client.namespaces.stats("ns", since=since, step="15m") == whole
     assert len(server.requests) == 5

@@ -13,8 +13,8 @@ from tests.unit.docs.blocks import Block, all_blocks, blocks
 from tests.unit.docs.test_examples import VARIABLES
 
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.job import JobKey
+from sweephand.model.run_id import BatchEnd, Counts
 from sweephand.model.trigger import NotifyMessage, Trigger
 from sweephand.model.watch import Alert
 from sweephand.runs.notification import body_of

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.docs.blocks import ROOT, blocks
 
 from sweephand.access.ed25519 import private_key
-from sweephand.access.secret_rules import value_violations
+from sweephand.access.named_secrets import value_violations
 from sweephand.delivery.http.request import signatures
 from sweephand.model.secret import public_key_of, scheme_of
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
-from tests.contract.builders import NOON, job, next_revision, run, timer
+from tests.contract.builders import NOON, job, next_revision, timer
 from tests.fakes.doubles import HandClock, Letterbox
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.engines import Stores, on_fake
@@ -14,16 +14,12 @@ from tests.fakes.wire_trouble import Fate, Trouble, failing
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import HOUR_MS
-from sweephand.delivery.sqs_queue import TRIES_MAX
 from sweephand.model.job import JobKey
-from sweephand.model.timer import Cursor, Heartbeat, Lease, Timer
+from sweephand.model.timer import Cursor, Heartbeat
 from sweephand.model.trigger import Trigger, TriggerMessage
 
-OWNER = "owner00000000001"
 LATER = NOON + HOUR_MS
 LOST = Fate(is_lost=True)
-FIRST_HALF = Fate(served=lambda count: range((count + 1) // 2))
-NONE_OF_IT = Fate(served=lambda _: range(0))
 
 
 @dataclass
@@ -68,33 +64,6 @@ def message(number: int) -> TriggerMessage:
     return TriggerMessage(Trigger(JobKey("team", "job"), "u" * 16, "r", NOON + number, number, 0), NOON)
 
 
-def test_a_write_whose_answer_was_lost_is_known_by_its_token(trouble: Script, stores: Stores) -> None:
-    trouble.script([LOST])
-    assert stores.jobs.put(job(), replacing=None)
-    assert trouble.tries == ["PutItem"] * 2
-    trouble.script([LOST, LOST, LOST])
-    assert stores.jobs.put(next_revision(job(), "version000000002"), replacing=job().version)
-    assert trouble.tries == ["PutItem"] * 4
-
-
-def test_a_write_that_lost_stays_lost_although_its_answer_was_too(trouble: Script, stores: Stores) -> None:
-    stores.jobs.put(job(), replacing=None)
-    trouble.script([LOST])
-    assert not stores.jobs.put(next_revision(job(), "version000000002"), replacing="version000000000")
-
-
-def test_a_claim_whose_answer_was_lost_is_the_claimants(trouble: Script, stores: Stores) -> None:
-    stores.leases.raise_shards(1)
-    trouble.script([LOST])
-    lease = stores.leases.claim(Lease(0, Cursor()), OWNER, NOON, LATER)
-    assert lease is not None
-    assert (lease.owner, lease.fence, len(trouble.tries)) == (OWNER, 1, 2)
-    trouble.script([LOST])
-    assert stores.runs.claim(run(attempt=2), NOON) is None
-    trouble.script([LOST])
-    assert stores.runs.record(replace(run(attempt=2), state="succeeded"))
-
-
 def test_another_client_may_act_between_two_tries_of_the_sdk(trouble: Script, stores: Stores) -> None:
     first, second = job(), next_revision(job(), "version000000002")
     stores.jobs.put(first, replacing=None)
@@ -135,40 +104,6 @@ def test_an_error_is_a_store_error_whether_or_not_it_was_done(
     assert (stores.jobs.get(job().key) is not None) is is_done_first
 
 
-def test_unprocessed_keys_are_requested_again(trouble: Script, stores: Stores) -> None:
-    keys = [JobKey("default", f"job-{number}") for number in range(120)]
-    for each in keys:
-        stores.jobs.put(job(key=each), replacing=None)
-    trouble.script([NONE_OF_IT, *[FIRST_HALF] * 20])
-    assert stores.jobs.get_many(keys).keys() == set(keys)
-    assert len(trouble.tries) == 1 + 7 + 5
-
-
-def test_items_that_were_left_are_written_again(trouble: Script, stores: Stores) -> None:
-    written: list[Timer] = [timer(NOON + number) for number in range(30)]
-    trouble.script([FIRST_HALF] * 20)
-    stores.timers.put(written)
-    assert trouble.tries == ["BatchWriteItem"] * 8
-    assert list(stores.timers.page(3, Cursor(), LATER, 50)) == written
-
-
-def test_items_that_stay_unprocessed_are_an_error(trouble: Script, stores: Stores) -> None:
-    trouble.script([NONE_OF_IT] * 20)
-    with pytest.raises(StoreError, match="not processed"):
-        stores.timers.put([timer()])
-
-
-def test_a_query_that_breaks_off_is_read_on(trouble: Script, stores: Stores) -> None:
-    stores.timers.put([timer()])
-    stores.runs.record(run())
-    trouble.script([Fate(breaks_off=True)] * 2)
-    assert list(stores.timers.page(3, Cursor(), LATER, 50)) == [timer()]
-    assert trouble.tries == ["Query"] * 3
-    trouble.script([Fate(breaks_off=True)])
-    assert stores.runs.page(run().key, None, "", 5, with_batches=False).items == (run(),)
-    assert trouble.tries == ["Query"] * 2
-
-
 def test_a_reader_that_needs_all_items_reads_on_after_small_pages() -> None:
     stores = on_fake(FakeDynamoDB(page_bytes=1_000)).stores()
     stores.leases.beat(Heartbeat(NOON))
@@ -180,22 +115,6 @@ def test_a_reader_that_needs_all_items_reads_on_after_small_pages() -> None:
     assert len(stores.jobs.page("default", "", "", 40).items) == 40
     stores.timers.put([timer(NOON + number) for number in range(20)])
     assert 1 <= len(stores.timers.page(3, Cursor(), LATER, 50)) < 20
-
-
-def test_entries_that_were_refused_are_sent_again(trouble: Script) -> None:
-    box = Letterbox(HandClock())
-    trouble.script([FIRST_HALF] * 8)
-    queue_over(box, trouble).send([(message(number), 2_999) for number in range(12)])
-    assert trouble.tries == ["SendMessageBatch"] * (4 + 2)
-    assert sorted(each.trigger.sequence for each in _sent(box)) == list(range(12))
-    assert {at for at, _ in box.waiting} == {box.clock.time + 2_000}
-
-
-def test_an_entry_that_stays_refused_is_an_error(trouble: Script) -> None:
-    trouble.script([NONE_OF_IT] * 20)
-    with pytest.raises(StoreError, match="1 messages were not accepted"):
-        queue_over(Letterbox(HandClock()), trouble).send([(message(1), 0)])
-    assert len(trouble.tries) == TRIES_MAX
 
 
 def test_messages_whose_acceptance_was_not_heard_are_there_twice(trouble: Script) -> None:

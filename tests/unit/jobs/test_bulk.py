@@ -10,7 +10,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.bulk import BulkResult
-from sweephand.jobs.examine import Filter
+from sweephand.jobs.read import Filter
 
 ALL = Filter("ns", prefix="job")
 

@@ -11,7 +11,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError, StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.bulk import JobToWrite, Written
 from sweephand.jobs.write import WriteResult
 from sweephand.model.timer import Cursor, OccurrenceTimer, placed_timers
 
@@ -116,22 +116,6 @@ def test_a_job_with_impossible_times_does_not_stop_the_others() -> None:
     never = job("never", schedule="0 0 30 2 *")
     assert outcomes(write(world, job("a"), never, job("b"))) == ["created", InvalidError.__name__, "created"]
     assert world.jobs.get(key_of("never")) is None
-
-
-def test_a_job_that_another_caller_creates_meanwhile_is_replaced() -> None:
-    world = World()
-
-    def create(call: str) -> None:
-        if call == "before timers.put":
-            world.announce = lambda _: None
-            world.put("b", schedule="@every 9h")
-
-    world.announce = create
-    results = write(world, job("a"), job("b"), job("c"))
-    assert outcomes(results) == ["created", "replaced", "created"]
-    stored = world.jobs.get(key_of("b"))
-    assert stored is not None
-    assert stored.definition.written["schedule"] == "@every 1h"
 
 
 def stale_world() -> tuple[World, StaleJobs]:

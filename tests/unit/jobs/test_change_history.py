@@ -60,7 +60,7 @@ def test_a_write_that_changes_nothing_leaves_no_change() -> None:
     world.pause()
     world.pause()
     with pytest.raises(PreconditionError):
-        world.delete(if_match="9-z")
+        world.delete(if_match=("9-z",))
     assert whats(world) == ["created", "paused"]
 
 

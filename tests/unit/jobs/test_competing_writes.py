@@ -59,20 +59,12 @@ def test_of_two_concurrent_writers_the_loser_starts_over_from_the_winners_versio
     assert [rev.partition("-")[0] for rev in (*revs, last.rev)] == ["1", "2", "3"]
 
 
-def test_two_concurrent_creations_make_one_job() -> None:
-    world = World()
-    at_call(world, "before jobs.put", lambda: world.put(dueTime="1h", data="1"))
-    written = world.put(dueTime="1h", data="2")
-    assert written.outcome == "replaced"
-    assert len(written.job.earlier) == 1
-
-
 def test_a_precondition_on_the_revision_fails_if_another_write_came_first() -> None:
     world = World()
     rev = world.put(dueTime="1h").job.rev
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))
     with pytest.raises(PreconditionError):
-        world.put(dueTime="3h", if_match=rev)
+        world.put(dueTime="3h", if_match=(rev,))
     assert world.stored().definition.due_time == "2h"
 
 

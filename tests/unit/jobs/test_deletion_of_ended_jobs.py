@@ -57,8 +57,8 @@ def test_the_data_of_a_job_that_has_ended_is_discarded() -> None:
 def test_a_job_that_has_ended_is_deleted_on_the_condition_of_its_revision() -> None:
     world = ended()
     with pytest.raises(PreconditionError):
-        world.delete(if_match="9-z")
-    world.delete(if_match=world.stored().rev)
+        world.delete(if_match=("9-z",))
+    world.delete(if_match=(world.stored().rev,))
     assert world.jobs.get(key_of()) is None
 
 

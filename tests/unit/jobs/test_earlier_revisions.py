@@ -4,14 +4,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from tests.fakes.faults import calls_of, failing, kill_everywhere
+from tests.fakes.faults import calls_of, failing
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.base.timing import REVISION_RETENTION_MS, TIMER_RETENTION_MS
-from sweephand.model.earlier_revisions import may_be_filed
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Revision, RevisionName
+from sweephand.model.revisions import may_be_filed
 
 FULL = EARLIER_REVISIONS_MAX
 
@@ -143,32 +143,6 @@ def test_a_job_that_is_updated_every_second_while_nothing_is_delivered_fires_at_
     assert not world.consumers.attempts
     world.run_until(NOON + 3 * MINUTE_MS)
     assert fired(world) == list(range(1, 101))
-
-
-def test_a_job_that_is_updated_often_while_nothing_is_swept_fires_at_each_of_its_times() -> None:
-    world = World()
-    world.put(schedule="@every 1m", catchup={"mode": "all"})
-    # The timer of its first revision owes what falls due after five minutes.
-    world.run_until(NOON + 10 * MINUTE_MS, ticking=False)
-    for number in range(FULL + 5):
-        world.patch(description=str(number))
-        world.run_until(world.clock.time + MINUTE_MS, ticking=False)
-    assert "1" in {rev.partition("-")[0] for rev in filed(world)}
-    world.run_until(NOON + 40 * MINUTE_MS)
-    assert fired(world)[:38] == [minute * 60 for minute in range(1, 39)]
-
-
-def test_a_job_fires_at_each_time_though_a_write_that_forgets_a_revision_is_killed() -> None:
-    def prepare(world: World) -> None:
-        hammered(world, FULL)
-        world.clock.time += SECOND_MS
-
-    def check(world: World) -> None:
-        world.patch(description="afterwards")
-        world.run_until(NOON + 2 * MINUTE_MS)
-        assert fired(world) == list(range(1, 101))
-
-    kill_everywhere(prepare, lambda world: world.patch(description="one too many"), check)
 
 
 def test_a_filed_revision_of_one_job_is_not_that_of_another_of_its_name() -> None:

@@ -1,7 +1,6 @@
 """Jobs with `deleteAfterCompletion` are deleted after their last run, and lose no trigger."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from tests.fakes.world import NOON, World, key_of
@@ -173,23 +172,6 @@ def test_a_job_that_got_another_occurrence_in_the_meantime_is_not_deleted() -> N
     assert world.has_job()
 
 
-def test_a_job_that_was_replaced_meanwhile_expires_with_the_last_run_of_its_new_definition() -> None:
-    world = World()
-    world.put(dueTime="10s", deleteAfterCompletion=True)
-    world.clock.time = NOON + 10_000
-
-    def replace_it() -> None:
-        world.clock.time += 1
-        world.put(dueTime="0s", deleteAfterCompletion=True, data='"new"')
-
-    world.consumers.connecting = replace_it
-    world.deliver(world.queue.take())
-    assert world.has_job()
-    world.consumers.connecting = lambda: None
-    world.run_until(NOON + 20_000)
-    assert not world.has_job()
-
-
 def test_a_refused_report_does_not_expire_the_job() -> None:
     world = World()
     world.put(dueTime="10s", deleteAfterCompletion=True, completion="async", heartbeatTimeout="20s")
@@ -226,22 +208,6 @@ def test_a_run_that_its_consumer_works_on_keeps_the_job_until_it_is_over(report:
     else:
         reporter.cancel(key_of(), run_id, "test")
     world.run_until(NOON + 30_000)
-    assert not world.has_job()
-
-
-def test_a_run_of_a_former_batch_that_its_consumer_works_on_keeps_the_job_until_it_is_over() -> None:
-    world = World()
-    asynchronous: dict[str, Any] = {"completion": "async", "heartbeatTimeout": "1h"}
-    world.put(dueTime="10s", deleteAfterCompletion=True, batch={"count": 2}, **asynchronous)
-    world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
-    world.run_until(NOON + 20_000)
-    world.put(dueTime="10s", deleteAfterCompletion=True, **asynchronous)
-    world.run_until(NOON + 40_000)
-    reporter = world.callbacks()
-    for run_id in (f"{NOON + 10_000}-0", f"{NOON + 30_000}-0"):
-        reporter.complete(key_of(), run_id, None)
-    assert world.has_job()
-    reporter.complete(key_of(), f"{NOON + 10_000}-1", None)
     assert not world.has_job()
 
 

@@ -1,10 +1,9 @@
 """Jobs with `deleteAfterCompletion` that have more runs than one read returns."""
 
-import pytest
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.attempt import Answer
 
 MINUTE = 60_000
 
@@ -20,29 +19,6 @@ def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_many_newer
     assert len(world.consumers.attempts) == 90
     assert world.has_job()
     world.run_until(NOON + 12 * MINUTE)
-    assert not world.has_job()
-
-
-@pytest.mark.parametrize("older", [999, 1_500])
-def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_a_page_of_newer_runs(
-    older: int,
-) -> None:
-    world = World()
-    world.put(
-        schedule=f"R{older + 1}/PT1S", deleteAfterCompletion=True, completion="async", heartbeatTimeout="5h"
-    )
-    token = []
-
-    def answering(attempt: Attempt) -> Answer:
-        is_first = attempt.trigger.sequence == 1
-        token.extend([attempt.run_token] * is_first)
-        return Answer(succeeded=True, code=202 if is_first else 200)
-
-    world.consumers.answering = answering
-    world.run_until(NOON + (older + 60) * 1_000)
-    assert len(world.consumers.attempts) == older + 1
-    assert world.has_job()
-    world.callbacks().complete(key_of(), f"{NOON}-0", token[0])
     assert not world.has_job()
 
 

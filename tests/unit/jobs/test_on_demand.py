@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import InvalidError, NotFoundError
@@ -255,27 +255,6 @@ def test_there_must_be_a_job_to_trigger() -> None:
         world.trigger()
     with pytest.raises(NotFoundError):
         world.backfill(since=NOON - 1, until=NOON)
-
-
-def test_a_delivery_function_that_is_killed_while_it_divides_a_backfill_loses_none_of_it() -> None:
-    def asked() -> World:
-        world = World()
-        world.put(schedule="@every 1m")
-        world.clock.time += 20 * MINUTE
-        world.queue.waiting.clear()
-        world.backfill(since=NOON, until=NOON + 16 * MINUTE)
-        return world
-
-    trial = asked()
-    calls = calls_of(trial, lambda: trial.run_until(trial.clock.time + 300, ticking=False))
-    for number in range(len(calls)):
-        world = asked()
-        killed_at(world, number, lambda: world.run_until(world.clock.time + 300, ticking=False))  # noqa: B023 - called within this turn
-        world.queue.reappear()
-        world.run_until(world.clock.time + 3_000, ticking=False)
-        due_m = {(each.trigger.due_at - NOON) // MINUTE for each in world.consumers.attempts}
-        assert due_m == set(range(1, 16)), calls[number]
-        assert len(set(world.consumers.ids)) == 15, calls[number]
 
 
 NAMES = {

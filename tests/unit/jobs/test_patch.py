@@ -9,7 +9,6 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import InvalidError, NotFoundError, PreconditionError
 from sweephand.base.instants import DAY_MS
 from sweephand.jobs.read import view
-from sweephand.model.job import Job
 
 LARGE = '"' + "x" * 3_000 + '"'
 
@@ -243,24 +242,6 @@ def test_data_that_is_not_patched_keeps_its_object() -> None:
     assert world.consumers.attempts[0].body == LARGE.encode()
 
 
-def test_a_patch_that_another_write_overtakes_applies_to_that_write() -> None:
-    world = World()
-    world.put(schedule="@every 10s", labels={"a": "b"})
-    left = 1
-
-    def announce(call: str) -> None:
-        nonlocal left
-        if call == "before jobs.put" and left:
-            left -= 1
-            world.put(schedule="@every 20s", labels={"c": "d"})
-
-    world.announce = announce
-    job: Job = world.patch(description="x").job
-    assert job.definition.written["schedule"] == "@every 20s"
-    assert job.definition.written["description"] == "x"
-    assert len(job.earlier) == 2
-
-
 def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
     world = World()
     with pytest.raises(NotFoundError):
@@ -268,7 +249,7 @@ def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
     world.put(schedule="@every 10s")
     with pytest.raises(PreconditionError):
         world.writer().patch(
-            key_of(), lambda before: before, caller="test", requested_at=NOON, if_match="9-z"
+            key_of(), lambda before: before, caller="test", requested_at=NOON, if_match=("9-z",)
         )
 
 

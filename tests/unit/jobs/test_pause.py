@@ -145,7 +145,7 @@ def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid() -> N
     job = world.put(schedule="@every 10s").job
     pauser, now = world.pauser(), world.clock.time
     with pytest.raises(PreconditionError):
-        pauser.pause(key_of(), reason=None, who="test", requested_at=now, if_match="9-z")
+        pauser.pause(key_of(), reason=None, who="test", requested_at=now, if_match=("9-z",))
     with pytest.raises(NotFoundError):
         pauser.pause(key_of(), reason=None, who=SWEEPHAND, requested_at=now, uid="another")
     paused = pauser.pause(key_of(), reason="410", who=SWEEPHAND, requested_at=now, uid=job.uid)

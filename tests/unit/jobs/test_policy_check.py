@@ -7,7 +7,7 @@ from tests.contract.builders import policy
 from tests.fakes.world import NOON, World, definition, key_of
 
 from sweephand.base.errors import InvalidError
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.policy import PolicyKey
 

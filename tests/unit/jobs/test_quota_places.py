@@ -71,58 +71,6 @@ def test_a_job_that_is_replaced_keeps_its_place() -> None:
     assert (count(world).used, count(world).since_mark) == (0, 0)
 
 
-def test_a_deletion_while_a_later_count_goes_on_makes_room_at_once() -> None:
-    world = world_with(jobs_max=10)
-    settle(world)
-    for number in range(9):
-        world.put(f"a-{number}", dueTime="9h")
-    settle(world)
-    world.put("b", dueTime="9h")
-    assert count(world).marked_at == world.clock.time
-    for name in ("a-0", "b"):
-        world.delete(name)
-    assert (count(world).used, count(world).since_mark) == (8, 0)
-    settle(world)
-    world.put("c", dueTime="9h")
-    assert count(world).used == len(names(world)) == 9
-
-
-def test_a_deletion_that_a_new_count_follows_at_once_makes_room() -> None:
-    world = world_with(jobs_max=10)
-    settle(world)
-    for number in range(9):
-        world.put(f"a-{number}", dueTime="9h")
-    settle(world)
-
-    def announce(call: str) -> None:
-        if call == "after jobs.delete":
-            world.announce = lambda _: None
-            world.put("b", dueTime="9h")  # the mark
-
-    world.announce = announce
-    world.delete("a-0")
-    assert count(world).used == len(names(world)) == 9
-
-
-def test_a_job_that_the_first_count_may_not_know_keeps_no_place_and_frees_none() -> None:
-    world = World()
-    world.limits_namespaces = True
-    unaware = world.app(world.api_clock)
-    put(unaware, "a", NOON)
-    set_limit(world, 3)
-    put(unaware, "b", NOON)
-    put(unaware, "c", NOON)
-    assert count(world).used == 1
-    world.delete("b")
-    world.put("d", dueTime="9h")
-    assert count(world).used == 2
-    world.delete("a")  # it was counted, which is not certain: it is too young
-    assert count(world).used == 2
-    settle(world)
-    world.put("e", dueTime="9h")
-    assert count(world).used == len(names(world)) == 3
-
-
 @pytest.mark.parametrize(("age_ms", "used"), [(REQUEST_OVER_MS, 1), (REQUEST_OVER_MS + 1, 0)])
 def test_a_job_from_before_the_limit_makes_room_at_once_if_it_is_certainly_counted(
     age_ms: int, used: int

@@ -12,7 +12,7 @@ from tests.unit.jobs.limited import count, limit, names, settle, world_with
 from sweephand.base.errors import InvalidError, NotFoundError, QuotaError, StoreError, UnavailableError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS, RECOUNT_AFTER_MS, REQUEST_TIME_LIMIT_MS
-from sweephand.jobs.bulk_write import JobToWrite, Written
+from sweephand.jobs.bulk import JobToWrite, Written
 from sweephand.jobs.namespace_settings import WantedSettings
 from sweephand.jobs.write import WriteResult
 from sweephand.model.namespace import NamespaceLimits
@@ -141,23 +141,6 @@ def test_a_creation_between_the_mark_and_the_count_is_never_missed() -> None:
         world.put("c", dueTime="9h")
     # The job b is stored, and was created since the mark. It counts once.
     assert count(world).used == 10
-
-
-def test_a_creation_during_the_count_is_counted_whatever_the_count_has_seen() -> None:
-    world = world_with(jobs_max=10)
-    world.clock.time += RECOUNT_AFTER_MS + 1
-    other = world.app(world.api_clock)
-    left = ["x", "y"]
-
-    def announce(call: str) -> None:
-        if call == "after namespaces.stored_jobs" and left:
-            other.writer.put(
-                key_of(left.pop()), definition(dueTime="9h"), caller="t", requested_at=world.clock.time
-            )
-
-    world.announce = announce
-    world.put("a", dueTime="9h")
-    assert count(world).used >= len(names(world))
 
 
 def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> None:

@@ -47,7 +47,7 @@ def test_a_repeated_deletion_does_not_delete_the_next_job_of_the_name(*, has_con
     world = World()
     first = world.put(dueTime="1h").job
     deletion_repeated_after(world, creation(world))
-    world.delete(if_match=first.rev if has_condition else None)
+    world.delete(if_match=(first.rev,) if has_condition else None)
     second = world.jobs.get(key_of())
     assert second is not None
     assert second.uid != first.uid
@@ -75,7 +75,7 @@ def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job() -> 
     first = world.put(dueTime="1h").job
     update_before_deletion(world)
     with pytest.raises(PreconditionError):
-        world.delete(if_match=first.rev)
+        world.delete(if_match=(first.rev,))
     assert world.jobs.get(key_of()) is not None
 
 

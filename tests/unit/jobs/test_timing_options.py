@@ -149,42 +149,6 @@ def test_a_ttl_that_the_moved_fire_would_miss_is_refused_with_its_pointer() -> N
     assert [each.pointer for each in refusal.value.violations] == ["/ttl"]
 
 
-def in_the_hour_from(moment: int, world: World) -> list[int]:
-    return [each for each in fired(world) if moment <= each < moment + HOUR_MS]
-
-
-@pytest.mark.parametrize(
-    "second",
-    [
-        {"put": {"jitter": "1h", "labels": {"a": "b"}}},
-        {"put": {}},
-        {"put": {"jitter": "10m"}},
-        {"patch": {"dst": {"gap": "skip"}}},
-        {"patch": {"jitter": "10m"}},
-        {"patch": {"timezone": "Atlantic/Reykjavik"}},
-        {"patch": {"timezone": "Atlantic/Reykjavik", "jitter": "10m"}},
-        {"put": {"timezone": "Atlantic/Reykjavik", "jitter": "10m"}},
-        {"patch": {"timezone": "Atlantic/Reykjavik", "jitter": "3h"}},
-    ],
-    ids=str,
-)
-def test_a_time_of_the_schedule_that_has_fired_does_not_fire_again_after_a_change_of_jitter(
-    second: dict[str, dict[str, Any]],
-) -> None:
-    world = World(NOON - HOUR_MS)
-    world.put(schedule="0 12 * * *")
-    world.run_until(NOON + MINUTE_MS)
-    world.put(schedule="0 12 * * *", jitter="1h")
-    world.run_until(NOON + 2 * MINUTE_MS)
-    ((verb, fields),) = second.items()
-    if verb == "put":
-        world.put(**{"schedule": "0 12 * * *", **fields})
-    else:
-        world.patch(**fields)
-    world.run_until(NOON + 4 * HOUR_MS)
-    assert fired(world) == [0]
-
-
 @pytest.mark.parametrize("zone", [{}, {"timezone": "Atlantic/Reykjavik"}], ids=["same zone", "another zone"])
 @pytest.mark.parametrize(("before", "after"), [(None, "1h"), ("1h", "10m"), ("10m", "1h"), ("1h", None)])
 def test_a_cron_time_that_fired_does_not_fire_again_though_the_relative_due_time_moves(
@@ -219,52 +183,6 @@ def test_the_first_time_of_a_job_that_a_shorter_jitter_moves_before_its_creation
         world.patch(without=["jitter"], **zone)
     world.run_until(NOON + 2 * HOUR_MS)
     assert fired(world) == [0]
-
-
-@pytest.mark.parametrize(("before", "after"), [("10m", "1h"), ("1h", "10m"), (None, "1h"), ("1h", None)])
-def test_a_time_that_falls_due_between_request_and_commit_fires_once(
-    before: str | None, after: str | None
-) -> None:
-    world = World(NOON - HOUR_MS)
-    first: dict[str, Any] = {} if before is None else {"jitter": before}
-    second: dict[str, Any] = {} if after is None else {"jitter": after}
-    world.put(schedule="@every 2s", **first)
-    world.run_until(NOON)
-
-    def slow(call: str) -> None:
-        if call == "before timers.put":
-            world.announce = lambda _: None
-            world.run_until(NOON + 5_000)
-
-    world.announce = slow
-    world.put(schedule="@every 2s", **second)
-    world.run_until(NOON + 2 * HOUR_MS)
-    offsets = {None: 0, "10m": IN_TEN_MINUTES, "1h": IN_AN_HOUR}
-    revs = {each.trigger.rev: offsets[after] for each in world.consumers.attempts}
-    revs[world.consumers.attempts[0].trigger.rev] = offsets[before]
-    times = [each.trigger.due_at - revs[each.trigger.rev] for each in world.consumers.attempts]
-    assert len(set(times)) == len(times)
-    assert sorted(times) == list(range(min(times), max(times) + 1, 2_000))
-
-
-@pytest.mark.parametrize("verb", ["put", "patch"])
-def test_a_job_that_is_paused_between_two_changes_of_jitter_fires_each_time_once(verb: str) -> None:
-    world = World(NOON - HOUR_MS)
-    hourly: dict[str, Any] = {"schedule": "@hourly", "catchup": {"mode": "all"}}
-    world.put(**hourly)
-    world.run_until(NOON + MINUTE_MS)
-    world.put(**hourly, jitter="1h")
-    world.run_until(NOON + 2 * MINUTE_MS)
-    world.pause()
-    if verb == "put":
-        world.put(**hourly, jitter="10m")
-    else:
-        world.patch(jitter="10m")
-    world.run_until(NOON + HOUR_MS + 30 * MINUTE_MS)
-    world.resume(mode="all")
-    world.run_until(NOON + 3 * HOUR_MS - 1)
-    assert fired(world)[-3:] == [0, HOUR_MS + IN_TEN_MINUTES, 2 * HOUR_MS + IN_TEN_MINUTES]
-    assert len(in_the_hour_from(0, world)) == 1
 
 
 @pytest.mark.parametrize("verb", ["put", "patch"])

@@ -103,7 +103,7 @@ def test_no_delivery_begins_after_a_pause_was_acknowledged(attempt: int) -> None
     assert every_interleaving(scene.prepare, pause, deliver, check) > 5
 
 
-@pytest.mark.parametrize("skew_ms", [-45_000, 0, 45_000])
+@pytest.mark.parametrize("skew_ms", [-45_000, 45_000])
 def test_a_pause_under_a_sweep_loses_nothing_that_was_owed(skew_ms: int) -> None:
     scene = Scene(swept)
 
@@ -118,7 +118,7 @@ def test_a_pause_under_a_sweep_loses_nothing_that_was_owed(skew_ms: int) -> None
     assert every_interleaving(scene.prepare, pause, sweep, check) > 20
 
 
-@pytest.mark.parametrize("skew_ms", [-45_000, 0, 45_000])
+@pytest.mark.parametrize("skew_ms", [-45_000, 45_000])
 @pytest.mark.parametrize("mode", ["latest", "all", "none"])
 def test_a_resume_under_a_sweep_loses_nothing_and_leaves_one_chain(mode: CatchUpMode, skew_ms: int) -> None:
     scene = Scene(paused)
@@ -154,7 +154,16 @@ WRITES: dict[str, Callable[[World], object]] = {
     "resume": lambda world: world.resume(mode="all"),
 }
 
-PAIRS = [(one, other) for one in WRITES for other in WRITES if one <= other]
+#: A sample of the 21 pairs: each write is in two of them, and each verb meets another one.
+PAIRS = [
+    ("put", "put"),
+    ("put", "resume"),
+    ("put of another schedule", "pause"),
+    ("put of another schedule", "patch of the schedule"),
+    ("patch", "pause"),
+    ("patch", "patch of the schedule"),
+    ("pause", "resume"),
+]
 
 
 @pytest.mark.parametrize("build", [swept, paused], ids=["active", "paused"])

@@ -176,21 +176,21 @@ def test_preconditions_are_those_of_http() -> None:
     world = World()
     for wrong in ("*", "1-a"):
         with pytest.raises(PreconditionError):
-            world.put(dueTime="1h", if_match=wrong)
+            world.put(dueTime="1h", if_match=(wrong,))
     rev = world.put(dueTime="1h", if_absent=True).job.rev
     with pytest.raises(PreconditionError):
         world.put(dueTime="1h", if_absent=True)
     with pytest.raises(PreconditionError):
-        world.put(dueTime="2h", if_match="9-z")
+        world.put(dueTime="2h", if_match=("9-z",))
     with pytest.raises(PreconditionError):
-        world.delete(if_match="9-z")
-    assert world.put(dueTime="2h", if_match=rev).outcome == "replaced"
-    assert world.put(dueTime="3h", if_match="*").outcome == "replaced"
+        world.delete(if_match=("9-z",))
+    assert world.put(dueTime="2h", if_match=(rev,)).outcome == "replaced"
+    assert world.put(dueTime="3h", if_match=("*",)).outcome == "replaced"
 
 
 def test_a_missing_job_cannot_be_deleted() -> None:
     with pytest.raises(NotFoundError):
-        World().delete(if_match="*")
+        World().delete(if_match=("*",))
 
 
 def test_a_job_past_its_time_to_live_is_replaced_by_one_of_its_own_identity() -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.world import NOON, job_of
 
 from sweephand.model.job import Job, Revision
-from sweephand.model.liveness import Liveness, liveness_by_revision, liveness_of_retry
+from sweephand.model.revisions import Liveness, liveness_by_revision, liveness_of_retry
 
 #: Ruled first from -100 s to noon, then to 100 s after it, now the third.
 JOB = replace(

@@ -1,12 +1,11 @@
-"""When requests under a rate may leave (model/policy_rate.py)."""
+"""When requests under a rate may leave (model/policy.py)."""
 
 from random import Random
 
 import pytest
 from tests.contract.builders import NOON
 
-from sweephand.model.policy import Rate
-from sweephand.model.policy_rate import RateBucket, next_slots, next_token_at, step_us_of
+from sweephand.model.policy import Rate, RateBucket, next_slots, next_token_at, step_us_of
 
 ME = "owner00000000001"
 

@@ -5,8 +5,7 @@ from base64 import b64encode
 import pytest
 
 from sweephand.base.timing import SECRET_OVERLAP_MS
-from sweephand.model.secret import Secret, SecretKey, public_key_of, scheme_of
-from sweephand.model.signing_secret import Scheme, SigningSecret
+from sweephand.model.secret import Scheme, Secret, SecretKey, SigningSecret, public_key_of, scheme_of
 
 HMAC = ["whsec_" + b64encode(bytes([each]) * 24).decode() for each in range(5)]
 #: The example of Svix's source, with its public key.

@@ -8,10 +8,9 @@ import pytest
 from tests.fakes.messages import KEY, MESSAGE, NOON, SPAN
 
 from sweephand.base.errors import PoisonError
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import Payload
 from sweephand.model.policy_names import PermitName
-from sweephand.model.run_id import Demand
+from sweephand.model.run_id import BatchEnd, Counts, Demand
 from sweephand.model.trigger import (
     BatchPlace,
     BundleMessage,
@@ -27,8 +26,7 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import Alert, WatchMessage
 from sweephand.model.wire import _LAYOUTS, decode, encode
-from sweephand.model.wire_work import _WORK_MESSAGE, decode_work, encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import _WORK_MESSAGE, WorkMessage, decode_work, encode_work
 from sweephand.schedules import Batch, Occurrence, Series
 
 PAYLOAD: Final = Payload("d" * 64, 3_000, None, "ref", NOON)
@@ -89,7 +87,6 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         faults=1,
         demand=TRIGGER.demand,
         are_skipped=True,
-        is_owed=True,
         last=FIRST,
         payload=PAYLOAD,
         priority="low",

@@ -7,66 +7,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.messages import KEY, MESSAGE, SPAN, counts, instants, names
+from tests.fakes.messages import MESSAGE, SPAN
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.base.limits import REDRIVES_KEPT
 from sweephand.jobs.payload_audit import ref_of
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import (
-    BatchPlace,
-    Failure,
-    Message,
     NewerMessage,
-    Passage,
-    RangeMessage,
     Redrive,
-    Trigger,
-    TriggerMessage,
 )
 from sweephand.model.wire import decode, encode
-from sweephand.schedules import Batch, Occurrence, Series
-
-ENDS = st.lists(counts, min_size=1, max_size=REDRIVES_KEPT).map(tuple)
-FAILURES = st.builds(Failure, counts, st.text(max_size=500), st.none() | st.integers(100, 599), st.booleans())
-DEMANDS = st.builds(Demand, st.sampled_from(["manual", "backfill", "chained"]), names, counts)
-BATCH_PLACES = st.builds(BatchPlace, counts, counts, counts)
-PASSAGES = st.builds(Passage, st.sampled_from(["namespace", "stack", "passed"]), instants, counts, counts)
-KEPT = st.builds(Payload, names, counts, st.none(), names, st.none() | instants)
-
-
-@given(
-    st.builds(
-        TriggerMessage,
-        st.builds(
-            Trigger,
-            st.builds(JobKey, names, names),
-            names,
-            names,
-            instants,
-            counts,
-            instants,
-            counts,
-            st.none() | DEMANDS,
-            st.none() | BATCH_PLACES,
-        ),
-        instants,
-        counts,
-        st.none() | instants,
-        counts,
-        st.none() | st.builds(Redrive, counts, st.none() | instants, st.none() | ENDS),
-        st.none() | st.builds(Payload.of, st.text(max_size=500)) | KEPT,
-        counts,
-        st.booleans(),
-        st.booleans(),
-        st.none() | FAILURES,
-        st.none() | PASSAGES,
-    )
-)
-def test_a_trigger_reads_back_as_it_was_written(message: TriggerMessage) -> None:
-    assert decode(encode(message)) == message
 
 
 def test_the_wire_form_of_a_trigger_never_changes_since_old_messages_wait_in_queues() -> None:
@@ -75,38 +27,6 @@ def test_the_wire_form_of_a_trigger_never_changes_since_old_messages_wait_in_que
         '"armed":1795262000000,"due":1795262400250,"seq":7,"index":3,"at":1795262405000,"attempt":2,'
         '"first":1795262400300,"faults":1}'
     )
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        MESSAGE._replace(trigger=replace(MESSAGE.trigger, batch=BatchPlace(9, 60_000, 20_000))),
-        RangeMessage(
-            KEY,
-            "u" * 16,
-            "r-1",
-            Series("@every 2h", "UTC", 0, batch=Batch(1_000, 3_600_000)),
-            Occurrence(7_200_000, 1, 250, 900_000),
-            7_200_000,
-            5,
-            last=Occurrence(7_200_000, 1, 999, 3_596_400),
-        ),
-        RangeMessage(
-            KEY,
-            "u" * 16,
-            "r-1",
-            Series(None, "UTC", 7, 7, counted=-1, batch=Batch(9, 60_000)),
-            Occurrence(7, 0),
-            7,
-            5,
-            demand=Demand("manual", "a"),
-            last=Occurrence(7, 0, 8, 53_333),
-            payload=Payload.of('{"n": 1.10}'),
-        ),
-    ],
-)
-def test_a_message_about_a_batch_reads_back_as_it_was_written(message: Message) -> None:
-    assert decode(encode(message)) == message
 
 
 def test_a_redrive_is_written_behind_what_every_trigger_says() -> None:
@@ -156,11 +76,11 @@ def test_only_a_range_of_skipped_misfires_is_marked_as_skipped() -> None:
         decode(encode(SPAN)[:-1] + ',"skipped":1}')
 
 
-def test_an_owed_trigger_and_an_owed_range_are_marked_as_owed() -> None:
-    assert '"owed"' not in encode(SPAN) + encode(MESSAGE)
-    for owed in (MESSAGE.waiting(), SPAN._replace(is_owed=True)):
-        assert encode(owed).endswith(',"owed":true}')
-        assert decode(encode(owed)) == owed
+def test_an_owed_trigger_is_marked_as_owed() -> None:
+    assert '"owed"' not in encode(MESSAGE)
+    owed = MESSAGE.waiting()
+    assert encode(owed).endswith(',"owed":true}')
+    assert decode(encode(owed)) == owed
 
 
 def test_a_trigger_whose_consumer_had_a_token_of_an_earlier_attempt_is_marked_so() -> None:
@@ -168,13 +88,6 @@ def test_a_trigger_whose_consumer_had_a_token_of_an_earlier_attempt_is_marked_so
     reported = MESSAGE._replace(had_token=True)
     assert encode(reported) == encode(MESSAGE)[:-1] + ',"hadToken":true}'
     assert decode(encode(reported)) == reported
-
-
-def test_a_retry_carries_the_last_failure_and_a_first_attempt_carries_none() -> None:
-    assert '"failed"' not in encode(MESSAGE)
-    for failure in (Failure(2, "\ud800 no", 503, is_final=True), Failure(1, "", None)):
-        retry = MESSAGE._replace(last_failure=failure)
-        assert decode(encode(retry)) == retry
 
 
 @pytest.mark.parametrize(
@@ -203,14 +116,6 @@ def test_a_message_of_a_newer_version_is_sent_again_as_it_is() -> None:
 def test_a_version_that_there_never_was_is_poison(version: object) -> None:
     with pytest.raises(PoisonError):
         decode(json.dumps(json.loads(encode(MESSAGE)) | {"v": version}))
-
-
-@pytest.mark.parametrize("name", ["v", "kind", "ns", "job", "uid", "rev", "armed", "due", "seq", "at"])
-def test_a_field_without_a_default_that_is_missing_is_poison(name: str) -> None:
-    fields = json.loads(encode(MESSAGE))
-    del fields[name]
-    with pytest.raises(PoisonError):
-        decode(json.dumps(fields))
 
 
 @given(st.text() | st.binary().map(lambda raw: raw.decode("latin-1")))

@@ -15,8 +15,7 @@ from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
 from sweephand.model.trigger import BatchPlace, BundleMessage, Failure, Redrive, Trigger, TriggerMessage
-from sweephand.model.wire import decode, encode
-from sweephand.model.wire_bundles import fits_bundle
+from sweephand.model.wire import decode, encode, fits_bundle
 
 
 def attempt(trigger: Trigger, *, is_owed: bool = False) -> TriggerMessage:

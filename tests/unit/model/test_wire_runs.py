@@ -3,14 +3,10 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.fakes.messages import KEY, MESSAGE, NOON, counts, instants, names
+from tests.fakes.messages import MESSAGE, NOON
 
 from sweephand.base.errors import PoisonError
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.job import JobKey
-from sweephand.model.policy import PermitName
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
@@ -33,81 +29,6 @@ def test_a_notification_carries_the_result_of_its_run_as_it_was_written() -> Non
     for odd in (7, "{", '"' + "x" * 2_048 + '"'):
         with pytest.raises(PoisonError):
             decode(encode(NOTICE)[:-1] + f',"result":{json.dumps(odd)}}}')
-
-
-@given(
-    st.builds(
-        DeadlineMessage,
-        st.just(MESSAGE.trigger),
-        counts,
-        names,
-        counts,
-        not_before=instants,
-        faults=counts,
-        permit=st.none() | st.builds(PermitName, names, counts, names),
-    )
-)
-def test_a_deadline_message_reads_back_as_it_was_written(message: DeadlineMessage) -> None:
-    assert decode(encode(message)) == message
-
-
-@given(
-    st.builds(
-        FailureMessage,
-        st.just(MESSAGE.trigger),
-        counts,
-        st.text(max_size=512),
-        is_final=st.booleans(),
-        not_before=instants,
-        faults=counts,
-    )
-)
-def test_a_failure_message_reads_back_as_it_was_written(message: FailureMessage) -> None:
-    assert decode(encode(message)) == message
-
-
-@given(
-    st.builds(
-        NotifyMessage,
-        st.just(MESSAGE.trigger),
-        st.sampled_from(["succeeded", "failed", "skipped", "cancelled"]),
-        counts,
-        st.none() | instants,
-        instants,
-        st.none() | st.integers(100, 599),
-        st.none() | st.text(max_size=200),
-        not_before=instants,
-        attempt=counts,
-        first_attempt_at=st.none() | instants,
-        faults=counts,
-        result=st.none() | st.text(max_size=300).map(json.dumps),
-        batch_end=st.none()
-        | st.builds(BatchEnd, counts, st.builds(Counts, counts, counts, counts), st.booleans()),
-        alert=st.none() | st.builds(Alert, instants, counts, instants, instants),
-    )
-)
-def test_a_notification_message_reads_back_as_it_was_written(message: NotifyMessage) -> None:
-    assert decode(encode(message)) == message
-
-
-@given(
-    st.builds(
-        WatchMessage,
-        st.just(KEY),
-        names,
-        names,
-        st.just(Series("@every 5m", "UTC", NOON)),
-        st.tuples(st.integers(NOON, 2 * NOON), counts).map(lambda each: Occurrence(*each)),
-        through=instants,
-        since=instants,
-        after_ms=counts,
-        check_at=instants,
-        armed_at=instants,
-        faults=counts,
-    )
-)
-def test_a_check_of_a_watch_reads_back_as_it_was_written(message: WatchMessage) -> None:
-    assert decode(encode(message)) == message
 
 
 def test_the_wire_form_of_the_messages_of_a_watch_never_changes() -> None:

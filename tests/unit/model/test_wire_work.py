@@ -1,4 +1,4 @@
-"""The encoding of work messages (model/wire_work.py)."""
+"""The encoding of work messages (model/work_message.py)."""
 
 import json
 
@@ -6,8 +6,7 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 
 from sweephand.base.errors import NewerError, PoisonError
-from sweephand.model.wire_work import WORK_VERSION, decode_work, encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WORK_VERSION, WorkMessage, decode_work, encode_work
 
 MESSAGE = WorkMessage("default", "mailer", NOON)
 

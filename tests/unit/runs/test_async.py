@@ -2,13 +2,12 @@
 
 import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, due_async, running
-from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
+from tests.fakes.deliveries import answers, due, handle, run_of
 from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import GoneError
 from sweephand.base.timing import DEADLINE_GRACE_MS
-from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.attempt import Answer
 from sweephand.model.timer import DeadlineTimer
 
 MINUTE = 60_000
@@ -69,25 +68,6 @@ def test_a_first_attempt_takes_two_writes_and_one_message_that_checks_its_deadli
     ]
 
 
-def test_a_failure_is_retried_with_another_token() -> None:
-    world = World()
-    worker, message = due_async(world)
-    tokens: list[str | None] = []
-
-    def answer(attempt: Attempt) -> Answer:
-        tokens.append(attempt.run_token)
-        return FAILED if attempt.number == 1 else ACCEPTED
-
-    world.consumers.answering = answer
-    handle(world, message)
-    world.run_until(NOON + 20_000, ticking=False)
-    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
-    assert len(set(tokens)) == 2
-    with pytest.raises(GoneError):
-        worker.complete(tokens[0])
-    assert worker.complete(tokens[1]).state == "succeeded"
-
-
 def test_a_retry_decided_by_a_clock_that_is_behind_is_not_early() -> None:
     world = World()
     worker = running(world, retry={"initialDelay": "1s"})
@@ -126,20 +106,6 @@ def test_a_run_without_a_heartbeat_is_found_and_retried() -> None:
     world.consumers.answering = lambda _: Answer(succeeded=True, code=200)
     world.run_until(NOON + HOUR)
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 2)
-
-
-def test_a_run_that_its_consumer_never_ends_is_ended_at_the_longest_run_time_despite_heartbeats() -> None:
-    world = World()
-    worker = running(world, maxRunTime="20m", retry={"maxAttempts": 1})
-    while world.clock.time < NOON + 10_000 + 20 * MINUTE + DEADLINE_GRACE_MS:
-        worker.heartbeat()
-        world.run_until(world.clock.time + MINUTE)
-    run = run_of(world)
-    assert run.state == "failed"
-    assert run.reason == "Attempt 1 of 1 failed: The consumer did not complete the run within maxRunTime."
-    assert len(world.queue.buried) == 1
-    with pytest.raises(GoneError):
-        worker.heartbeat()
 
 
 def test_a_deadline_beyond_the_queue_s_reach_waits_in_the_wheel() -> None:

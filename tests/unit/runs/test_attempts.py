@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_of, waiting
+from tests.fakes.deliveries import FAILED, answers, due, handle, run_of, waiting
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
@@ -179,22 +179,6 @@ def test_of_two_copies_of_a_later_attempt_one_is_delivered() -> None:
     assert handle(world, following).name == "repeated"
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
     assert not world.queue.waiting
-
-
-def test_a_copy_of_an_attempt_under_way_waits_for_the_end_of_its_claim() -> None:
-    world = World()
-    following = retried(world)
-    outcomes: list[str] = []
-
-    def meanwhile_again() -> None:
-        outcomes.append(handle(world, following).name)
-
-    meanwhile(world, "before consumers.deliver", meanwhile_again)
-    outcomes.append(handle(world, following).name)
-    assert outcomes == ["claimed", "succeeded"]
-    assert [at + NOON for at, _ in waiting(world)] == [world.clock.time + ATTEMPT_CLAIM_MS]
-    world.run_until(NOON + 600_000, ticking=False)
-    assert len(world.consumers.attempts) == 2
 
 
 @pytest.mark.parametrize("left_ms", [1, 999, 1_000, 1_500])

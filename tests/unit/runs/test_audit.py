@@ -96,35 +96,6 @@ def test_an_audit_finds_nothing_after_an_audit() -> None:
     assert audited(world).timers == []
 
 
-@pytest.mark.parametrize("history", ["outcome", "failures"])
-def test_beside_a_running_wheel_an_audit_finds_nothing_and_no_trigger_comes_twice(history: str) -> None:
-    world = World(shards=3)
-    instants = [f"2026-11-21T{12 + each // 60}:{each % 60:02d}:30Z" for each in range(100)]
-    world.put("often", schedule="0 * * * * *", history=history)
-    world.put("seconds", schedule="@every 7s", history=history)
-    world.put("hourly", schedule="@every 1h", jitter="PT10M", history=history)
-    world.put("list", schedule=instants, history=history)
-    world.put("soon", dueTime="10s", history=history)
-    world.put("once", dueTime="20m", history=history)
-    world.put("four", schedule="R4/PT9M", history=history)
-    world.put("batch", schedule="0 */30 * * * *", batch={"count": 20, "window": "25m"}, history=history)
-    world.put("hand", history=history)
-    world.put("watched", schedule="0 */5 * * * *", alertAfter="1m", onAlert=TARGET, history="outcome")
-    world.put("paused", schedule="0 * * * * *", history=history)
-    world.run_until(NOON + 3 * MINUTE)
-    world.pause("paused")
-    for minute in range(4, 95):
-        if minute % 20 == 0:
-            world.put("often", schedule="0 * * * * *", history=history, description=str(minute))
-        if minute == 55:
-            world.resume("paused")
-        world.run_until(NOON + minute * MINUTE + minute % 60 * 1_000)
-        done = audited(world)
-        assert (done.timers, done.runs) == ([], [])
-    ids = world.consumers.ids
-    assert len(ids) == len(set(ids))
-
-
 TARGET = {"type": "http", "url": "https://ops.example/alerts"}
 
 

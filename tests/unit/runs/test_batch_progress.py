@@ -1,18 +1,16 @@
 """The progress of batches: each run counts once, as it ended, and the end of a batch is told."""
 
-import json
 from typing import Any
 
 import pytest
-from tests.fakes.faults import Killed, failing, kill_everywhere, working
+from tests.fakes.faults import Killed, failing, working
 from tests.fakes.notified import TOLD, told
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_progress import BatchHead
-from sweephand.model.trigger import NotifyMessage, TriggerMessage
+from sweephand.model.run_id import Counts
 from sweephand.runs.batch_progress import counts_of
 
 DUE = NOON + 10 * SECOND_MS
@@ -287,51 +285,3 @@ def test_a_batch_shows_the_end_that_another_copy_of_the_message_has_stored(
     assert stored is not None
     assert (stored.state == "succeeded") == is_stored_as_success
     assert counts_in(world) == (Counts(1) if is_stored_as_success else Counts(0, 1))
-
-
-@pytest.mark.parametrize("history", ["outcome", "full"])
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_function_that_crashes_anywhere_leaves_exact_progress_and_the_end_is_told(
-    history: str, count: int
-) -> None:
-    def prepare(world: World) -> None:
-        begun(count, world, history=history, onComplete=TOLD)
-        world.consumers.answering = failing_for(1)
-        world.clock.time = DUE
-
-    def check(world: World) -> None:
-        world.clock.time += 6 * MINUTE_MS
-        world.queue.reappear()
-        world.queue.waiting = [
-            (at, each._replace(crashes=1) if isinstance(each, TriggerMessage) else each)
-            for at, each in world.queue.waiting
-        ]
-        world.run_until(world.clock.time + 10 * MINUTE_MS)
-        assert counts_in(world) == Counts(1, count - 1)
-        assert len({json.dumps(each) for each in told(world)}) == 1
-        assert not [each for _, each in world.queue.waiting if isinstance(each, NotifyMessage)]
-
-    kill_everywhere(prepare, lambda world: world.deliver(world.queue.take()), check)
-
-
-def test_a_function_that_crashes_while_it_serves_a_callback_leaves_exact_progress() -> None:
-    def prepare(world: World) -> None:
-        retry = {"maxAttempts": 1}
-        begun(1, world, completion="async", heartbeatTimeout="60s", retry=retry, onComplete=TOLD)
-        world.consumers.answering = lambda each: (
-            ACCEPTED if each.run_token else Answer(succeeded=True, code=200)
-        )
-        world.run_until(DUE + SECOND_MS)
-
-    def complete(world: World) -> None:
-        (attempt,) = world.consumers.attempts
-        world.callbacks().complete(key_of(), f"{DUE}-0", attempt.run_token)
-
-    def check(world: World) -> None:
-        world.run_until(world.clock.time + 10 * MINUTE_MS)
-        run = world.runs.get(key_of(), f"{DUE}-0")
-        assert run is not None
-        assert counts_in(world) == (Counts(1) if run.state == "succeeded" else Counts(0, 1))
-        assert len({json.dumps(each) for each in told(world)}) == 1
-
-    kill_everywhere(prepare, complete, check)

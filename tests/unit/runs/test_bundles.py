@@ -1,25 +1,20 @@
 """A bundle of triggers: each is delivered at its own time, and none is lost with the others."""
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
-import pytest
 from tests.fakes.deliveries import FAILED, waiting
-from tests.fakes.faults import calls_of, crashing, failing, kill_everywhere, working
+from tests.fakes.faults import calls_of, crashing, failing, working
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently, Result
 from sweephand.base.errors import StoreError
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, JOB_READ_AGE_MAX_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.trigger import BundleMessage, Readable, TriggerMessage
+from sweephand.model.trigger import BundleMessage, TriggerMessage
 from sweephand.model.wire import decode
-from sweephand.runs import intake
-from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS
-from sweephand.runs.faults import CRASHES_MAX
 from sweephand.runs.received import Handled, Received
 from sweephand.runtime.threads import deliver_concurrently
 
@@ -76,23 +71,6 @@ def test_jobs_are_read_together_and_again_for_triggers_that_are_due_later() -> N
     calls = calls_of(world, lambda: world.deliver([received]))
     assert calls.count("before jobs.get_many") == 2
     assert "before jobs.get" not in calls
-
-
-@pytest.mark.parametrize("due", ["10.4s", "11s", "11.9s"])
-def test_a_job_that_is_deleted_a_second_before_its_trigger_is_due_is_not_delivered(due: str) -> None:
-    world = World()
-    received = bundle(world, "10s", due)
-
-    def answer(_: Attempt) -> Answer:
-        # The consumer of the first takes until just before the read of the second must be fresh.
-        world.clock.time = max(world.clock.time, NOON + int(float(due[:-1]) * 1_000) - JOB_READ_AGE_MAX_MS)
-        world.delete("job-1")
-        world.clock.time += JOB_READ_AGE_MAX_MS + 1
-        return Answer(succeeded=True, code=200)
-
-    world.consumers.answering = answer
-    world.deliver([received])
-    assert [name for name, _ in delivered(world)] == ["job-0"]
 
 
 def test_a_job_that_cannot_be_read_delays_no_other_trigger_of_the_bundle() -> None:
@@ -198,64 +176,6 @@ def test_a_bundle_whose_singles_cannot_be_sent_comes_again() -> None:
     assert world.queue.in_flight
 
 
-def shown(world: World, times: Counter[Readable]) -> list[Received]:
-    """All that the queue shows now. `times` counts how often it has shown each message."""
-    batch = world.queue.take()
-    messages = [decode(received.body) for received in batch]
-    times.update(messages)
-    return [
-        received._replace(receives=times[message]) for received, message in zip(batch, messages, strict=True)
-    ]
-
-
-def test_a_trigger_that_crashes_every_function_ends_alone_and_its_neighbours_are_delivered() -> None:
-    world = World()
-    bundle(world, "10s", "10.1s", "10.2s", history="full")
-    poison = key_of("job-0")
-    attempted: list[str] = []
-
-    def answer(attempt: Attempt) -> Answer:
-        if attempt.trigger.key == poison:
-            raise KeyboardInterrupt
-        attempted.append(attempt.trigger.key.name)
-        return Answer(succeeded=True, code=200)
-
-    world.consumers.answering = answer
-    times: Counter[Readable] = Counter()
-    world.queue.reappear()
-    for _ in range(30):
-        if world.queue.buried:
-            break
-        with suppress(KeyboardInterrupt):
-            world.deliver(shown(world, times))
-        world.clock.time += ATTEMPT_CLAIM_MS
-        world.queue.reappear()
-    ((letter, _),) = world.queue.buried
-    assert letter.trigger is not None
-    assert letter.trigger.key == poison
-    assert f"{CRASHES_MAX} functions crashed while handling it" in letter.reason
-    assert sorted(attempted) == ["job-1", "job-2"]
-
-
-def test_a_bundle_whose_function_is_killed_at_any_call_loses_nothing() -> None:
-    received: list[Received] = []
-
-    def prepare(world: World) -> None:
-        received[:] = [bundle(world, "10s", "10.4s", "11.9s", history="full")]
-
-    def check(world: World) -> None:
-        world.clock.time += ATTEMPT_CLAIM_MS
-        again = world.queue.in_flight
-        if again:
-            world.deliver([each._replace(receives=2) for each in received])
-        world.run_until(world.clock.time + 3 * ATTEMPT_CLAIM_MS, ticking=False)
-        assert {name for name, _ in delivered(world)} == {"job-0", "job-1", "job-2"}
-        assert not world.queue.in_flight
-        assert not world.queue.buried
-
-    kill_everywhere(prepare, lambda world: world.deliver(received), check)
-
-
 def test_all_triggers_of_a_full_bundle_are_begun_though_their_consumers_are_slow() -> None:
     world = World()
     count = 25
@@ -278,25 +198,6 @@ def handled_by(
     concurrently: Concurrently,
 ) -> list[Handled]:
     return world.intake(concurrently).handle(batch, deadline=world.clock.time + 90_000)
-
-
-def test_a_trigger_that_gets_no_thread_for_long_is_sent_alone_to_another_function(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = World()
-    received = bundle(world, "10s", "10.5s", "11s")
-    monkeypatch.setattr(intake, "DELIVERIES_AT_ONCE", 2)
-
-    def others_first(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-        # The threads that deliver come to nothing for as long as the last task runs.
-        assert len(tasks) == 2
-        return [task() for task in reversed(tasks)]
-
-    handled = handled_by(world, [received], others_first)
-    assert outcomes(handled) == ["postponed"] * 3
-    assert all(each.is_done for each in handled)
-    late_ms = [10_000 + THREAD_WAIT_MAX_MS, 10_500 + THREAD_WAIT_MAX_MS, 11_000 + THREAD_WAIT_MAX_MS]
-    assert [at for at, _ in waiting(world)] == late_ms
 
 
 def test_a_bundle_uses_no_more_threads_than_there_are() -> None:

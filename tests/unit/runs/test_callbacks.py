@@ -12,14 +12,12 @@ from sweephand.base.errors import (
     NotFoundError,
     StoreError,
 )
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, CHECKS_SPREAD_MS, DEADLINE_GRACE_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.trigger import DeadlineMessage, FailureMessage
-from sweephand.runs.follow_up import deadline_of
+from sweephand.model.trigger import DeadlineMessage
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-DAY = 24 * HOUR
 
 
 def test_a_repeated_report_is_accepted() -> None:
@@ -104,44 +102,6 @@ def test_a_report_may_be_faster_than_the_record_of_the_acceptance() -> None:
     assert not world.queue.waiting
 
 
-def test_a_failure_may_be_reported_before_the_acceptance_is_recorded() -> None:
-    world = World()
-    worker, message = due_async(world)
-
-    def fail_at_once(attempt: Attempt) -> Answer:
-        worker.accept(attempt)
-        if attempt.number == 1:
-            worker.fail()
-            ((_, failure),) = (
-                (at, each) for at, each in world.queue.waiting if isinstance(each, FailureMessage)
-            )
-            assert handle(world, failure).name == "retrying"
-            world.queue.waiting = [each for each in world.queue.waiting if each[1] != failure]
-        return ACCEPTED
-
-    world.consumers.answering = fail_at_once
-    handle(world, message)
-    assert run_of(world).state == "retrying"
-    world.run_until(NOON + 20_000, ticking=False)
-    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
-
-
-def test_an_attempt_that_is_claimed_again_keeps_its_token_so_that_either_copy_may_report() -> None:
-    world = World()
-    worker, message = due_async(world)
-    failing(world, "queue.send", times=1)
-    with pytest.raises(StoreError):
-        handle(world, message)
-    working(world)
-    assert handle(world, message).name == "claimed"
-    world.queue.waiting.clear()
-    world.clock.time += ATTEMPT_CLAIM_MS
-    assert handle(world, message).name == "running"
-    assert len(world.consumers.attempts) == 2
-    assert len(set(worker.tokens)) == 1
-    assert worker.complete().state == "succeeded"
-
-
 def test_the_deadline_of_an_acceptance_that_was_never_recorded_is_dropped() -> None:
     world = World()
     _, message = due_async(world, heartbeatTimeout="1s")
@@ -176,27 +136,6 @@ def test_a_copy_of_an_attempt_that_its_consumer_works_on_is_not_delivered() -> N
     assert len(worker.tokens) == 1
 
 
-def test_a_retry_that_is_faster_than_the_record_of_the_failure_waits_for_it() -> None:
-    world = World()
-    worker = running(world, retry={"initialDelay": "0s"})
-    world.queue.waiting.clear()
-    worker.fail()
-    ((_, failure),) = world.queue.waiting
-    assert isinstance(failure, FailureMessage)
-    world.queue.waiting.clear()
-    outcomes: list[str] = []
-
-    def deliver_retry() -> None:
-        ((_, retry),) = waiting(world)
-        outcomes.append(handle(world, retry).name)
-
-    meanwhile(world, "before runs.move", deliver_retry)
-    assert handle(world, failure).name == "retrying"
-    assert outcomes == ["overtaken"]
-    world.run_until(world.clock.time + 5_000, ticking=False)
-    assert (run_of(world).state, run_of(world).attempts) == ("running", 2)
-
-
 def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None:
     world = World()
     worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
@@ -207,29 +146,6 @@ def test_a_retry_of_an_attempt_that_was_completed_after_all_is_dropped() -> None
     assert handle(world, deadline).name == "watched"
     world.run_until(world.clock.time + 10 * MINUTE)
     assert (run_of(world).state, run_of(world).attempts) == ("succeeded", 1)
-    assert not world.queue.waiting
-
-
-def test_a_heartbeat_in_the_last_moment_saves_the_attempt() -> None:
-    world = World()
-    worker = running(world, heartbeatTimeout="1m", retry={"initialDelay": "0s"})
-    deadline = world.queue.waiting.pop()[1]
-    assert isinstance(deadline, DeadlineMessage)
-    world.clock.time = deadline.not_before
-    meanwhile(world, "before runs.move", worker.heartbeat)
-    assert handle(world, deadline).name == "watched"
-    run = run_of(world)
-    assert (run.state, run.heartbeat_by) == ("running", world.clock.time + MINUTE)
-    (again,) = (each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage))
-    soonest = deadline_of(run, deadline.shard, "normal")
-    assert soonest.not_before <= again.not_before < soonest.not_before + CHECKS_SPREAD_MS
-    assert again._replace(not_before=soonest.not_before) == soonest
-    while world.clock.time < NOON + HOUR:
-        world.run_until(world.clock.time + 30_000)
-        worker.heartbeat()
-    assert len(worker.tokens) == 1
-    worker.complete()
-    world.run_until(NOON + 2 * HOUR)
     assert not world.queue.waiting
 
 

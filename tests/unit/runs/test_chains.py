@@ -139,22 +139,6 @@ def test_a_notification_that_is_handled_twice_makes_one_chained_trigger(copies: 
     assert len(runs(world, "b")) == 1
 
 
-def test_a_trigger_that_is_delivered_twice_is_followed_by_one_chained_trigger() -> None:
-    world = World()
-    chain(world, "a", "b")
-    world.clock.time = NOON + 10_000
-    first = world.queue.take()
-    world.deliver(first)
-    world.clock.time += 30_000
-    world.deliver(first)
-    world.run_until(NOON + MINUTE)
-    a, again, *chained = world.consumers.attempts
-    assert a.trigger == again.trigger
-    assert {each.trigger.id for each in chained} == {runs(world, "b")[0].trigger_id}
-    (run,) = runs(world, "b")
-    assert (run.due_at, run.lateness_ms) == (a.trigger.due_at, None)
-
-
 def test_a_chain_comes_to_its_end_wherever_a_function_is_killed() -> None:
     def prepare(world: World) -> None:
         chain(world, "a", "b", "c")

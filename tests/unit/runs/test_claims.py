@@ -3,16 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from tests.contract.builders import trigger_message
 from tests.fakes.acceptance import RUN
 from tests.fakes.deliveries import FAILED, answers, crash_until, run_of
-from tests.fakes.doubles import CountingIds, HandClock
-from tests.fakes.memory import MemoryRuns
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run
-from sweephand.runs.claims import Claims
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
@@ -72,23 +67,6 @@ def test_a_first_attempt_whose_job_stays_deleted_leaves_no_record_and_no_message
     assert not world.queue.waiting
 
 
-@pytest.mark.parametrize("attempt", [1, 2])
-def test_a_run_whose_job_is_paused_while_an_attempt_connects_is_as_before_and_goes_on(attempt: int) -> None:
-    world = World()
-    answers(world, *[FAILED] * (attempt - 1))
-    world.put(dueTime="10s", history="full")
-    while_connecting(world, attempt, world.pause)
-    world.run_until(NOON + HOUR)
-    assert [(run.state, run.attempts) for run in runs_of(world)] == [("retrying", 1)] * (attempt - 1)
-    for run in runs_of(world):
-        assert (run.reason, run.response_code) == ("Response 503.", 503)
-        assert run.next_attempt_at is not None
-    world.resume()
-    world.run_until(NOON + 2 * HOUR)
-    assert (run_of(world).state, run_of(world).attempts) == ("succeeded", attempt)
-    assert [made.number for made in world.consumers.attempts] == list(range(1, attempt + 1))
-
-
 def test_a_run_whose_job_is_replaced_while_an_attempt_connects_is_delivered_as_the_job_is_now() -> None:
     world = World()
     world.put(dueTime="10s", history="full", data='"before"')
@@ -133,21 +111,3 @@ def test_an_attempt_that_a_crashed_function_may_have_sent_keeps_its_claim_until_
     world.resume()
     world.run_until(NOON + 2 * HOUR)
     assert run_of(world).state == "succeeded"
-
-
-def test_a_claim_that_was_taken_over_keeps_the_token_that_the_consumer_may_have() -> None:
-    clock, runs, ids = HandClock(), MemoryRuns(), CountingIds()
-    message = trigger_message(NOON)
-    tokens = []
-    for _ in range(3):
-        # The first function crashes. The second one makes no request, and the third one does.
-        claims = Claims(runs=runs, clock=clock, ids=ids)
-        run = claims.run_of(message, NOON + HOUR)
-        run, refused_by = claims.claim(run, is_async=True, permit=None)
-        assert refused_by is None
-        tokens.append(run.token)
-        if len(tokens) == 2:
-            claims.release(run, message, is_cancelled=False)
-        clock.time += ATTEMPT_CLAIM_MS + 1
-    assert tokens[0] is not None
-    assert len(set(tokens)) == 1

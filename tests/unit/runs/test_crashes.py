@@ -13,8 +13,6 @@ from sweephand.model.wire import decode, encode
 from sweephand.runs.faults import CRASHES_MAX
 from sweephand.runs.received import Received
 
-TOLD = {"type": "http", "url": "https://example.com/told"}
-
 
 def due(**written: Any) -> tuple[World, list[Received]]:
     """A world with a job that is due now, and the batch in which the queue shows it."""
@@ -60,35 +58,6 @@ def test_the_claim_of_a_crashed_function_is_ended_though_the_job_claims_no_more(
     run = world.runs.get(key_of(), f"{NOON + 10_000}-0")
     assert run is not None
     assert run.state == "succeeded"
-
-
-def test_a_trigger_that_crashes_every_function_becomes_a_dead_letter_and_a_failed_run() -> None:
-    world, _ = due(history="full", onError="pause", onComplete=TOLD)
-    world.queue.reappear()
-    world.announce = crashing
-    receives = 1
-    for _ in range(20):
-        if world.queue.buried:
-            break
-        received = world.queue.take(1, receives)
-        with suppress(KeyboardInterrupt):
-            world.deliver(received)
-        # SQS shows it again when its claim has a moment left.
-        world.clock.time += ATTEMPT_CLAIM_MS - 1_000
-        receives = receives + 1 if world.queue.in_flight else 1
-        world.queue.reappear()
-    ((letter, _),) = world.queue.buried
-    assert f"{CRASHES_MAX} functions crashed while handling it" in letter.reason
-    assert letter.trigger is not None
-    run = world.runs.get(key_of(), letter.trigger.run_id)
-    assert run is not None
-    assert (run.state, run.reason) == ("failed", letter.reason)
-    working(world)
-    world.run_until(world.clock.time + 10_000, ticking=False)
-    assert [attempt.ended_after for attempt in world.consumers.attempts] == [1]
-    job = world.jobs.get(key_of())
-    assert job is not None
-    assert letter.reason in (job.pause_reason or "")
 
 
 def test_a_trigger_that_waits_for_days_is_not_given_up_for_crashes_of_other_messages() -> None:

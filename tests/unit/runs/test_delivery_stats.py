@@ -17,7 +17,7 @@ from sweephand.base.timing import BULK_TIME_LIMIT_MS, STATS_RESERVE_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import PolicyKey
 from sweephand.model.stats import Stats
-from sweephand.runs.stats_reader import StatsSpan
+from sweephand.runs.delivery_stats import StatsSpan
 
 DONE = Answer(succeeded=True, code=204)
 

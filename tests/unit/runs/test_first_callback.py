@@ -6,7 +6,6 @@ import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, Worker, cancel, running
 from tests.fakes.deliveries import due, run_of
 from tests.fakes.faults import failing, killed_at
-from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError
@@ -16,16 +15,6 @@ from sweephand.model.wire import encode
 from sweephand.runs.received import Received
 
 HOUR = 3_600_000
-TOLD = {"type": "http", "url": "https://told.example/"}
-
-
-def taken(report: object) -> bool:
-    """Whether a report is taken; one that comes too late is refused."""
-    try:
-        report()  # type: ignore[operator]
-    except (ConflictError, GoneError):
-        return False
-    return True
 
 
 def test_a_run_that_was_reported_as_failed_takes_no_completion_heartbeat_or_cancellation() -> None:
@@ -69,34 +58,6 @@ def test_a_completion_is_repeated_safely_and_a_failure_after_it_is_refused() -> 
     assert run_of(world).state == "succeeded"
 
 
-def test_a_completion_and_a_failure_at_the_same_moment_are_not_both_taken() -> None:
-    outcomes: dict[int, dict[str, bool]] = {}
-
-    def prepare() -> World:
-        world = World()
-        WORKERS[id(world)] = running(world)
-        outcomes[id(world)] = {}
-        return world
-
-    def complete(world: World) -> None:
-        outcomes[id(world)]["complete"] = taken(WORKERS[id(world)].complete)
-
-    def fail(world: World) -> None:
-        outcomes[id(world)]["fail"] = taken(WORKERS[id(world)].fail)
-
-    def check(world: World) -> None:
-        said = outcomes[id(world)]
-        assert said["complete"] != said["fail"]
-        assert (run_of(world).state == "succeeded") == said["complete"]
-        world.run_until(NOON + 12_000)
-        assert run_of(world).state == ("succeeded" if said["complete"] else "retrying")
-
-    assert every_interleaving(prepare, complete, fail, check) > 5
-
-
-WORKERS: dict[int, Worker] = {}
-
-
 @pytest.mark.parametrize("answer", [ACCEPTED, Answer(succeeded=True, code=200), Answer(succeeded=False)])
 def test_a_failure_that_is_reported_before_the_answer_to_the_request_counts(answer: Answer) -> None:
     world = World()
@@ -113,29 +74,6 @@ def test_a_failure_that_is_reported_before_the_answer_to_the_request_counts(answ
     run = run_of(world)
     assert (run.state, run.last_failure) == ("failed", Failure(1, "out of paper", None, is_final=True))
     assert [letter.reason for letter, _ in world.queue.buried] == [run.reason]
-
-
-@pytest.mark.parametrize("lost", [Answer(succeeded=False, error="The answer was lost."), ACCEPTED])
-def test_a_run_that_was_completed_is_not_given_up_by_the_answer_to_its_request(lost: Answer) -> None:
-    world = World()
-    told: list[Attempt] = []
-
-    def answering(attempt: Attempt) -> Answer:
-        if attempt.ended_after is not None:
-            told.append(attempt)
-            return Answer(succeeded=True, code=200)
-        world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
-        return lost
-
-    world.consumers.answering = answering
-    world.put(dueTime="10s", completion="async", onError="pause", retry={"maxAttempts": 1}, onComplete=TOLD)
-    world.run_until(NOON + HOUR)
-    assert run_of(world).state == "succeeded"
-    job = world.jobs.get(key_of())
-    assert job is not None
-    assert job.paused_at is None
-    assert not world.queue.buried
-    assert [attempt.ended_after for attempt in told] == [1]
 
 
 def test_a_run_that_was_completed_is_not_attempted_again_after_a_fault_though_its_job_claims_no_more() -> (
@@ -174,36 +112,6 @@ def test_a_run_that_was_completed_is_not_attempted_by_a_copy_though_its_job_clai
     assert handled.outcome.name == "repeated"
     assert (run_of(world).state, world.queue.buried) == ("succeeded", [])
     assert len(world.consumers.attempts) == 1
-
-
-def test_a_completion_that_meets_its_deadline_is_refused_or_keeps_the_run_from_being_given_up() -> None:
-    taken_of: dict[int, bool] = {}
-
-    def prepare() -> World:
-        world = World()
-        worker = running(world, retry={"maxAttempts": 1}, heartbeatTimeout="1m", onError="pause")
-        ((_, deadline),) = world.queue.waiting
-        world.clock.time = deadline.not_before  # type: ignore[union-attr]
-        world.queue.waiting = [(world.clock.time, deadline)]
-        WORKERS[id(world)] = worker
-        return world
-
-    def look(world: World) -> None:
-        world.deliver(world.queue.take(1))
-
-    def complete(world: World) -> None:
-        taken_of[id(world)] = taken(WORKERS[id(world)].complete)
-
-    def check(world: World) -> None:
-        job = world.jobs.get(key_of())
-        assert job is not None
-        if taken_of[id(world)]:
-            assert (run_of(world).state, len(world.queue.buried), job.paused_at) == ("succeeded", 0, None)
-        else:
-            assert (run_of(world).state, len(world.queue.buried)) == ("failed", 1)
-            assert job.paused_at is not None
-
-    assert every_interleaving(prepare, look, complete, check) > 5
 
 
 @pytest.mark.parametrize("state", ["running", "claimed"])

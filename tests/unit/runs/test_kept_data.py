@@ -29,7 +29,7 @@ ACCEPTED, FAILED, OK = (
 
 def world_with(**written: Any) -> World:
     world = World()
-    world.put(schedule="@every 9000h", historyRetention="60d", **written)
+    world.put(schedule="@every 9000h", historyRetention="80d", **written)
     return world
 
 

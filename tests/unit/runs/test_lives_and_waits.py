@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 import pytest
 from tests.fakes.acceptance import due_async
 from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
-from tests.fakes.kept_queues import RETENTION_MS as QUEUE_RETENTION_MS
+from tests.fakes.stack_queues import RETENTION_MS as QUEUE_RETENTION_MS
 from tests.fakes.world import World, definition
 
 from sweephand.base import limits, timing
@@ -32,9 +32,6 @@ LATE_MS: Final = max(timing.TIMER_RETENTION_MS, QUEUE_RETENTION_MS)
 
 #: A round of the audit of jobs looks at a thing at the latest so long after the round before.
 AUDITED_MS: Final = timing.AUDIT_ROUND_MS + audit_rounds._PATIENCE_MS
-
-#: A round of a stack that is off renews what ends before the next two rounds.
-KEPT_ROUND_MS: Final = timing.KEEP_ENDING_MS
 
 
 class Renewed(NamedTuple):
@@ -74,8 +71,8 @@ OWED: Final = Never("a trigger that waits was judged before, as its message says
 NOT_LIMITED: Final = Never("only a first attempt waits for a slot, and it has no record yet (Valve.admit)")
 
 
-def off(keeper: str) -> Renewed:
-    return Renewed(f"sweephand.runs.keep.{keeper}", KEPT_ROUND_MS)
+OFF: Final = Never("DynamoDB removes nothing from the second day off on (TimeOff)")
+DATA_WHILE_OFF: Final = Open("docs/decisions/206-nothing-expires-while-a-stack-is-off.md")
 
 
 #: How long the record of a run that is over is kept at least.
@@ -95,7 +92,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": SENT_AGAIN,
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
             "unreadable": UNREADABLE,
-            "off": off("payloads:PayloadKeeper.keep"),
+            "off": DATA_WHILE_OFF,
         },
     ),
     "record of a run that is over": Life(
@@ -107,7 +104,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": Renewed("sweephand.runs.gates:Gates.valve", timing.TIMER_RETENTION_MS),
             "line": LINES,
             "unreadable": UNREADABLE,
-            "off": off("jobs:JobKeeper._keep_runs"),
+            "off": OFF,
         },
     ),
     "record of a run that is not over": Life(
@@ -119,7 +116,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": NOT_LIMITED,
             "line": LINES,
             "unreadable": UNREADABLE,
-            "off": off("jobs:JobKeeper._keep_runs"),
+            "off": OFF,
         },
     ),
     "job": Life(
@@ -131,7 +128,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": Renewed("sweephand.runs.requeue:Retention.keep_job", timing.QUEUE_DELAY_MAX_MS),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep_of", AUDITED_MS),
             "unreadable": UNREADABLE,
-            "off": off("jobs:JobKeeper._keep_job"),
+            "off": OFF,
         },
     ),
     "earlier revision of a job": Life(
@@ -143,7 +140,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": OWED,
             "line": OWED,
             "unreadable": UNREADABLE,
-            "off": off("jobs:JobKeeper._has_kept_filed"),
+            "off": OFF,
         },
     ),
     "record of a deleted policy": Life(
@@ -155,7 +152,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": Never("a trigger that waits for its slot stands in no line"),
             "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
             "unreadable": UNREADABLE,
-            "off": LINES,
+            "off": OFF,
         },
     ),
     "entry of a policy's line": Life(
@@ -166,10 +163,10 @@ LIVES: Final[dict[str, Life]] = {
             "turn": Never("a trigger that waits for its turn stands in no line"),
             "slot": Never("a trigger that waits for its slot stands in no line"),
             "line": Renewed(
-                "sweephand.runs.kept_lines:keep_partition", AUDITED_MS + timing.LINE_EXTENDED_AFTER_MS
+                "sweephand.runs.audit_lines:keep_partition", AUDITED_MS + timing.LINE_EXTENDED_AFTER_MS
             ),
             "unreadable": UNREADABLE,
-            "off": off("policies:PolicyKeeper.keep"),
+            "off": OFF,
         },
     ),
     "line of a job whose runs take turns": Life(
@@ -181,7 +178,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": Never("a trigger has its slot before it enters the line of its job"),
             "line": LINES,
             "unreadable": UNREADABLE,
-            "off": off("jobs:JobKeeper._keep_line"),
+            "off": OFF,
         },
     ),
     "progress of a batch": Life(
@@ -198,7 +195,7 @@ LIVES: Final[dict[str, Life]] = {
             "slot": SENT_AGAIN,
             "line": Never("its place is an entry of the line"),
             "unreadable": Renewed("sweephand.wheel.span:PUT_OFF_MS", 5 * MINUTE_MS),
-            "off": Renewed("sweephand.runs.keep.messages:MessageKeeper.keep", timing.KEEP_ROUND_MS),
+            "off": Renewed("sweephand.runs.time_off:TimeOff.keep", timing.MESSAGE_OLD_MS + DAY_MS),
         },
     ),
 }
@@ -333,8 +330,11 @@ def test_a_secret_that_was_rotated_works_until_every_process_knows_the_new_one()
     assert read_again_ms + timing.CLOCK_SKEW_MAX_MS < timing.SECRET_OVERLAP_MS
 
 
-def test_a_round_of_a_stack_that_is_off_leaves_out_only_what_lasts_for_two_more() -> None:
-    assert timing.KEEP_ENDING_MS >= 2 * timing.KEEP_ROUND_MS
+def test_whatever_ends_lasts_until_a_stack_that_is_off_keeps_it() -> None:
     for name, life in LIVES.items():
-        assert life.life_ms > timing.KEEP_ENDING_MS, name
-    assert timing.KEEP_FIRST_MS + 3 * timing.KEEP_ROUND_MS <= QUEUE_RETENTION_MS
+        assert life.life_ms > timing.OFF_LONG_MS + timing.BUCKET_MS, name
+
+
+def test_data_that_is_renewed_before_a_wait_outlasts_thirty_days_off() -> None:
+    for longest in WAITS_MS.values():
+        assert longest + LATE_MS + 30 * DAY_MS <= timing.PAYLOAD_KEPT_MS

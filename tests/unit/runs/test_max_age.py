@@ -18,7 +18,6 @@ from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, MAX_AGE_GRACE_MS
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.policy import PolicyKey
-from sweephand.model.run import Run
 from sweephand.model.trigger import NotifyMessage, TriggerMessage
 
 BRIEF: dict[str, Any] = {"retry": {"maxAge": "10m", "initialDelay": "2m"}}
@@ -235,28 +234,6 @@ def test_the_consumer_of_a_crashed_function_is_told_that_its_attempt_was_given_u
     assert handle(world, again).name == "failed"
     with pytest.raises(ConflictError):
         worker.complete()
-
-
-@pytest.mark.parametrize("call", ["before runs.move", "before queue.bury"])
-def test_a_callback_that_comes_while_the_run_is_given_up_either_rules_or_is_refused(call: str) -> None:
-    world = World()
-    worker, again = accepting_retries(world)
-    told_to: list[Run | Exception] = []
-
-    def announce(announced: str) -> None:
-        if announced == call and not told_to:
-            told_to.append(ConflictError("being made"))
-            try:
-                told_to.append(worker.complete())
-            except ConflictError as error:
-                told_to.append(error)
-
-    world.announce = announce
-    handle(world, again)
-    is_complete = isinstance(told_to[-1], Run)
-    assert is_complete == (call == "before runs.move")
-    assert run_of(world).state == ("succeeded" if is_complete else "failed")
-    assert bool(world.queue.buried) != is_complete
 
 
 def notified(world: World, number: int) -> str:

@@ -11,7 +11,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
-from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.attempt import Answer
 from sweephand.model.audit_round import JobProgress
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.policy_names import PolicyKey
@@ -20,7 +20,6 @@ from sweephand.wheel.rebuild import rebuilt_timers
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-DAY = 24 * HOUR
 
 MAILER = PolicyKey("ns", "mailer")
 
@@ -200,25 +199,6 @@ def test_the_deadline_of_a_run_that_waited_in_the_wheel_is_checked() -> None:
     world.run_until(NOON + 2 * HOUR)
     [run] = world.runs.page(key_of(), None, "", 10).items
     assert run.state == "failed"
-
-
-def test_a_watch_goes_on() -> None:
-    world = World()
-    alerts: list[Attempt] = []
-
-    def answer(attempt: Attempt) -> Answer:
-        if attempt.alert is None:
-            return Answer(succeeded=False, code=500)
-        alerts.append(attempt)
-        return Answer(succeeded=True, code=204)
-
-    world.consumers.answering = answer
-    target = {"type": "http", "url": "https://ops.example/alerts"}
-    world.put(schedule="0 45 * * * *", alertAfter="1h", onAlert=target, retry={"maxAttempts": 1})
-    lost(world)
-    rebuilt(world)
-    world.run_until(NOON + 2 * HOUR)
-    assert len(alerts) == 1
 
 
 def test_the_number_of_shards_that_jobs_need_comes_back() -> None:

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 from tests.fakes.deliveries import FAILED, answers, change, due, handle, run_of, waiting
 from tests.fakes.faults import calls_of, failing, working
-from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError
 from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, BULK_TIME_LIMIT_MS
+from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.timer import RetryTimer
 from sweephand.model.trigger import Redrive
@@ -237,31 +236,6 @@ def test_the_message_in_a_dead_letter_holds_its_round() -> None:
     assert getattr(message, "redrive", None) == Redrive(3, NOON + 10_000, (2,))
 
 
-def test_a_redrive_and_a_delivery_of_an_earlier_redrive_make_one_round_in_every_order() -> None:
-    def prepare() -> World:
-        world = World()
-        given_up(world)
-        world.redrive(RUN)
-        return world
-
-    def deliver(world: World) -> None:
-        world.consumers.answering = lambda made: Answer(succeeded=made.number > 3, code=503)
-        world.deliver(world.queue.take())
-
-    def redrive(world: World) -> None:
-        try:
-            world.redrive(RUN)
-        except ConflictError:
-            assert run_of(world).state != "failed"
-
-    def check(world: World) -> None:
-        world.run_until(world.clock.time + 10 * 60_000, ticking=False)
-        assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 4]
-        assert run_of(world).state == "succeeded"
-
-    assert every_interleaving(prepare, deliver, redrive, check) > 5
-
-
 def failed_jobs(world: World, numbers: range, *, triggers: int = 10, **written: Any) -> None:
     """So many jobs, of each of which so many triggers have failed."""
     world.consumers.answering = lambda _: FAILED
@@ -375,19 +349,3 @@ def test_a_bulk_redrive_that_finds_no_run_sends_nothing() -> None:
     world.put(dueTime="1h")
     calls = calls_of(world, lambda: redrive_all(world))
     assert "before queue.send" not in calls
-
-
-def test_a_redriven_attempt_whose_function_crashed_is_made_again() -> None:
-    world = World()
-    given_up(world)
-    world.redrive(RUN)
-    ((_, message),) = waiting(world)
-    world.queue.waiting.clear()
-    failing(world, "consumers.deliver", after=True, times=1)
-    with pytest.raises(StoreError):
-        handle(world, message)
-    working(world)
-    assert handle(world, message).name == "claimed"
-    world.run_until(world.clock.time + ATTEMPT_CLAIM_MS + 1_000, ticking=False)
-    assert [attempt.number for attempt in world.consumers.attempts] == [1, 2, 3, 3]
-    assert run_of(world).state == "succeeded"

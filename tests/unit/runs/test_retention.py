@@ -174,29 +174,6 @@ def test_a_job_stays_for_an_hour_after_the_instant_of_a_retry_which_may_begin_la
 ONCE: dict[str, Any] = {"dueTime": "0s", "retention": "0s", "retry": {"maxAge": "1s"}}
 
 
-@pytest.mark.parametrize("writes", [1, 2, 3])
-@pytest.mark.parametrize("retention", ["0s", "30d"])
-def test_a_shorter_definition_does_not_expire_a_job_whose_trigger_waits(retention: str, writes: int) -> None:
-    world = World()
-    answers(world, FAILED)
-    world.put(dueTime="10s", retention=retention, **PATIENT)
-    world.run_until(NOON + 15_000, ticking=False)
-    retry_at = run_of(world).next_attempt_at
-    assert retry_at is not None
-    for _ in range(writes):
-        world.clock.time += 1_000
-        world.put(**ONCE)
-    job = world.jobs.get(key_of())
-    assert job is not None
-    assert (job.expires_at or 0) >= retry_at + HOUR_MS
-    world.run_until(retry_at + 2_000)
-    # By the new definition the retry comes too late. The job is there to have it given up.
-    ended = world.runs.get(key_of(), RUN)
-    assert ended is not None
-    assert "retry.maxAge" in str(ended.reason)
-    assert len([each for each, _ in world.queue.buried if each.trigger and each.trigger.run_id == RUN]) == 1
-
-
 def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on() -> None:
     world = World()
     worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")

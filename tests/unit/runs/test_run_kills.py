@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from tests.fakes.deliveries import change, run_of
 from tests.fakes.faults import kill_everywhere
-from tests.fakes.interleave import every_interleaving
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.attempt import Answer, Attempt
@@ -79,27 +78,6 @@ def test_a_killed_delivery_comes_to_the_same_end(scene: str) -> None:
         lambda world: world.deliver(world.queue.take()),
         lambda world: check_end(world, scene),
     )
-
-
-@pytest.mark.parametrize("scene", SCENES)
-def test_two_deliveries_of_one_message_come_to_one_end_in_every_order(scene: str) -> None:
-    def prepare() -> World:
-        world = World()
-        prepared(scene)(world)
-        world.queue.copy()
-        return world
-
-    def deliver(world: World) -> None:
-        world.deliver(world.queue.take(1))
-
-    def check(world: World) -> None:
-        check_end(world, scene)
-        numbers = [attempt.number for attempt in world.consumers.attempts]
-        is_claimed = "history" in SCENES[scene][0] and SCENES[scene][0]["history"] == "full"
-        assert numbers.count(1) <= (1 if is_claimed else 2)
-        assert all(numbers.count(number) == 1 for number in numbers if number > 1)
-
-    assert every_interleaving(prepare, deliver, deliver, check) > 5
 
 
 REDRIVEN = f"{NOON + 30_000}-0"

@@ -31,7 +31,7 @@ def comes(world: World, span: RangeMessage, outcome: str) -> RangeMessage:
     assert handle(world, span).name == outcome
     ((at, again),) = world.queue.waiting
     assert isinstance(again, RangeMessage)
-    assert again._replace(is_owed=False) == span
+    assert again == span
     assert at > world.clock.time
     world.queue.waiting.clear()
     return again

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from tests.fakes.faults import kill_everywhere
 from tests.fakes.memory_timers import MemoryTimers
-from tests.fakes.world import NOON, World, key_of, quiet
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DEADLINE_GRACE_MS
@@ -116,17 +115,6 @@ def test_each_missed_night_is_told() -> None:
     assert len({each["alertId"] for each in scene.alerts}) == 3
 
 
-def test_a_job_that_fires_every_second_sends_about_one_alert_an_hour() -> None:
-    scene = Scene(schedule="@every 20s", retry=ONCE)
-    scene.answer = DOWN
-    scene.run(6 * HOUR)
-    apart = [later - earlier for earlier, later in zip(scene.alerted_at, scene.alerted_at[1:], strict=False)]
-    assert scene.alerted_at[0] <= 12 * MINUTE
-    assert all(30 * MINUTE <= each <= 92 * MINUTE for each in apart), apart
-    assert 5 <= len(scene.alerts) <= 6
-    assert scene.alerts[2]["missed"] > 180
-
-
 def test_an_outage_that_begins_before_the_full_hour_is_told_once_at_first() -> None:
     scene = Scene(schedule="@every 30s", alertAfter="5m", retry=ONCE)
     scene.run(50 * MINUTE)
@@ -136,22 +124,6 @@ def test_an_outage_that_begins_before_the_full_hour_is_told_once_at_first() -> N
     scene.run(3 * HOUR)
     assert len(scene.alerts) == 1
     assert 55 * MINUTE < scene.alerted_at[0] < 57 * MINUTE
-
-
-@pytest.mark.parametrize("mode", ["latest", "all", "none"])
-def test_a_stack_that_stood_still_sends_one_alert_when_it_runs_again(mode: str) -> None:
-    scene = Scene(schedule="@every 1m", catchup={"mode": mode}, retry=ONCE)
-    scene.run(20 * MINUTE)
-    scene.world.clock.time = NOON + 5 * HOUR
-    scene.run(5 * HOUR + 3 * MINUTE)
-    (alert,) = scene.alerts
-    # The deadlines of two clock hours at most, though the check covers more than four.
-    assert 60 <= alert["missed"] <= 120
-    assert alert["firstDueAt"] >= rfc3339(NOON + 2 * HOUR + 30 * MINUTE)
-    assert alert["lastDueAt"] >= rfc3339(NOON + 4 * HOUR + 40 * MINUTE)
-    # The triggers that fell due shortly before are late by less than ten minutes.
-    scene.run(8 * HOUR)
-    assert len(scene.alerts) == 1
 
 
 def test_a_trigger_that_was_lost_is_told() -> None:
@@ -188,28 +160,6 @@ def test_what_is_skipped_for_another_run_is_not_told_but_that_run_is() -> None:
     scene.run(25 * MINUTE)
     (alert,) = scene.alerts
     assert (alert["missed"], alert["firstDueAt"]) == (1, rfc3339(NOON + 5 * MINUTE))
-
-
-@pytest.mark.parametrize("is_completed", [True, False])
-def test_what_is_skipped_for_a_run_by_hand_is_told_unless_that_run_succeeds_in_time(
-    *, is_completed: bool
-) -> None:
-    scene = Scene(schedule="@every 1h", completion="async", overlap="skip", heartbeatTimeout="3h")
-    scene.answer = Answer(succeeded=True, code=202)
-    scene.run(55 * MINUTE)
-    by_hand = scene.world.trigger().run_id
-    scene.run(HOUR + MINUTE)
-    if is_completed:
-        run = scene.world.runs.get(key_of("job"), by_hand)
-        assert run is not None
-        assert run.token is not None
-        scene.world.callbacks().complete(key_of("job"), by_hand, run.token)
-    scene.run(HOUR + 20 * MINUTE)
-
-    skipped = scene.world.runs.get(key_of("job"), f"{NOON + HOUR}-0")
-    assert skipped is not None
-    assert (skipped.state, skipped.skipped_for) == ("skipped", by_hand)
-    assert [each["firstDueAt"] for each in scene.alerts] == ([] if is_completed else [rfc3339(NOON + HOUR)])
 
 
 @pytest.mark.parametrize("begins", ["with an update", "with a resume"])
@@ -324,26 +274,6 @@ def test_triggers_on_demand_are_not_watched() -> None:
     scene.run(HOUR)
     assert scene.world.consumers.attempts
     assert not scene.alerts
-
-
-def test_a_check_that_is_killed_anywhere_sends_its_alert_under_one_id() -> None:
-    scenes: list[Scene] = []
-
-    def prepare(world: World) -> None:
-        scene = Scene(world, dueTime="10s", retry=ONCE)
-        scene.answer = DOWN
-        scene.run(10 * MINUTE)
-        scenes.append(scene)
-
-    def judge(world: World) -> None:
-        world.announce = quiet
-        world.clock.time += 6 * MINUTE
-        world.queue.reappear()
-        world.run_until(NOON + HOUR)
-        assert len({each["alertId"] for each in scenes[-1].alerts}) == 1
-
-    kill_everywhere(prepare, lambda world: world.run_until(NOON + 11 * MINUTE), judge)
-    assert len(scenes) > 5
 
 
 def test_the_check_of_a_revision_that_was_never_committed_is_dropped() -> None:

@@ -52,8 +52,8 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
 
 @pytest.fixture
 def all_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stack with the parameters `Metrics=all` and `NamespaceMetrics=on`."""
-    chosen = Settings.read({"METRICS": "all", "NAMESPACE_METRICS": "on"})
+    """A stack with the parameter `Metrics=namespaces`."""
+    chosen = Settings.read({"METRICS": "namespaces"})
     monkeypatch.setattr(metrics, "settings", lambda: chosen)
 
 

@@ -10,8 +10,7 @@ from tests.fakes.functions import forget_the_environment
 
 import sweephand
 from sweephand.runtime.aws_ports import AwsPorts
-from sweephand.storage.payload_places import PayloadsInPlaces
-from sweephand.storage.payload_table import DynamoPayloads
+from sweephand.storage.payload_table import DynamoPayloads, PayloadsInPlaces
 from sweephand.storage.payloads import S3Payloads
 
 

@@ -86,12 +86,9 @@ def test_callers_are_known_by_keys_unless_the_setting_says_otherwise() -> None:
 
 
 def test_a_stack_has_all_metrics_and_those_of_namespaces_only_where_the_settings_say_so() -> None:
-    plain = Settings.read({"METRICS": "default", "NAMESPACE_METRICS": "off"})
+    plain = Settings.read({"METRICS": "default"})
     assert plain == Settings.read({})
-    assert (plain.has_all_metrics, plain.has_namespace_metrics) == (False, False)
-    more = Settings.read({"METRICS": "all", "NAMESPACE_METRICS": "on"})
-    assert (more.has_all_metrics, more.has_namespace_metrics) == (True, True)
-    with pytest.raises(SettingsError, match="METRICS must be default or all, not 'some'"):
+    for level in ("default", "all", "namespaces"):
+        assert Settings.read({"METRICS": level}).metrics == level
+    with pytest.raises(SettingsError, match="METRICS must be one of default, all, namespaces, not 'some'"):
         Settings.read({"METRICS": "some"})
-    with pytest.raises(SettingsError, match="NAMESPACE_METRICS must be on or off, not 'true'"):
-        Settings.read({"NAMESPACE_METRICS": "true"})

@@ -55,7 +55,6 @@ _RARE = (
     "model.batch_progress",
     "model.policy",
     "model.policy_line",
-    "model.policy_rate",
     "model.timer",
     "ports.flow",
     "runs.batch_progress",
@@ -70,7 +69,7 @@ _RARE = (
     "wheel.sending",
 )
 
-_RARE_IN_SWEEPS = ("model.run", "model.run_conditions", "storage.runs")
+_RARE_IN_SWEEPS = ("model.run", "storage.runs")
 
 
 def test_the_delivery_function_starts_without_what_few_deliveries_need() -> None:

@@ -32,8 +32,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     app = world.app(world.delivery_clock)
     for module in (delivery, flow):
         monkeypatch.setattr(module, "app", lambda: app)
-    monkeypatch.setenv("METRICS", "all")
-    monkeypatch.setenv("NAMESPACE_METRICS", "on")
+    monkeypatch.setenv("METRICS", "namespaces")
     forget_the_environment()
     yield world
     forget_the_environment()

@@ -68,27 +68,17 @@ def test_tick_takes_no_step_while_the_stack_is_switched_off(monkeypatch: pytest.
     assert minutes_of_job_audits(clock, NOON) == []
 
 
-def minutes_of_keeping(
-    world: World, monkeypatch: pytest.MonkeyPatch, begin: int, remaining_ms: int = 55_000
-) -> list[int]:
-    """The minutes of three in which tick takes a step that keeps what waits. A round never ends."""
+def kept(world: World, monkeypatch: pytest.MonkeyPatch, remaining_ms: int = 55_000) -> bool:
+    """Whether tick, with so much time left, has the tables of a stack that is off keep everything."""
+    world.is_enabled = False
     app = world.app(world.clock)
     monkeypatch.setattr(wheel, "app", lambda: app)
-    steps: list[int] = []
-    endless = SimpleNamespace(step=lambda _: steps.append(world.clock.time), check=lambda _: None)
-    monkeypatch.setattr(RepairUseCases, "keep_rounds", endless)
-    for minute in range(3):
-        world.clock.time = begin + minute * MINUTE_MS
-        wheel.keep_waiting(Logger(), world.tick().off_since, remaining_ms)
-    return [(at - begin) // MINUTE_MS for at in steps]
+    world.tick()
+    world.clock.time += 2 * DAY_MS
+    wheel.keep_waiting(Logger(), world.tick(), remaining_ms)
+    return not world.expiry.is_on
 
 
-def test_tick_keeps_what_waits_in_every_minute_from_the_second_day_off_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = World()
-    assert minutes_of_keeping(world, monkeypatch, NOON + 9 * DAY_MS) == [], "the stack is on"
-    world.is_enabled = False
-    assert minutes_of_keeping(world, monkeypatch, NOON + 10 * DAY_MS) == []
-    assert minutes_of_keeping(world, monkeypatch, NOON + 11 * DAY_MS - MINUTE_MS) == [1, 2]
-    assert minutes_of_keeping(world, monkeypatch, NOON + 12 * DAY_MS, remaining_ms=39_999) == []
+def test_tick_keeps_what_waits_if_it_has_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not kept(World(), monkeypatch, remaining_ms=39_999)
+    assert kept(World(), monkeypatch, remaining_ms=40_000)

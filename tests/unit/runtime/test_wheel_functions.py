@@ -10,7 +10,7 @@ from tests.fakes.metrics import printed
 from tests.fakes.shards import sent, written
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import NotKeptError, StoreError
+from sweephand.base.errors import OffTooLongError, StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE, JOB_AUDIT_MINUTE
 from sweephand.model.attempt import Answer
@@ -159,28 +159,21 @@ def test_a_tick_of_a_stack_that_is_off_logs_what_it_has_kept(
     with caplog.at_level("INFO"):
         function("tick").handler({}, Context())
     [line] = [each for each in caplog.records if each.message == "kept"]
-    assert vars(line).items() >= {"timers": 1, "messages": 1, "over": True}.items()
+    assert vars(line).items() >= {"messages": 1}.items()
 
 
-def test_a_tick_fails_if_what_waits_is_not_kept_and_only_then(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tick_fails_if_what_waits_is_not_kept_and_from_the_tenth_day_off_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     world = switched_off(monkeypatch)
     handler = function("tick").handler
-    failing(world, "timers.ending")
-    for day in range(2, 11):
+    failing(world, "expiry.set")
+    for day in range(2, 10):
         world.clock.time = NOON + day * DAY_MS
         with pytest.raises(StoreError):
             handler({}, Context())
-    world.clock.time = NOON + 12 * DAY_MS
     world.announce = lambda _: None
-    # Another step is at work, as far as this tick knows.
-    stored = world.keep_rounds.get()
-    assert stored is not None
-    assert world.keep_rounds.put(stored._replace(held_until=world.clock.time + 1), stored.version)
-    with pytest.raises(NotKeptError, match=r"From 2026-12-05T12:00:00\.000Z on"):
-        handler({}, Context())
-    world.clock.time += MINUTE_MS
-    # The round that began on the second day gets done. It looked too early at what it had reached then.
-    with pytest.raises(NotKeptError):
-        handler({}, Context())
-    world.clock.time += MINUTE_MS
     handler({}, Context())
+    world.clock.time = NOON + 10 * DAY_MS
+    with pytest.raises(OffTooLongError):
+        handler({}, Context())

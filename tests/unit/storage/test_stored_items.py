@@ -18,14 +18,11 @@ from tests.contract.builders import (
 from sweephand.base.errors import FormError
 from sweephand.base.layouts import Layout
 from sweephand.model.audit_round import AuditRound, JobProgress
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
-from sweephand.model.flag import Flag
 from sweephand.model.job import Revision
-from sweephand.model.keep_round import KeepPlace, KeepRound
 from sweephand.model.namespace import (
     AllowedTargets,
     NamespaceDefaults,
@@ -33,23 +30,23 @@ from sweephand.model.namespace import (
     NamespaceSettings,
 )
 from sweephand.model.policy import PermitName, Rate
-from sweephand.model.run_id import Demand, RunName
-from sweephand.model.secret import Secret, SecretKey
-from sweephand.model.signing_secret import SigningSecret
+from sweephand.model.run import Flag
+from sweephand.model.run_id import Counts, Demand, RunName
+from sweephand.model.secret import Secret, SecretKey, SigningSecret
 from sweephand.model.trigger import BatchPlace, Failure
+from sweephand.model.wheel_event import WheelEvent
 from sweephand.storage import (
-    admin_changes,
     audit_rounds,
     batches,
     changes,
     flags,
     jobs,
-    named_secrets,
+    leases,
     namespaces,
-    packs,
-    policies,
+    policy_lines,
     runs,
     signing_secrets,
+    timers,
 )
 from sweephand.storage.item import StoredItem, fields_of
 
@@ -102,7 +99,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
         ),
     ),
     "timer": (
-        packs.OCCURRENCE_TIMER,
+        timers.OCCURRENCE_TIMER,
         batch_timer(3)._replace(
             catchup=CatchUpPolicy("all", 1),
             followed_at=NOON,
@@ -137,13 +134,16 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "flag": (flags._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
     "change": (changes.CHANGE, CHANGE),
     "filed change": (changes._FILED, CHANGE),
-    "policy": (policies._POLICY, policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE)),
+    "policy": (
+        policy_lines._POLICY,
+        policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE),
+    ),
     "change by an admin": (
-        admin_changes._CHANGE,
+        changes._ADMIN_CHANGE,
         admin_change()._replace(fields=(FieldChange("role", ("read", "write")),), reason="why"),
     ),
     "signing secrets": (signing_secrets._SECRETS, secrets()._replace(secrets=VALUES)),
-    "secret": (named_secrets._SECRET, Secret(SecretKey("ns", "name"), "v", NOON, NOON, VALUES)),
+    "secret": (signing_secrets._NAMED_SECRET, Secret(SecretKey("ns", "name"), "v", NOON, NOON, VALUES)),
     "settings": (
         namespaces._SETTINGS,
         NamespaceSettings(
@@ -156,13 +156,10 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             AllowedTargets(("a",), ("b",)),
         ),
     ),
+    "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (
-        audit_rounds._AUDIT_ROUND,
+        audit_rounds._ROUND,
         AuditRound(NOON, JobProgress("ns", "job", "1"), NOON, "v"),
-    ),
-    "round of keeping": (
-        audit_rounds._KEEP_ROUND,
-        KeepRound(NOON, KeepPlace("jobs", "ns", "job", "1"), NOON, "v", NOON),
     ),
 }
 

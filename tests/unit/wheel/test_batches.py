@@ -109,27 +109,6 @@ def test_a_range_splits_into_every_trigger_once(size: int, window_ms: int, repea
     assert Counter(names(singles)) == Counter(expected)
 
 
-@given(
-    size=st.integers(1, 300),
-    window_s=st.integers(0, 239),
-    repeats=st.integers(1, 3),
-    triggers_max=st.integers(1, 70),
-)
-def test_the_timers_of_a_batch_yield_every_trigger_once_wherever_a_turn_ends(
-    size: int, window_s: int, repeats: int, triggers_max: int
-) -> None:
-    job = job_of(schedule="@every 4m", repeats=repeats, batch={"count": size, "window": f"{window_s}s"})
-    sent: list[Trigger] = []
-    for triggers, timers in expanded_fully(job, first_timer(job), triggers_max=triggers_max):
-        assert len({each.at // MINUTE_MS for each in triggers}) <= 1, "triggers of two buckets"
-        assert len(timers) <= 1
-        sent += triggers
-    assert names(sent) == [
-        (NOON + 4 * MINUTE_MS * n, index) for n in range(1, repeats + 1) for index in range(size)
-    ]
-    assert all(each.at - each.due_at == each.index * window_s * 1_000 // size for each in sent)
-
-
 def test_a_million_over_an_hour_has_one_timer_for_each_minute() -> None:
     job = job_of(dueTime="2h", batch={"count": 1_000_000, "window": "1h"})
     timer = first_timer(job)
@@ -241,19 +220,3 @@ def test_a_stack_delivers_each_trigger_of_a_batch_when_it_is_due() -> None:
     world.put(schedule="@every 10m", repeats=2, batch={"count": 90, "window": "9m"})
     world.run_until(NOON + 30 * MINUTE_MS)
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 180
-
-
-def test_a_stack_completes_a_batch_after_a_pause_and_an_update_in_its_middle() -> None:
-    world = World()
-    world.put(schedule="@every 1h", batch={"count": 60, "window": "30m"})
-    world.run_until(NOON + 70 * MINUTE_MS)
-    world.pause()
-    world.run_until(NOON + 75 * MINUTE_MS)
-    before = len(world.consumers.ids)
-    world.run_until(NOON + 80 * MINUTE_MS)
-    assert len(world.consumers.ids) == before
-    world.resume()
-    world.run_until(NOON + 85 * MINUTE_MS)
-    world.patch(schedule="@every 3h", batch={"count": 2})
-    world.run_until(NOON + 110 * MINUTE_MS)
-    assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 60

@@ -11,7 +11,6 @@ from sweephand.model.attempt import Answer
 from sweephand.model.definition import CatchUpMode
 
 MINUTE = 60_000
-LARGE = '"' + "x" * 3_000 + '"'
 
 #: Schedules that use every road: straight to the queue, through the wheel, and both.
 DEFINITIONS: dict[str, dict[str, Any]] = {
@@ -164,22 +163,3 @@ def test_a_killed_pause_leaves_the_job_active_or_paused_and_loses_no_trigger() -
         assert world.consumers.dues >= owed(world, NOON, NOON + 20 * MINUTE)
 
     kill_everywhere(prepare, lambda world: world.pause(), check)
-
-
-@pytest.mark.parametrize(
-    "fields", [{"labels": {"a": "b"}}, {"repeats": 60}, {"schedule": "@every 290s"}, {"dueTime": "100s"}]
-)
-def test_a_killed_patch_leaves_the_old_revision_or_the_new_one_and_neither_loses(
-    fields: dict[str, Any],
-) -> None:
-    def prepare(world: World) -> None:
-        world.put(schedule="@every 11s", data=LARGE)
-        world.run_until(NOON + 3 * MINUTE)
-
-    def check(world: World) -> None:
-        before = world.clock.time
-        world.payloads.expire()
-        world.run_until(NOON + 15 * MINUTE)
-        assert world.consumers.dues >= owed(world, before, NOON + 15 * MINUTE)
-
-    kill_everywhere(prepare, lambda world: world.patch(**fields), check)

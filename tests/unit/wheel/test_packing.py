@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fakes.shards import crowded, lease_of, sent
+from tests.fakes.shards import crowded, sent
 from tests.fakes.timers import first_timer, periodic_jobs
-from tests.fakes.world import NOON, World, job_of
+from tests.fakes.world import NOON, job_of
 
-from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.timer import (
@@ -218,28 +217,6 @@ def test_a_pack_of_a_large_group_never_replaces_one_with_other_timers() -> None:
     stored = {pack.sort_key: pack for pack in [*whole, *fewer[:1]]}
     left = {timer.key for pack in stored.values() for timer in pack.timers}
     assert {each.timer.key for each in successors_of(300)} - left <= {JobKey("ns", "job-0007")}
-
-
-def test_a_sweep_writes_packs_and_copies_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    world = World(shards=1)
-    for number in range(3):
-        world.put(f"job-{number}", schedule="@every 4m")
-    # What is due up to five minutes after the creation is in the queue, and the timers are due after eight.
-    world.clock.time += 6 * MINUTE_MS
-
-    def fail(_: object) -> None:
-        raise StoreError("not now")
-
-    with monkeypatch.context() as broken:
-        broken.setattr(world.queue, "send", fail)
-        with pytest.raises(ExceptionGroup):
-            world.sweep()
-    [pack] = [each for each in world.timers.everything() if isinstance(each, TimerPack)]
-    assert [each.key.name for each in pack.timers] == ["job-0", "job-1", "job-2"]
-    world.clock.time += MINUTE_MS
-    world.sweep()
-    assert [each for each in world.timers.everything() if isinstance(each, TimerPack)] == [pack]
-    assert lease_of(world).cursor.chunk is None
 
 
 def test_a_crowd_of_one_offs_leaves_no_pack() -> None:

@@ -4,14 +4,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.shards import lease_of, sent, written
 from tests.fakes.timers import first_timer, periodic_jobs
 from tests.fakes.world import NOON, World, job_of
 
-from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.timer import (
@@ -223,29 +221,3 @@ def test_a_pack_that_cannot_be_read_is_copied_whole_though_the_cursor_stands_in_
     expansion = expanded([unread], {}, cursor)
     assert expansion.copies == [unread.put_off(PUT_OFF_MS)]
     assert expansion.cursor == Cursor(unread.sort_key)
-
-
-def test_a_sweep_stops_within_a_pack_and_the_next_one_goes_on_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    world = World(shards=1)
-    timers = [one_off(world, f"job-{number}", NOON + number) for number in range(5)]
-    world.timers = type(world.timers)()
-    world.timers.put([pack_of(timers)])
-    send, calls = world.queue.send, 0
-
-    def fail_at_second(messages: Sequence[object]) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 2:
-            raise StoreError("not now")
-        send(messages)  # type: ignore[arg-type]
-
-    monkeypatch.setattr("sweephand.wheel.shard_visit.TRIGGERS_MAX", 2)
-    monkeypatch.setattr(world.queue, "send", fail_at_second)
-    with pytest.raises(ExceptionGroup):
-        world.sweep()
-    assert lease_of(world).cursor.entry == timers[1].sort_key
-    world.clock.time += MINUTE_MS
-    world.sweep()
-    assert sent(world) == [f"job-{number}" for number in range(5)]

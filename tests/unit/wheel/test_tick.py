@@ -121,7 +121,7 @@ def test_shards_that_a_tick_has_no_time_for_get_sweepers_at_once() -> None:
 def test_a_tick_writes_its_heartbeat_reads_the_leases_once_and_sweeps_by_itself() -> None:
     world = World(NOON + 60_000)  # not a fourth minute
     calls = [call for call in calls_of(world, world.tick) if call.startswith("before")]
-    assert calls == ["before leases.beat", "before leases.state", "before timers.page", "before timers.page"]
+    assert calls == ["before leases.state", "before leases.beat", "before timers.page", "before timers.page"]
     assert world.leases.state().heartbeat_at == NOON + 60_000
 
 

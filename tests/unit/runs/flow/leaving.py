@@ -6,7 +6,7 @@ from tests.contract.builders import policy
 from tests.fakes.world import NOON, World, definition, key_of
 from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, waiting
 
-from sweephand.jobs.bulk_write import JobToWrite
+from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.policy import PARTITIONS_MAX, PolicyKey
 from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand.model.run import Run

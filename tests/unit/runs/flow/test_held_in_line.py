@@ -15,7 +15,7 @@ from tests.unit.runs.flow.test_under_policies import KEY, MINUTE, OK, holders, r
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS, Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, QUEUE_DELAY_MAX_MS
 from sweephand.model.attempt import Answer
-from sweephand.model.batch_end import Counts
+from sweephand.model.run_id import Counts
 from sweephand.runs.batch_progress import counts_of
 from sweephand.runs.gates import held_until, is_daily
 

@@ -53,27 +53,6 @@ def test_a_trigger_does_not_wait_for_a_holder_of_which_nothing_is_seen_for_an_ho
     assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_holder_is_given_up_after_an_hour_though_its_job_is_written_more_often(mode: str) -> None:
-    world = scene(mode, 0)
-    world.queue.waiting.clear()
-    first, second = (message_of(world.stored(), due_s) for due_s in (1, 2))
-    run = runs_of(world)[0]
-    given_up_at = max(run.next_attempt_at or 0, run.claimed_until or 0) + ABANDONED_MS
-    written = 0
-    while world.clock.time < given_up_at - 1:
-        world.clock.time = min(world.clock.time + ABANDONED_MS // 4, given_up_at - 1)
-        written += 1
-        world.patch(labels={"written": str(written)})
-    assert written > 3
-    expected = "skipped" if mode == "skip" else "waiting"
-    assert handle(world, first).name == expected
-    world.clock.time += 1
-    handle(world, second)
-    world.run_until(world.clock.time + 30 * MINUTE, ticking=False)
-    assert delivered(world) == {"skip": [0, 2], "wait": [0, 1, 2], "waitLatest": [0, 1, 2]}[mode]
-
-
 def test_a_holder_that_was_given_up_and_comes_back_waits_for_another_turn() -> None:
     world = scene("skip", 0)
     ((_, retry),) = world.queue.waiting

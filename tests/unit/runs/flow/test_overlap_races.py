@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.deliveries import handle
-from tests.fakes.faults import failing, kill_everywhere, working
+from tests.fakes.faults import kill_everywhere
 from tests.fakes.interleave import Action, every_interleaving, shuffled
 from tests.fakes.lines import (
     FAILED,
@@ -22,7 +22,6 @@ from tests.fakes.lines import (
 )
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import StoreError
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import TriggerMessage
 
@@ -105,36 +104,6 @@ def test_a_trigger_that_comes_as_the_holders_run_ends_runs_or_waits_or_is_skippe
     assert every_interleaving(prepared(mode, 0), ending, arriving(2), check)
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_redrive_of_a_holder_whose_function_crashed_runs_beside_no_other_trigger(mode: str) -> None:
-    def prepare() -> World:
-        world = World()
-        (first,) = triggers(world, mode, 0, retry={"maxAttempts": 1})
-        world.consumers.answering = alone(world, iter([FAILED]))
-        failing(world, "lines.delete")
-        with pytest.raises(StoreError):
-            handle(world, first)
-        working(world)
-        assert world.lines.get(key_of()) is not None
-        world.repair().redriver.redrive(key_of(), f"{NOON}-0")
-        world.clock.time = NOON + 20_000
-        return world
-
-    def redriven(world: World) -> None:
-        for at, message in world.queue.waiting:
-            if isinstance(message, TriggerMessage) and message.redrive is not None:
-                world.queue.waiting.remove((at, message))
-                handle(world, message)
-                return
-
-    def check(world: World) -> None:
-        settle(world)
-        assert states(world)[0] == "succeeded"
-        assert set(states(world).values()) <= {"succeeded", "skipped: overlap"}
-
-    assert every_interleaving(prepare, redriven, arriving(2), check)
-
-
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
 def test_a_trigger_that_comes_as_the_line_is_handed_on_does_not_overtake_a_waiting_one(mode: str) -> None:
     def check(world: World) -> None:
@@ -163,62 +132,6 @@ def test_of_two_copies_of_one_trigger_one_runs(mode: str) -> None:
     assert every_interleaving(free(mode), arriving(1), arriving(1), check)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("first", [SUCCESS, FAILED], ids=["success", "failure"])
-def test_if_the_holders_function_is_killed_its_trigger_and_those_behind_it_come_to_their_end(
-    mode: str, first: Answer
-) -> None:
-    def prepare(world: World) -> None:
-        triggers(world, mode, **SLOW)
-        world.consumers.answering = alone(world, iter([first]))
-        world.queue.send([(message_of(world.stored(), 1), 0)])
-        world.clock.time = NOON + 20_000
-
-    def check(world: World) -> None:
-        arriving(2)(world)
-        world.clock.time += 4 * MINUTE
-        world.queue.reappear()
-        check_over(world, mode, 1, 2)
-
-    kill_everywhere(prepare, lambda world: world.deliver(world.queue.take()), check)
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("last", [SUCCESS, FAILED], ids=["success", "given up"])
-def test_a_function_that_is_killed_at_the_end_of_a_run_does_not_stop_the_line(
-    mode: str, last: Answer
-) -> None:
-    dues = (0,) if mode == "skip" else (0, 1)
-
-    def prepare(world: World) -> None:
-        messages = triggers(world, mode, *dues, retry={"initialDelay": "40s", "maxAttempts": 2})
-        is_alone = alone(world)
-
-        def answer(attempt: Attempt) -> Answer:
-            is_alone(attempt)
-            if attempt.trigger.due_at > NOON:
-                return SUCCESS
-            return FAILED if attempt.number == 1 else last
-
-        world.consumers.answering = answer
-        for message in messages:
-            world.clock.time = message.not_before
-            handle(world, message)
-        world.clock.time = NOON + 40_000
-
-    def check(world: World) -> None:
-        # No function goes on until the message of the dead one is shown again.
-        world.run_until(world.clock.time + 4 * MINUTE)
-        world.queue.reappear()
-        settle(world)
-        found = states(world)
-        assert found.pop(0) == ("succeeded" if last.succeeded else "failed")
-        assert set(found.values()) <= {"succeeded"}
-        assert set(delivered(world)) == set(dues)
-
-    kill_everywhere(prepare, lambda world: world.deliver(world.queue.take()), check)
-
-
 @pytest.mark.parametrize("mode", ["wait", "waitLatest"])
 def test_a_trigger_whose_function_is_killed_joining_the_line_has_joined_it_or_comes_again(mode: str) -> None:
     def prepare(world: World) -> None:
@@ -240,8 +153,9 @@ def test_a_trigger_whose_function_is_killed_joining_the_line_has_joined_it_or_co
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(15))
 def test_three_triggers_at_once_run_one_at_a_time(mode: str, seed: int) -> None:
+    """Some orders of three. The simulator tries others (mutations/overlapping.py)."""
     chance = Random(seed)  # noqa: S311 - a race has to be repeatable
     world = free(mode)()
     shuffled(world, [arriving(1), arriving(2), arriving(3)], chance)
@@ -249,8 +163,9 @@ def test_three_triggers_at_once_run_one_at_a_time(mode: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_in_random_worlds_triggers_run_one_at_a_time_and_none_is_lost(mode: str, seed: int) -> None:
+    """Some random worlds. The simulator tries others (mutations/overlapping.py)."""
     LineWalk(seed, mode).go(40)
 
 

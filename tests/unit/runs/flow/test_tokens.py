@@ -5,8 +5,7 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.flow_memory import MemoryPermits
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
-from sweephand.model.policy import PolicyKey, Rate
-from sweephand.model.policy_rate import RateBucket
+from sweephand.model.policy import PolicyKey, Rate, RateBucket
 from sweephand.runs.flow.line_taken import nothing
 from sweephand.runs.flow.tokens import Tokens
 

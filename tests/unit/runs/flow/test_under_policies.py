@@ -13,9 +13,9 @@ from sweephand.base.errors import StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.attempt import Answer
-from sweephand.model.batch_end import Counts
 from sweephand.model.policy import PermitHolder, PolicyKey, Rate
 from sweephand.model.run import Run
+from sweephand.model.run_id import Counts
 from sweephand.model.trigger import TriggerMessage
 
 KEY = PolicyKey("ns", "mailer")

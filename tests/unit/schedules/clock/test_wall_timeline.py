@@ -3,15 +3,11 @@
 Source: Debian's cron(8), "Daylight Saving Time and other time changes", as semantics.md takes it.
 """
 
-import datetime as dt
-from itertools import islice, takewhile
+from itertools import islice
 
 import pytest
-from cronsim import CronSim
-from tests.unit.schedules.oracle import packaged
 from tests.unit.schedules.say import at, fires, said
 
-from sweephand.base.instants import from_datetime
 from sweephand.schedules import Occurrence, Series
 
 #: zone, schedule, after, what fires.
@@ -133,27 +129,3 @@ def test_a_dueTime_within_a_repeated_hour_begins_with_the_next_night() -> None: 
     first = series.next_after(due_at - 1)
     assert first is not None
     assert said(first.due_at) == "2027-11-01 01:15"
-
-
-@pytest.mark.parametrize(
-    "zone", ["Europe/Riga", "America/New_York", "Africa/Casablanca", "Asia/Beirut", "America/Santiago"]
-)
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "*/20 1-4 * * *",
-        "5 */3 * * *",
-        "0 2 * * *",
-        "30 1-3 * * *",
-        "0 0 * * SUN",
-        "59 23 L * *",
-        "30 2 * * 7L",
-    ],
-)
-def test_cronsim_fires_at_the_same_instants_through_two_years(zone: str, expression: str) -> None:
-    # Not asked about Lord Howe: there cronsim misses what follows half an hour after a whole one.
-    start = dt.datetime(2026, 1, 1, tzinfo=packaged(zone))
-    start_at, end_at = from_datetime(start), at("2028-01-01")
-    theirs = takewhile(lambda instant: instant <= end_at, map(from_datetime, CronSim(expression, start)))
-    ours = Series(expression, zone, start_at, ttl_at=end_at).occurrences(start_at)
-    assert [each.due_at for each in ours] == list(theirs)

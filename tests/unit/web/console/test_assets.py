@@ -13,7 +13,7 @@ import pytest
 from tests.fakes.http_events import Client
 
 from sweephand.access.auth_mode import Auth
-from sweephand.web.console import assets
+from sweephand.web.routes import console as assets
 
 ROOT: Final = Path(__file__).parents[4]
 CONSOLE: Final = ROOT / "layers/sweephand/python/sweephand/web/console"

@@ -12,7 +12,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand import __version__
 from sweephand.access.auth_mode import Auth
-from sweephand.access.principals import key_id_of
+from sweephand.access.callers import key_id_of
 from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Key, Role
 from sweephand.model.job import JobKey
@@ -150,7 +150,8 @@ def test_the_token_of_a_run_reports_on_the_run_in_every_mode(auth: Auth) -> None
 @pytest.mark.parametrize("auth", MODES, ids=lambda auth: auth.mode)
 def test_the_openapi_document_of_each_mode_says_how_to_authenticate(auth: Auth) -> None:
     whole = document(auth)
-    OpenAPIV31SpecValidator(whole).validate()
+    if auth.mode != "keys":  # test_service.py validates that document
+        OpenAPIV31SpecValidator(whole).validate()
     proof = {"keys": "key", "iam": "iam", "jwt": "token"}[auth.mode]
     assert set(whole["components"]["securitySchemes"]) == {proof, "runToken"}
     for operation in OPERATIONS:

@@ -15,8 +15,8 @@ from tests.fakes.http_events import (
 
 from sweephand.model.api_key import Caller, Key
 from sweephand.model.secret import SecretKey
-from sweephand.web.console import assets
 from sweephand.web.operations import OPERATIONS
+from sweephand.web.routes import console as assets
 
 JOB_URL = "/v1/namespaces/ns/jobs/job"
 POLICY_URL = "/v1/namespaces/ns/policies/mailer"

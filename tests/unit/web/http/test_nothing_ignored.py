@@ -15,7 +15,7 @@ JOB_URL = "/v1/namespaces/ns/jobs/job"
 RUN = "1795262410000-0"
 
 
-def url_of(operation: Operation[Any, Any]) -> str:
+def url_of(operation: Operation) -> str:
     values = {"namespace": "ns", "name": "job", "policy": "mailer", "secret": "token", "id": "abc"}
     values |= {"runId": RUN, "batchId": RUN[:-2], "asset": "app.0.js"}
     return operation.path.format(**values)
@@ -27,7 +27,7 @@ WRITES = [each for each in OPERATIONS if each.method != "GET"]
 
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=lambda each: each.name)
 @pytest.mark.parametrize("text", ['{"reason": "x"}', "null", "[]", "reason=x"])
-def test_an_operation_that_takes_no_body_refuses_one(operation: Operation[Any, Any], text: str) -> None:
+def test_an_operation_that_takes_no_body_refuses_one(operation: Operation, text: str) -> None:
     client = Client()
     client.put()
     refused = client.send(operation.method, url_of(operation), text=text)
@@ -54,7 +54,7 @@ def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_
 @pytest.mark.parametrize("operation", WRITES, ids=lambda each: each.name)
 @pytest.mark.parametrize(("header", "value"), [("If-Match", '"x"'), ("If-None-Match", "*")])
 def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
-    operation: Operation[Any, Any], header: str, value: str
+    operation: Operation, header: str, value: str
 ) -> None:
     world = World()
     world.flow_functions_max = 5

@@ -45,13 +45,6 @@ def test_a_batch_shows_its_counts_and_when_it_will_be_over() -> None:
     }
 
 
-def test_a_batch_that_lags_is_estimated_at_its_pace() -> None:
-    client = begun(batch={"count": 4, "window": "4s"}, retry={"initialDelay": "10m"})
-    client.world.consumers.answering = lambda each: Answer(each.trigger.index < 2, code=503)
-    client.world.run_until(DUE + MINUTE_MS)
-    assert shown(client)["estimatedEndAt"] == "2026-11-21T12:02:10.000Z"
-
-
 def test_a_batch_that_has_ended_shows_when_and_how() -> None:
     client = begun()
     client.world.consumers.answering = lambda each: Answer(

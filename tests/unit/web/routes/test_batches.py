@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.http_events import JOB, TARGET, Client
 from tests.fakes.world import NOON
 
-from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS
 
 URL = "/v1/namespaces/ns/jobs/job"
 ONCE = {"dueTime": "10s", "target": TARGET}
@@ -90,15 +90,6 @@ def test_a_patch_of_the_schedule_is_judged_against_the_stored_window() -> None:
     assert "batch" not in client.get().json
 
 
-def test_a_one_off_is_active_until_the_window_of_its_batch_is_over() -> None:
-    client = Client()
-    client.put(job={**ONCE, "batch": {"count": 60, "window": "1h"}})
-    client.world.clock.time = NOON + 10 * SECOND_MS + HOUR_MS - 1
-    assert (client.get().json["state"], client.get().json["nextRun"]) == ("active", None)
-    client.world.clock.time += 2
-    assert client.get().json["state"] == "completed"
-
-
 def test_repeating_a_put_while_the_only_batch_runs_begins_no_second_one() -> None:
     client = Client()
     client.put(job={**ONCE, "batch": {"count": 60, "window": "1h"}})
@@ -109,23 +100,6 @@ def test_repeating_a_put_while_the_only_batch_runs_begins_no_second_one() -> Non
     ids = client.world.consumers.ids
     assert len(ids) == len(set(ids)) == 60
     assert {each.body for each in client.world.consumers.attempts} == {b"null", b"1"}
-
-
-def test_each_trigger_of_a_batch_has_a_run_under_its_index() -> None:
-    client = Client()
-    client.put(job={**ONCE, "batch": {"count": 3, "window": "30s"}})
-    due_at = NOON + 10 * SECOND_MS
-    states = [client.send("GET", f"{URL}/runs/{due_at}-{index}") for index in range(4)]
-    assert [each.status for each in states] == [200, 200, 200, 404]
-    client.world.run_until(due_at + 15 * SECOND_MS)
-    shown = [client.send("GET", f"{URL}/runs/{due_at}-{index}").json for index in range(3)]
-    assert [each["state"] for each in shown] == ["succeeded", "succeeded", "scheduled"]
-    assert [each["latenessMs"] for each in shown[:2]] == [0, 0]
-    items = client.send("GET", f"{URL}/runs").json["items"]
-    assert [each["id"] for each in items] == [f"{due_at}-1", f"{due_at}-0"]
-    assert client.get().json["lastRun"]["id"] == f"{due_at}-1"
-    client.put(job=ONCE)
-    assert client.get().json["lastRun"]["id"] == f"{due_at}-1"
 
 
 def test_consumers_learn_the_index_and_the_due_time_of_the_occurrence() -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 from tests.fakes.http_events import JOB, Client
 
-from sweephand.base.errors import StoreError, UnavailableError
+from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import JobKey
 
@@ -70,29 +70,6 @@ def test_a_bulk_call_writes_a_name_that_occurs_twice_once() -> None:
 def test_a_body_that_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointers: list[str]) -> None:
     refused = Client().send("POST", URL, body)
     assert (refused.status, refused.pointers) == (422, pointers)
-
-
-def test_a_bulk_call_accepts_a_hundred_jobs() -> None:
-    client = Client()
-    results = client.send("POST", URL, named(*(f"job-{number}" for number in range(100)))).json["results"]
-    assert {each["status"] for each in results} == {201}
-
-
-def test_a_bulk_call_writes_the_other_jobs_when_the_store_fails_for_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    client = Client()
-    put = client.world.jobs.put
-
-    def fail_for_b(job: Any, *rest: Any) -> bool:
-        if job.key.name == "b":
-            raise StoreError("secret detail")
-        return put(job, *rest)
-
-    monkeypatch.setattr(client.world.jobs, "put", fail_for_b)
-    answer = client.send("POST", URL, named("a", "b", "c"))
-    assert [each["status"] for each in answer.json["results"]] == [201, 503, 201]
-    assert "secret detail" not in str(answer.text)
 
 
 def test_a_job_for_which_no_time_was_left_is_reported_and_not_written(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.acceptance import RUN, Worker
-from tests.fakes.http_events import ADMIN, READER, STRANGER, TARGET, WRITER, Answered, Client
+from tests.fakes.http_events import ADMIN, READER, TARGET, WRITER, Answered, Client
 from tests.fakes.world import NOON, key_of
 
 from sweephand.model.attempt import Answer, Attempt
@@ -110,15 +110,6 @@ def test_a_reader_gets_no_token_from_a_consumer_that_repeats_it_in_its_answer(an
     stored = client.world.runs.get(key_of(), RUN)
     assert stored is not None
     assert str(token) not in f"{stored.answer} {stored.reason}"
-
-
-@pytest.mark.parametrize("what", ["heartbeat", "complete", "fail"])
-def test_only_a_key_that_may_write_can_report_on_a_run(what: str) -> None:
-    client, _ = client_with_a_run()
-    assert client.send("POST", f"{URL}/{what}", caller=READER).status == 403
-    assert client.send("POST", f"{URL}/{what}", caller=STRANGER).status == 404
-    assert client.send("POST", f"{URL}/{what}", caller=None).status == 401
-    assert client.send("POST", f"{URL}/{what}", caller=WRITER).status in (200, 202)
 
 
 def test_a_token_is_good_for_reports_and_for_nothing_else() -> None:

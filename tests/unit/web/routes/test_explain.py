@@ -8,8 +8,6 @@ from tests.fakes.world import World
 from tests.unit.runs.explain.every_way import WAYS
 
 from sweephand.base.instants import rfc3339
-from sweephand.web.http.operation import Operation
-from sweephand.web.operations import OPERATIONS
 
 EXPLAIN = "/v1/namespaces/ns/jobs/job/explain"
 
@@ -91,9 +89,3 @@ def test_an_instant_of_any_year_is_explained(at: str, fields: Any) -> None:
 
 def test_a_job_that_never_was_is_not_found() -> None:
     assert Client().send("GET", EXPLAIN).status == 404
-
-
-def test_a_reader_may_ask() -> None:
-    (found,) = [each for each in OPERATIONS if each.name == "explainJob"]
-    assert isinstance(found, Operation)
-    assert found.access == "read"

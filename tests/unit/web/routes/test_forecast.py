@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import JOB, READER, STRANGER, TARGET, Client
+from tests.fakes.http_events import JOB, TARGET, Client
 from tests.fakes.world import NOON
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, rfc3339
@@ -227,9 +227,3 @@ def test_the_bucket_that_runs_now_may_begin_before_now() -> None:
     client.put("hourly", JOB)
     found = forecast(client, f"?from={rfc3339(NOON - HOUR_MS + 1)}&to={rfc3339(NOON + HOUR_MS)}")
     assert [each["triggers"] for each in found["buckets"]] == []
-
-
-def test_a_reader_may_ask_and_another_namespace_does_not_exist() -> None:
-    client = Client()
-    assert client.send("GET", URL, caller=READER).status == 200
-    assert client.send("GET", URL, caller=STRANGER).status == 404

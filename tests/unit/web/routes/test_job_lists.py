@@ -8,7 +8,7 @@ from tests.fakes.world import World
 
 from sweephand.base.names import NAME_RULE
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs import examine
+from sweephand.jobs import read
 from sweephand.model.job import Job
 from sweephand.model.page import Page
 
@@ -58,8 +58,8 @@ def test_a_list_can_be_filtered_by_a_text_anywhere_in_the_name() -> None:
 
 
 def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 3)
-    monkeypatch.setattr(examine, "_PAGE_MAX", 3)
+    monkeypatch.setattr(read, "BULK_EXAMINED_MAX", 3)
+    monkeypatch.setattr(read, "_PAGE_MAX", 3)
     client = Client()
     for number in range(7):
         client.put(f"job-{number}")
@@ -71,7 +71,7 @@ def test_a_list_by_a_part_of_the_name_goes_on_behind_an_empty_page(monkeypatch: 
         client.world.clock.time += BULK_TIME_LIMIT_MS
         return page(*asked)
 
-    monkeypatch.setattr(examine, "BULK_EXAMINED_MAX", 1_000)
+    monkeypatch.setattr(read, "BULK_EXAMINED_MAX", 1_000)
     monkeypatch.setattr(client.world.jobs, "page", slow)
     assert listed(client, "contains=zebra") == [[], [], ["zebra"]]
 

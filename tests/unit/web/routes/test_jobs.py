@@ -18,26 +18,6 @@ def test_a_put_creates_a_job_and_a_second_put_replaces_it() -> None:
     assert replaced.json["rev"] == replaced.etag.strip('"')
 
 
-def test_a_put_of_an_equal_definition_changes_nothing() -> None:
-    client = Client()
-    created = client.put(job={**JOB, "data": {"a": 1}, "repeats": 4})
-    again = client.put(job={"data": {"a": 1}, "repeats": 4.0, "timezone": None, **JOB})
-    assert (again.status, again.etag) == (200, created.etag)
-
-
-def test_a_put_of_an_equal_definition_changes_nothing_even_after_its_due_time() -> None:
-    client = Client()
-    job = {
-        "dueTime": "2026-11-21T12:00:30Z",
-        "ttl": "2026-12-01T00:00:00Z",
-        "target": TARGET,
-        "schedule": "@every 1h",
-    }
-    created = client.put(job=job)
-    client.world.clock.time += 3_600_000
-    assert client.put(job=job).etag == created.etag
-
-
 def test_a_job_is_shown_as_it_was_written_with_the_fields_that_sweephand_derives() -> None:
     client = Client()
     job = {
@@ -145,20 +125,6 @@ def test_a_deleted_job_is_gone() -> None:
     gone = client.send("DELETE", "/v1/namespaces/ns/jobs/job")
     assert (gone.status, gone.text) == (204, "")
     assert client.get().status == 404
-
-
-def test_a_job_that_has_ended_is_not_shown_and_can_be_deleted_once() -> None:
-    client = Client()
-    rev = client.put(
-        job={"dueTime": "1s", "retention": "0s", "retry": {"maxAge": "1s"}, "target": TARGET}
-    ).etag
-    client.world.clock.time += 2 * 3_600_000
-    assert client.get().status == 404
-    answers = [
-        client.send("DELETE", "/v1/namespaces/ns/jobs/job", headers={"if-match": each}).status
-        for each in ('"9-z"', rev, rev)
-    ]
-    assert answers == [412, 204, 404]
 
 
 def test_a_write_whose_precondition_fails_changes_nothing() -> None:

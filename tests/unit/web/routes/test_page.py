@@ -15,9 +15,9 @@ from tests.fakes.world import World
 
 from sweephand.access.auth_mode import Auth
 from sweephand.model.timer import Heartbeat
-from sweephand.web.console import assets
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS
+from sweephand.web.routes import console as assets
 
 _READER = Path(__file__).with_name("page.cjs")
 SEARCHES = ["heartbeatTimeout", "Complete RUN", "neither here nor there", ""]
@@ -102,7 +102,7 @@ def test_clearing_the_search_shows_every_call_again() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
-def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation[Any, Any]) -> None:
+def test_each_example_of_a_call_is_one_that_the_api_takes(operation: Operation) -> None:
     examples = shown()["examples"][operation.name]
     assert len(examples) == max(1, len(operation.accepts.examples) if operation.accepts else 1)
     for example in examples:

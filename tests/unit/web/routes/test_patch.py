@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.fakes.http_events import JOB, TARGET, Answered, Client
 from tests.unit.web.strategies import ANYTHING, JOBS, SOME
 
-from sweephand.web.routes.patch import apply_merge_patch
+from sweephand.web.routes.jobs import apply_merge_patch
 
 URL = "/v1/namespaces/ns/jobs/job"
 
@@ -65,23 +65,6 @@ def test_null_in_a_patch_removes_a_field(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "patch",
-    [
-        {},
-        {"description": "Nightly backup"},
-        {"ttl": None},
-        {"labels": {"team": "ops"}},
-        {"data": WHOLE["data"]},
-    ],
-)
-def test_a_patch_that_changes_nothing_makes_no_revision(patch: dict[str, Any]) -> None:
-    client = Client()
-    before = client.put(job=WHOLE)
-    answer = patched(client, patch)
-    assert (answer.status, answer.etag) == (200, before.etag)
-
-
 @pytest.mark.parametrize("text", ["1.10", "1e400", "123456789012345678901234567890"])
 def test_numbers_of_data_stay_as_they_were_written(text: str) -> None:
     client = Client()
@@ -122,14 +105,6 @@ def test_an_invalid_patch_is_refused_by_its_field_and_changes_nothing(
     assert client.get().etag == before.etag
 
 
-def test_a_patch_of_another_field_accepts_times_that_have_passed_since_they_were_written() -> None:
-    client = Client()
-    client.put(job={"dueTime": "2026-11-21T12:00:30Z", "schedule": "@every 1h", "target": TARGET})
-    client.world.clock.time += 86_400_000
-    assert patched(client, {"colour": "red"}).pointers == ["/colour"]
-    assert patched(client, {"description": "x"}).status == 200
-
-
 @pytest.mark.parametrize(
     ("kind", "status"),
     [
@@ -145,15 +120,6 @@ def test_a_patch_is_a_merge_patch_and_no_other_kind(kind: str, status: int) -> N
     client = Client()
     client.put()
     assert patched(client, {"repeats": 2}, headers={"content-type": kind}).status == status
-
-
-def test_a_missing_job_or_another_revision_is_refused() -> None:
-    client = Client()
-    assert patched(client, {"repeats": 2}).status == 404
-    first = client.put()
-    assert patched(client, {"repeats": 2}, headers={"If-Match": '"9-z"'}).status == 412
-    assert patched(client, {"repeats": 2}, headers={"If-Match": first.etag}).status == 200
-    assert patched(client, {"repeats": 3}, headers={"If-Match": first.etag}).status == 412
 
 
 def test_a_patch_with_data_over_the_limit_is_refused_as_a_put_is() -> None:

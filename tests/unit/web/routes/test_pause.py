@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import JOB, TARGET, Client
+from tests.fakes.http_events import Client
 
 URL = "/v1/namespaces/ns/jobs/job"
 
@@ -37,34 +37,6 @@ def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
     assert "pauseReason" not in paused.json
 
 
-def test_a_second_pause_and_a_second_resume_change_nothing() -> None:
-    client = Client()
-    client.put()
-    first = client.send("POST", f"{URL}/pause", {"reason": "first"})
-    client.world.clock.time += 1_000
-    assert client.send("POST", f"{URL}/pause", {"reason": "second"}).json == first.json
-    resumed = client.send("POST", f"{URL}/resume")
-    assert client.send("POST", f"{URL}/resume", {"catchup": "all"}).etag == resumed.etag
-
-
-def test_a_caller_chooses_which_misfires_a_resume_fires() -> None:
-    client = Client()
-    client.put(job={"schedule": "@every 10s", "target": TARGET})
-    client.send("POST", f"{URL}/pause")
-    client.world.clock.time += 35_000
-    client.send("POST", f"{URL}/resume", {"catchup": "all"})
-    client.world.run_until(client.world.clock.time + 1_000)
-    assert len(client.world.consumers.ids) == 3
-
-
-def test_a_replaced_job_stays_paused() -> None:
-    client = Client()
-    client.put()
-    client.send("POST", f"{URL}/pause", {"reason": "x"})
-    replaced = client.put(job={**JOB, "schedule": "@every 2h"})
-    assert (replaced.status, replaced.json["state"], replaced.json["pauseReason"]) == (200, "paused", "x")
-
-
 @pytest.mark.parametrize(
     ("verb", "body", "pointers"),
     [
@@ -86,16 +58,6 @@ def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
     assert (refused.status, refused.pointers) == (422, pointers)
     assert client.get().etag == created.etag
     assert client.get().json["state"] == "active"
-
-
-@pytest.mark.parametrize("verb", ["pause", "resume"])
-def test_a_missing_job_or_another_revision_is_refused(verb: str) -> None:
-    client = Client()
-    assert client.send("POST", f"{URL}/{verb}").status == 404
-    created = client.put()
-    client.send("POST", f"{URL}/pause")
-    assert client.send("POST", f"{URL}/{verb}", headers={"If-Match": '"9-z"'}).status == 412
-    assert client.send("POST", f"{URL}/{verb}", headers={"If-Match": created.etag}).status == 200
 
 
 @pytest.mark.parametrize("text", ["{", "7x", "\x00"])

@@ -39,15 +39,6 @@ def test_a_run_is_redriven_and_stays_failed_until_its_next_attempt_begins() -> N
     assert (run["state"], run["attempts"]) == ("succeeded", 2)
 
 
-def test_a_redrive_of_a_run_in_another_state_is_a_conflict() -> None:
-    client = client_with_failures()
-    client.send("POST", f"{RUN}/redrive")
-    client.world.run_until(NOON + 32_000)
-    refused = client.send("POST", f"{RUN}/redrive")
-    assert (refused.status, refused.json["type"]) == (409, "urn:sweephand:problem:conflict")
-    assert "succeeded" in refused.json["detail"]
-
-
 def test_a_run_of_a_deleted_job_is_a_conflict_and_an_unknown_one_is_not_found() -> None:
     client = client_with_failures()
     for unknown in (f"{NOON}-0", "x", "9" * 5_000 + "-0"):

@@ -136,7 +136,7 @@ def test_a_preview_of_a_one_off_and_from_an_instant_on() -> None:
         ({}, ["/dueTime"]),
         (
             {"schedule": "x", "timezone": "y", "after": "z", "limit": 0},
-            ["/limit", "/after", "/schedule", "/timezone"],
+            ["/after", "/limit", "/schedule", "/timezone"],
         ),
         ({"schedule": "@daily", "after": "2027-01-01"}, ["/after"]),
         ({"schedule": "@daily", "after": "2027-02-30T00:00:00Z"}, ["/after"]),

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from tests.fakes.http_events import READER, STRANGER, Client
+from tests.fakes.http_events import READER, Client
 from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, rfc3339
@@ -129,9 +129,3 @@ def test_who_asks_for_the_own_key_learns_whether_the_stack_counts(client: Client
 def test_a_span_that_no_stats_can_have_is_refused(client: Client, query: str, pointers: list[str]) -> None:
     refused = client.send("GET", f"{URL}?{query}")
     assert (refused.status, refused.pointers) == (422, pointers)
-
-
-def test_a_reader_sees_its_own_namespace_and_another_one_does_not_exist(client: Client) -> None:
-    assert client.send("GET", URL, caller=READER).status == 200
-    assert client.send("GET", URL, caller=STRANGER).status == 404
-    assert client.send("GET", "/v1/namespaces/elsewhere/stats", caller=STRANGER).json["steps"] == []

@@ -93,20 +93,20 @@ def test_the_pattern_of_names_accepts_the_same_texts_as_the_code(text: str) -> N
     assert is_name(text) == bool(re.fullmatch(NAME_PATTERN, text))
 
 
-@given(text=st.from_regex(PATH["runId"]["pattern"], fullmatch=True) | st.text(max_size=20))
+@given(text=st.from_regex(PATH["runId"][0]["pattern"], fullmatch=True) | st.text(max_size=20))
 def test_the_pattern_of_run_ids_accepts_every_id_that_the_code_makes(text: str) -> None:
     named = parse_run_name(text)
     if re.fullmatch(r".*[0-9]{15}.*", text):
         return  # a due time beyond the year 9999
-    assert (named is not None) == bool(re.fullmatch(PATH["runId"]["pattern"], text))
+    assert (named is not None) == bool(re.fullmatch(PATH["runId"][0]["pattern"], text))
 
 
-@given(text=st.from_regex(PATH["batchId"]["pattern"], fullmatch=True) | st.text(max_size=20))
+@given(text=st.from_regex(PATH["batchId"][0]["pattern"], fullmatch=True) | st.text(max_size=20))
 def test_the_pattern_of_batch_ids_accepts_every_id_that_the_code_makes(text: str) -> None:
     first = parse_batch_name(text)
     if re.fullmatch(r".*[0-9]{15}.*", text):
         return  # a due time beyond the year 9999
-    assert (first is not None) == bool(re.fullmatch(PATH["batchId"]["pattern"], text))
+    assert (first is not None) == bool(re.fullmatch(PATH["batchId"][0]["pattern"], text))
     if first is not None:
         assert batch_id(first.due_at, first.demand) == text
         assert parse_run_name(str(first)) == first

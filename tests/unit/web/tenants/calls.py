@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tests.fakes.http_events import document
 
-from sweephand.web.console.assets import names as names_of_assets
+from sweephand.web.routes.console import names as names_of_assets
 
 #: The job that a call is about, if it is not the job `steady`.
 _JOBS: Final[Mapping[str, str]] = {

@@ -9,8 +9,7 @@ from typing import Final
 
 from nacl.signing import SigningKey
 
-from sweephand.model.secret import ED25519_BYTES, key_bytes
-from sweephand.model.signing_secret import ED25519_PREFIX
+from sweephand.model.secret import ED25519_BYTES, ED25519_PREFIX, key_bytes
 
 _SEED_BYTES: Final = 32
 

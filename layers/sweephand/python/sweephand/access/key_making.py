@@ -1,14 +1,15 @@
-"""Making API keys: the API makes them for its admins, and an operator makes admin keys with IAM's rights."""
+"""Making API keys: the API makes them for its admins, and an operator makes admin keys with IAM's rights.
+
+What a key may pass on to the keys that it makes, and the changes that are filed, are here too.
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.access import key_records
-from sweephand.access.key_makers import BUSY, TRIES_MAX, end_of, maker_of, rate_of
-from sweephand.access.principals import PRINCIPAL_RULE, key_id_of, named_principal
-from sweephand.base.errors import ConflictError, InvalidError, UnavailableError, Violation
-from sweephand.base.instants import Instant
+from sweephand.access.callers import PRINCIPAL_RULE, key_id_of, named_principal
+from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, UnavailableError, Violation
+from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
 from sweephand.model.api_key import (
     ADMIN_KEY_ID,
@@ -19,8 +20,97 @@ from sweephand.model.api_key import (
     digest_of,
     format_key,
 )
+from sweephand.model.change import AdminChange, changes_between
 from sweephand.ports.access import KeyStore
 from sweephand.ports.clock import Ids
+
+#: How often the writing of a key starts over because the maker's key was written at the same time. Two keys
+#: that one key makes at once meet each other so.
+TRIES_MAX: Final = 20
+
+BUSY: Final = "The key keeps changing. Nothing was written. Try again."
+
+
+def maker_of(keys: KeyStore, caller: Caller, now: Instant) -> Key | None:
+    """The key of a caller that makes or rotates a key, as it is stored now; None for one with a token.
+
+    The gateway may let a key in for a minute after its end. Raises ForbiddenError for such a caller, because
+    what it makes would not end with it.
+    """
+    if not caller.has_key:
+        return None
+    key = keys.get(caller.key_id)
+    if key is None or not key.is_alive(now):
+        raise ForbiddenError("Your key was revoked or has expired. Call with one that is valid.")
+    return key
+
+
+def end_of(
+    now: Instant, lives_ms: int | None, maker: Key | None, otherwise: Instant | None
+) -> Instant | None:
+    """When a key ends that the maker makes now: after `lives_ms`, or else at `otherwise` (None: never).
+
+    A key never outlives its maker's. Without `lives_ms` it ends with the maker at the latest. Raises
+    InvalidError if `lives_ms` would be more.
+    """
+    latest = None if maker is None else maker.expires_at
+    if lives_ms is None:
+        ends = [each for each in (otherwise, latest) if each is not None]
+        return min(ends, default=None)
+    if latest is not None and now + lives_ms > latest:
+        rule = (
+            f"Your own key ends at {rfc3339(latest)}, and no key that it makes may live longer. Give at most "
+            f"{(latest - now) // SECOND_MS}s, or leave it out."
+        )
+        raise InvalidError([Violation("/expiresIn", rule)])
+    return now + lives_ms
+
+
+def rate_of(wanted: int | None, maker: Key | None) -> int | None:
+    """The rate of a key that the maker makes: the wanted one, or else the maker's.
+
+    Raises InvalidError for a higher rate than the maker's.
+    """
+    most = None if maker is None else maker.requests_per_minute
+    if most is None or wanted is None:
+        return wanted if most is None else most
+    if wanted > most:
+        rule = f"Your own key has {most}, and no key that it makes may have more. Give at most {most}."
+        raise InvalidError([Violation("/requestsPerMinute", rule)])
+    return wanted
+
+
+def key_created(key: Key, version: str) -> AdminChange:
+    """That a key was made by the caller that it names."""
+    shown = {
+        "role": key.role,
+        "expiresAt": _time(key.expires_at),
+        "principal": key.principal,
+        "description": key.description,
+        "requestsPerMinute": key.requests_per_minute,
+    }
+    fields = tuple(changes_between({}, {name: value for name, value in shown.items() if value is not None}))
+    return AdminChange(
+        key.created_at, key.created_by, "created", "key", key.namespace, key.id, version, fields
+    )
+
+
+def key_rotated(old: Key, ended: Key, who: str, at: Instant, version: str) -> AdminChange:
+    """That a key was rotated: its new end, and its successor."""
+    before = {"expiresAt": _time(old.expires_at), "replacedBy": old.replaced_by}
+    after = {"expiresAt": _time(ended.expires_at), "replacedBy": ended.replaced_by}
+    fields = tuple(changes_between(before, after))
+    return AdminChange(at, who, "rotated", "key", old.namespace, old.id, version, fields)
+
+
+def key_revoked(key: Key, who: str, at: Instant, version: str, reason: str | None = None) -> AdminChange:
+    """That a key was revoked."""
+    return AdminChange(at, who, "revoked", "key", key.namespace, key.id, version, (), reason)
+
+
+def _time(instant: Instant | None) -> str | None:
+    return None if instant is None else rfc3339(instant)
+
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -114,7 +204,7 @@ def make_key(keys: KeyStore, ids: Ids, wanted: WantedKey, caller: Caller, now: I
             created_by=caller.key_id,
             requests_per_minute=rate_of(wanted.requests_per_minute, maker),
         )
-        change = key_records.created(key, ids.token())
+        change = key_created(key, ids.token())
         if keys.put(key, change) if maker is None else keys.make(key, maker, change):
             return NewKey(key, "" if secret is None else format_key(key.id, secret))
     raise UnavailableError(BUSY)
@@ -174,5 +264,5 @@ def _of_operator(key_id: str, digest: str, description: str | None, now: Instant
 
 
 def _keep(keys: KeyStore, ids: Ids, key: Key) -> None:
-    if not keys.put(key, key_records.created(key, ids.token())):
+    if not keys.put(key, key_created(key, ids.token())):
         raise UnavailableError(BUSY)

@@ -1,19 +1,28 @@
-"""The secrets that jobs name: how they are written, listed and deleted, and what a delivery knows of them."""
+"""The secrets that jobs name: what they may be, how they are written, and what a delivery knows of them."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from sweephand.base.errors import NotFoundError, UnavailableError
+from sweephand.base.errors import NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import Instant
+from sweephand.base.limits import SECRET_LENGTH_MAX
 from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
 from sweephand.model.page import Page
-from sweephand.model.secret import Secret, SecretBrief, SecretKey
-from sweephand.model.signing_secret import SigningSecret
+from sweephand.model.secret import (
+    ED25519_PREFIX,
+    HMAC_PREFIX,
+    Secret,
+    SecretBrief,
+    SecretKey,
+    SigningSecret,
+    scheme_of,
+)
 from sweephand.ports.access import NamedSecretStore
 from sweephand.ports.clock import Clock, Ids
 
 if TYPE_CHECKING:
-    from sweephand.model.admin_change import AdminChange, AdminVerb
+    from sweephand.model.change import AdminChange, AdminVerb
 
 #: Secrets that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
@@ -72,7 +81,7 @@ class SecretAdmin:
 
 
 def _change(at: Instant, who: str, what: "AdminVerb", key: SecretKey, version: str) -> "AdminChange":
-    from sweephand.model.admin_change import AdminChange  # noqa: PLC0415 - deliveries change nothing
+    from sweephand.model.change import AdminChange  # noqa: PLC0415 - deliveries change nothing
 
     return AdminChange(at, who, what, "secret", key.namespace, key.name, version)
 
@@ -115,3 +124,31 @@ class SecretReader:
         if known is None or not 0 <= now - known.read_at < NAMED_SECRETS_AGE_MAX_MS:
             return None
         return known.secret
+
+
+VALUE_MEANING: Final = (
+    f"The value: 1 to {SECRET_LENGTH_MAX} printable characters of ASCII, without a space at either end. No "
+    "answer ever shows it."
+)
+
+#: The pattern of a value. An HTTP field has no space at either end (RFC 9110, 5.5).
+VALUE_PATTERN: Final = "^[!-~](?:[ -~]*[!-~])?$"
+
+
+def value_violations(value: str) -> list[Violation]:
+    """What is wrong with the value of a secret. No violation contains any of the value."""
+    if len(value) > SECRET_LENGTH_MAX or not re.fullmatch(VALUE_PATTERN, value):
+        return [Violation("/value", VALUE_MEANING)]
+    if value.startswith(HMAC_PREFIX) and scheme_of(value) is None:
+        rule = f"After {HMAC_PREFIX}, give the base64 of 24 to 64 bytes."
+        return [Violation("/value", rule)]
+    if value.startswith(ED25519_PREFIX) and not _is_key_pair(value):
+        rule = f"After {ED25519_PREFIX}, give the base64 of 64 bytes: the key's seed, then its public key."
+        return [Violation("/value", rule)]
+    return []
+
+
+def _is_key_pair(value: str) -> bool:
+    from sweephand.access.ed25519 import is_key_pair  # noqa: PLC0415 - a library that few calls need
+
+    return scheme_of(value) is not None and is_key_pair(value)

@@ -9,12 +9,12 @@ from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
-from sweephand.model.signing_secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
+from sweephand.model.secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
 from sweephand.ports.clock import Clock, Ids
 
 if TYPE_CHECKING:
     # Every delivery is signed. It starts without the values of the other ports of access.
-    from sweephand.model.admin_change import AdminChange, AdminSubject, AdminVerb
+    from sweephand.model.change import AdminChange, AdminSubject, AdminVerb
     from sweephand.ports.access import SecretStore
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
@@ -159,6 +159,6 @@ class SigningKeys:
 
 
 def _change(secrets: SigningSecrets, who: str, what: "AdminVerb", at: Instant) -> "AdminChange":
-    from sweephand.model.admin_change import AdminChange  # noqa: PLC0415 - deliveries change nothing
+    from sweephand.model.change import AdminChange  # noqa: PLC0415 - deliveries change nothing
 
     return AdminChange(at, who, what, _SUBJECTS[secrets.scheme], secrets.namespace, "", secrets.version)

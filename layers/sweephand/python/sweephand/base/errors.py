@@ -13,7 +13,7 @@ SweephandError
 │   ├── PreconditionError     If-Match or If-None-Match does not hold: 412
 │   └── QuotaError            a limit of the namespace is reached: 429
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
-├── NotKeptError              the stack is switched off, and tick does not keep what waits in time
+├── OffTooLongError           the stack has been switched off for ten days or more
 ├── PoisonError               a message that can never be handled; it is buried
 ├── FormError                 a stored value breaks its layout
 └── StoreError                a store or queue failed, after the retries of the SDK
@@ -121,8 +121,8 @@ class UnavailableError(SweephandError):
     """Sweephand gave up within its time limit and committed nothing; the caller may safely ask again."""
 
 
-class NotKeptError(SweephandError):
-    """The stack is switched off, and tick does not get done with keeping what waits before it expires."""
+class OffTooLongError(SweephandError):
+    """The stack has been switched off for so long that somebody has to know."""
 
 
 class PoisonError(SweephandError):

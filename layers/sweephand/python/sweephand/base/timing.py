@@ -201,10 +201,14 @@ OVERTAKEN_TIME_LIMIT_MS: Final = MINUTE_MS
 #: DynamoDB removes a timer this long after its due time. An outage up to this length needs no `rebuild`.
 TIMER_RETENTION_MS: Final = 14 * DAY_MS
 
-#: A discarded payload can be read for so long. In S3, a lifecycle rule of the bucket says so. A trigger whose
-#: data was renewed may wait for the longest delay of a retry, or for the longest run of a consumer. After
-#: that it may wait for as long as a timer or a message is kept. One day is spare.
-PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + TIMER_RETENTION_MS + DAY_MS
+#: The data of a trigger is kept for this long after the trigger should be handled. Until then the trigger may
+#: wait as a timer or a message. While the stack is switched off, it may wait for 30 days more.
+PAYLOAD_LATE_MS: Final = TIMER_RETENTION_MS + 30 * DAY_MS
+
+#: A discarded payload can be read for this long. In S3, a lifecycle rule of the bucket removes it then. A
+#: trigger whose data was renewed may wait for the longest delay of a retry or the longest run of a consumer.
+#: It may then be late. One day is spare.
+PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + PAYLOAD_LATE_MS + DAY_MS
 
 #: An earlier revision that does not fit into its job is kept for this long after its end. A sweeper may
 #: expand its timer on the timer's last day, and SQS keeps the trigger for 14 days more. A batch that began
@@ -222,27 +226,21 @@ HEARTBEAT_GAP_MS: Final = 150 * SECOND_MS
 #: longer: after five minutes at the earliest, as far as is known. AWS documents no time.
 FUNCTION_WARM_MS: Final = 4 * MINUTE_MS
 
-#: While the stack is switched off, tick keeps what waits, in rounds. The first one begins so long after tick
-#: has found the stack off, so that a short time off costs nothing.
-KEEP_FIRST_MS: Final = DAY_MS
+#: When the stack has been switched off for so long, tick keeps what waits. A shorter time off costs nothing.
+OFF_LONG_MS: Final = DAY_MS
 
-#: Each further round begins so long after the one before has begun. SQS removes a message after 14 days, so
-#: each message meets three rounds. If a receive misses it in one or two of them, the next one still keeps it.
-KEEP_ROUND_MS: Final = 4 * DAY_MS
+#: When it has been off for so long, each tick fails, and an alarm says it.
+OFF_WARNING_MS: Final = 10 * DAY_MS
 
-#: A round keeps the items that DynamoDB would remove within so long. It leaves the others to the next round,
-#: or to the one after that, and a day is spare then. So each item is written in every second round only.
-KEEP_ENDING_MS: Final = 2 * KEEP_ROUND_MS + DAY_MS
+#: While it is off, tick sends messages again that were sent so long ago. SQS removes a message after 14 days.
+#: So each one is met in thousands of minutes before that.
+MESSAGE_OLD_MS: Final = 4 * DAY_MS
 
-#: A step of a round takes so long at most, of the 55 s that tick has.
-KEEP_STEP_MS: Final = 20 * SECOND_MS
+#: A message that is sent again can be received after this. So no tick receives it a second time.
+MESSAGE_DELAY_MS: Final = MINUTE_MS
 
-#: A message that is sent again can be received after this. So no step receives it a second time.
-KEEP_DELAY_MS: Final = MINUTE_MS
-
-#: If something would be lost within so long, because rounds do not get done, each tick fails. Then an alarm
-#: says it. A round that begins in time has two days until then.
-KEEP_WARNING_MS: Final = 3 * DAY_MS
+#: Tick sends messages again for so long at most, of the 55 s that it has.
+RENEWAL_MS: Final = 20 * SECOND_MS
 
 #: A process reads the number of shards again after this long.
 SHARDS_AGE_MAX_MS: Final = MINUTE_MS

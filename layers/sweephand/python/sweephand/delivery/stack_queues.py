@@ -11,10 +11,8 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
-from sweephand.model.keep_round import Renewed
 from sweephand.model.trigger import NewerMessage
-from sweephand.model.wire_work import encode_work
-from sweephand.model.work_message import WorkMessage
+from sweephand.model.work_message import WorkMessage, encode_work
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
@@ -46,12 +44,9 @@ class SqsWorkQueue:
 #: A message that was received, and whose copy could not be sent, can be received again after this.
 _VISIBILITY_S: Final = 60
 
-#: With a wait, SQS asks all of its servers. Without one it may overlook messages.
-_WAIT_S: Final = 1
 
-
-class SqsKeptQueues:
-    """ports.KeptQueues over SQS. `urls` has the URL of each queue by its name."""
+class SqsStackQueues:
+    """ports.StackQueues over SQS. `urls` has the URL of each queue by its name."""
 
     def __init__(self, clients: SqsClients, queue: SqsQueue, urls: Mapping[str, str]) -> None:
         self._clients = clients
@@ -59,18 +54,20 @@ class SqsKeptQueues:
         self._urls = {name: url for name, url in urls.items() if url}
 
     def names(self) -> Sequence[str]:
-        """As ports.KeptQueues promises."""
+        """As ports.StackQueues promises."""
         return list(self._urls)
 
-    def renew(self, name: str, young_from: Instant, delay_ms: int) -> Renewed:
-        """As ports.KeptQueues promises: three requests for up to ten messages."""
+    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+        """As ports.StackQueues promises: three requests for up to ten messages.
+
+        SQS may overlook messages that it would find if it were asked to wait. A later call finds them.
+        """
         url = self._urls[name]
         try:
             answer = self._clients.client(None).receive_message(
                 QueueUrl=url,
                 MaxNumberOfMessages=ENTRIES_MAX,
                 VisibilityTimeout=_VISIBILITY_S,
-                WaitTimeSeconds=_WAIT_S,
                 MessageSystemAttributeNames=["SentTimestamp", "MessageGroupId"],
                 MessageAttributeNames=["All"],
             )
@@ -81,8 +78,7 @@ class SqsKeptQueues:
             self._queue.send_as_is(url, [_copy(each, delay_ms) for each in received])
             # A message that is not removed is there twice, which is harmless.
             self._queue.remove(url, [each["ReceiptHandle"] for each in received])
-        young = sum(int(each["Attributes"]["SentTimestamp"]) >= young_from for each in received)
-        return Renewed(len(received), young)
+        return [int(each["Attributes"]["SentTimestamp"]) for each in received]
 
 
 def _copy(message: "MessageTypeDef", delay_ms: int) -> dict[str, Any]:

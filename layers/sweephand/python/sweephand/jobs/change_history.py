@@ -3,72 +3,66 @@
 They also tell of the series that the updates of a job have replaced.
 """
 
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.limits import BATCH_WINDOW_DAYS_MAX
 from sweephand.base.timing import API_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.change import Change
-from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.revisions import number_of
 from sweephand.ports.flow import PolicyStore
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.schedules import Series
 
+Key = TypeVar("Key", JobKey, PolicyKey)
 
-class ChangeHistory:
+
+class _History(Generic[Key]):
+    """Reads the changes of one kind of thing, also of those that were deleted."""
+
+    def __init__(self, kind: str, stored: Callable[[Key], Job | Policy | None], changes: ChangeStore) -> None:
+        self._kind = kind
+        self._stored: Callable[[Key], Job | Policy | None] = stored
+        self._changes = changes
+
+    def page(self, key: Key, before: str, limit: int) -> Page[Change]:
+        """Up to `limit` changes under a key, newest first, after the position `before` ("": newest).
+
+        Raises NotFoundError if there is neither anything stored nor any change.
+        """
+        stored, filed = self._stored(key), self._changes.page(key, before, limit)
+        if stored is None and not filed.items and not before:
+            kind = self._kind
+            raise NotFoundError(
+                f"There is no {kind} and no change of a {kind} {key.name} in namespace {key.namespace}."
+            )
+        latest = None if stored is None else stored.change
+        found = {each.position: each for each in filed.items}
+        if latest is not None and (not before or latest.position < before):
+            # It may be filed already: a writer files it before its commit, and may then lose or crash.
+            found[latest.position] = latest
+        page = tuple(found[position] for position in sorted(found, reverse=True)[:limit])
+        has_more = filed.next is not None or len(found) > len(page)
+        return Page(page, page[-1].position if has_more else None)
+
+
+class ChangeHistory(_History[JobKey]):
     """Reads the changes of jobs, deleted jobs included."""
 
     def __init__(self, *, jobs: JobStore, changes: ChangeStore) -> None:
-        self._jobs = jobs
-        self._changes = changes
-
-    def page(self, key: JobKey, before: str, limit: int) -> Page[Change]:
-        """Up to `limit` changes of the jobs of a key, newest first, after the position `before` ("": newest).
-
-        Raises NotFoundError if there is neither such a job nor any change of one.
-        """
-        return _page(self._jobs.get(key), self._changes, key, before, limit, kind="job")
+        super().__init__("job", jobs.get, changes)
 
 
-class PolicyChangeHistory:
+class PolicyChangeHistory(_History[PolicyKey]):
     """Reads the changes of policies, deleted policies included."""
 
     def __init__(self, *, policies: PolicyStore, changes: ChangeStore) -> None:
-        self._policies = policies
-        self._changes = changes
-
-    def page(self, key: PolicyKey, before: str, limit: int) -> Page[Change]:
-        """As ChangeHistory.page(), of the policies of a key."""
-        return _page(self._policies.get(key), self._changes, key, before, limit, kind="policy")
-
-
-def _page(
-    stored: Job | Policy | None,
-    changes: ChangeStore,
-    key: JobKey | PolicyKey,
-    before: str,
-    limit: int,
-    *,
-    kind: str,
-) -> Page[Change]:
-    filed = changes.page(key, before, limit)
-    latest = None if stored is None else stored.change
-    if stored is None and not filed.items and not before:
-        raise NotFoundError(
-            f"There is no {kind} and no change of a {kind} {key.name} in namespace {key.namespace}."
-        )
-    found = {each.position: each for each in filed.items}
-    if latest is not None and (not before or latest.position < before):
-        # It may be filed already: a writer files it before its commit, and may then lose or crash.
-        found[latest.position] = latest
-    page = tuple(found[position] for position in sorted(found, reverse=True)[:limit])
-    has_more = filed.next is not None or len(found) > len(page)
-    return Page(page, page[-1].position if has_more else None)
+        super().__init__("policy", policies.get, changes)
 
 
 #: Changes that one query reads, and the most that are read in all. A job keeps fewer earlier revisions.

@@ -9,10 +9,10 @@ from itertools import takewhile
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.errors import StoreError, UnavailableError
 from sweephand.base.instants import Instant
-from sweephand.jobs.payload_audit import may_come_back, refers
+from sweephand.jobs.payload_audit import may_come_back, payload_ref, refers
 from sweephand.jobs.preconditions import check_time_limit, within_time_limit
-from sweephand.model.earlier_revisions import evicted_revisions, retained_revisions
 from sweephand.model.job import Job, RevisionName
+from sweephand.model.revisions import evicted_revisions, retained_revisions
 from sweephand.model.timer import OccurrenceTimer, TimerPack, WatchTimer
 from sweephand.model.trigger import Message
 from sweephand.ports.clock import Clock
@@ -134,15 +134,15 @@ class Commits:
         another version has taken over its data. So this method reads the job again. The SDK can repeat a
         creation for a while. The data of so young a job is left to the audit (jobs/payload_audit.py).
         """
-        payload = loser.definition.payload if loser else None
-        if loser is None or payload is None or payload.ref is None or _has_payload(winner, payload.ref):
+        ref = payload_ref(loser)
+        if loser is None or ref is None or payload_ref(winner) == ref:
             return
         if may_come_back(loser, self._clock.now()):
             return
         # The commit stands even if an object that it left behind cannot be discarded now.
         with suppress(StoreError):
-            if not refers(self._jobs.get(loser.key), loser.uid, payload.ref):
-                self._payloads.discard(loser.uid, payload.ref)
+            if not refers(self._jobs.get(loser.key), loser.uid, ref):
+                self._payloads.discard(loser.uid, ref)
 
     def _was_committed(self, job: Job) -> bool:
         """Whether a refused version was stored before, and was followed by others.
@@ -158,10 +158,10 @@ class Commits:
         return any(each.version == change.version for each in latest)
 
     def _discard(self, loser: Job, winner: Job | None) -> None:
-        payload = loser.definition.payload
-        if payload is not None and payload.ref is not None and not _has_payload(winner, payload.ref):
+        ref = payload_ref(loser)
+        if ref is not None and payload_ref(winner) != ref:
             with suppress(StoreError):
-                self._payloads.discard(loser.uid, payload.ref)
+                self._payloads.discard(loser.uid, ref)
 
     def _prepare(self, draft: Draft, over: Job | None) -> None:
         paused_at = draft.job.paused_at
@@ -238,11 +238,6 @@ class Commits:
         updated_at = max(job.updated_at, stored.updated_at)
         earlier = retained_revisions(stored, until)
         return replace(job, cut=cut, current=current, earlier=earlier, updated_at=updated_at)
-
-
-def _has_payload(job: Job | None, ref: str) -> bool:
-    payload = job.definition.payload if job else None
-    return payload is not None and payload.ref == ref
 
 
 def _since_of_next(stored: Job, job: Job, cut: Instant) -> Instant:

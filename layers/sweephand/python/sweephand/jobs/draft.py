@@ -16,8 +16,8 @@ from sweephand.jobs.series import (
 )
 from sweephand.model.change import Change, Former, changed_fields
 from sweephand.model.definition import Definition, Payload
-from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, Revision
+from sweephand.model.revisions import number_of
 from sweephand.schedules import Series
 from sweephand.wheel.catchup import OccurrenceRange
 
@@ -49,20 +49,18 @@ def draft_creation(
 
 def draft_replacement(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """The draft of a job that is replaced whole. Its counts start again. InvalidError as for a creation."""
-    is_same_series = continues_series(stored, definition, now)
-    series = (recounted_series if is_same_series else series_instead)(stored, definition, now)
+    continues = continues_series(stored, definition, now)
+    series = (recounted_series if continues else series_instead)(stored, definition, now)
     job = _rewritten(stored, definition, series, token=token, now=now)
-    job = replace(job, change=_change(stored, job, "replaced", token=token, who=who, now=now))
-    return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
+    return _draft_of(stored, job, "replaced", who=who, now=now, continues=continues)
 
 
 def draft_patch(stored: Job, definition: Definition, *, token: str, who: str, now: Instant) -> Draft:
     """The draft of a job whose fields are patched. Its counts continue. InvalidError as for a creation."""
     series = patched_series(stored, definition, now)
     job = _rewritten(stored, definition, series, token=token, now=now)
-    job = replace(job, change=_change(stored, job, "patched", token=token, who=who, now=now))
-    is_same_series = definition.has_same_timing(stored.definition)
-    return _following(stored, job, now) if is_same_series else _beginning(stored, job, now)
+    continues = definition.has_same_timing(stored.definition)
+    return _draft_of(stored, job, "patched", who=who, now=now, continues=continues)
 
 
 def draft_resume(
@@ -154,14 +152,20 @@ def _kept_from(last_at: Instant, definition: Definition) -> Instant:
     return min(last_at + definition.run_time_max_ms + definition.retention_ms, INSTANT_MAX)
 
 
-def _following(stored: Job, job: Job, now: Instant) -> Draft:
-    """The draft of a job that continues the series of the stored version."""
-    return Draft(job, _armed_from(stored, job, now), continues_series=True)
+def _draft_of(
+    stored: Job, job: Job, what: Literal["replaced", "patched"], *, who: str, now: Instant, continues: bool
+) -> Draft:
+    """The draft of a rewritten job, with its change.
 
-
-def _beginning(stored: Job, job: Job, now: Instant) -> Draft:
-    """The draft of a job whose series begins with the request."""
-    return Draft(job, min(now - 1, _armed_from(stored, job, now)))
+    The job either `continues` the series of the stored version, or its series begins with the request.
+    """
+    before = Former.of(stored.rev, stored.series, stored.definition)
+    is_armed_alike = before == Former.of(stored.rev, job.series, job.definition)
+    fields = changed_fields(stored.definition, job.definition)
+    former = None if is_armed_alike else before
+    job = replace(job, change=Change(now, who, what, job.version, fields=fields, former=former))
+    after = _armed_from(stored, job, now)
+    return Draft(job, after if continues else min(now - 1, after), continues_series=continues)
 
 
 def _armed_from(stored: Job, job: Job, now: Instant) -> Instant:
@@ -199,22 +203,6 @@ def _late_until(stored: Job, definition: Definition, now: Instant) -> Instant | 
     if definition.run_time_max_ms >= stored.definition.run_time_max_ms:
         return stored.late_until
     return max(stored.late_until or 0, now + stored.definition.run_time_max_ms)
-
-
-def _change(
-    stored: Job,
-    job: Job,
-    what: Literal["replaced", "patched"],
-    *,
-    token: str,
-    who: str,
-    now: Instant,
-) -> Change:
-    fields = changed_fields(stored.definition, job.definition)
-    before = Former.of(stored.rev, stored.series, stored.definition)
-    is_armed_alike = before == Former.of(stored.rev, job.series, job.definition)
-    former = None if is_armed_alike else before
-    return Change(now, who, what, token, fields=fields, former=former)
 
 
 def _next_rev(stored: Job, token: str) -> str:

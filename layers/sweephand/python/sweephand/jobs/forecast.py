@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs.examine import Filter, examined_pages
+from sweephand.jobs.read import Filter, examined_pages
 from sweephand.model.job import Job
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore

@@ -3,20 +3,19 @@
 The settings of the namespace also say where the targets of jobs may be.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sweephand.base.errors import InvalidError, Violation, pointer
+from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets
 from sweephand.targets.default import NAME, resolved, takes
-from sweephand.targets.destinations import of_namespace, read_network, read_rule
+from sweephand.targets.destinations import of_namespace
 from sweephand.targets.reach import Reach
 from sweephand.targets.registry import data_violations, target_host, target_violations
-from sweephand.targets.url import UrlError
 
 HOSTS: Final = (
     f"The hosts that HTTP targets of the namespace may have: 1 to {NAMESPACE_HOSTS_MAX} (namespaceHostsMax). "
@@ -30,31 +29,6 @@ NETWORKS: Final = (
 )
 
 
-class _List(NamedTuple):
-    """A list in `allowedTargets`: how each entry is read, how many there may be, and what the list means."""
-
-    read: Callable[[str], object]
-    most: int
-    meaning: str
-
-
-_LISTS: Final[Mapping[str, _List]] = {
-    "hosts": _List(read_rule, NAMESPACE_HOSTS_MAX, HOSTS),
-    "networks": _List(read_network, NAMESPACE_NETWORKS_MAX, NETWORKS),
-}
-
-
-def read_allowed_targets(written: Mapping[str, Any]) -> tuple[AllowedTargets, list[Violation]]:
-    """`allowedTargets`, whose shape is right, with each entry in its one form; and what is wrong with it."""
-    found: list[Violation] = []
-    read: dict[str, tuple[str, ...]] = {}
-    for name, rules in _LISTS.items():
-        entries = written.get(name)
-        read[name], wrong = ((), []) if entries is None else _read_list(name, entries, rules)
-        found += wrong
-    return AllowedTargets(**read), found
-
-
 def place_violations(allowed: AllowedTargets, spec: Mapping[str, Any] | None, at: str) -> list[Violation]:
     """The violation of a valid target that is not where the namespace allows; else empty.
 
@@ -63,20 +37,6 @@ def place_violations(allowed: AllowedTargets, spec: Mapping[str, Any] | None, at
     host = None if spec is None or allowed == EVERYWHERE else target_host(spec)
     refusal = None if host is None else of_namespace(allowed).refusal(host)
     return [] if refusal is None else [Violation(f"{at}/url", refusal)]
-
-
-def _read_list(name: str, entries: Sequence[str], rules: _List) -> tuple[tuple[str, ...], list[Violation]]:
-    at = ("allowedTargets", name)
-    if not 1 <= len(entries) <= rules.most:
-        return (), [Violation(pointer(*at), f"Must have 1 to {rules.most} entries. {rules.meaning}")]
-    read: list[str] = []
-    found: list[Violation] = []
-    for number, text in enumerate(entries):
-        try:
-            read.append(str(rules.read(text)))
-        except UrlError as error:
-            found.append(Violation(pointer(*at, number), str(error)))
-    return tuple(dict.fromkeys(read)), found
 
 
 class NamespaceDefaults:
@@ -143,7 +103,7 @@ class NamespaceDefaults:
 
     def _default(self, namespace: str) -> Mapping[str, Any] | None:
         target = self._settings.defaults_of(namespace).target
-        return self._settings.fresh_defaults_of(namespace).target if target is None else target
+        return self._settings.defaults_of(namespace, fresh=True).target if target is None else target
 
     def _violations(
         self, namespace: str, spec: Mapping[str, Any], at: str, *, has_data: bool

@@ -1,9 +1,9 @@
 """Reading and writing the settings of a namespace: the limits and defaults that an admin sets for it."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.errors import PreconditionError, UnavailableError, Violation
+from sweephand.base.errors import UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     DATA_BYTES_MAX,
@@ -13,13 +13,12 @@ from sweephand.base.limits import (
 )
 from sweephand.jobs.fields.field import Field, Number, Object
 from sweephand.jobs.fields.registry import RETRY
-from sweephand.jobs.preconditions import check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.settings_cache import CachedSettings
 from sweephand.jobs.validation import object_violations
-from sweephand.jobs.write_check import SecretCheck
-from sweephand.model.admin_change import AdminChange, AdminVerb
-from sweephand.model.change import changes_between
+from sweephand.jobs.write_check import SecretCheck, refs_at
+from sweephand.model.change import AdminChange, AdminVerb, changes_between
 from sweephand.model.namespace import (
     EVERYWHERE,
     AllowedTargets,
@@ -125,7 +124,7 @@ class NamespaceAdmin:
         *,
         who: str,
         requested_at: Instant,
-        if_match: Collection[str] | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
     ) -> NamespaceSettings:
         """Write the settings. Equal ones change nothing. Every process knows them a minute later.
@@ -135,25 +134,20 @@ class NamespaceAdmin:
         StoreError, after which the write may be committed.
         """
         stored = self._namespaces.get(namespace)
-        if if_absent and stored is not None:
-            raise PreconditionError(f"The namespace {namespace} has settings already.")
-        has_match = if_match is None or (
-            stored is not None and ("*" in if_match or stored.version in if_match)
-        )
-        if not has_match:
-            raise PreconditionError(f"The settings of the namespace {namespace} are not in that revision.")
+        version = None if stored is None else stored.version
+        check_revision(f"namespace {namespace} with settings", version, if_match, if_absent=if_absent)
         limits, defaults, allowed = wanted
         if stored is not None and (stored.limits, stored.defaults, stored.allowed) == wanted:
             return stored
         if defaults.target is not None:
-            self._secrets.check_target(namespace, defaults.target, "/defaultTarget")
+            self._secrets.check(namespace, refs_at("/defaultTarget", defaults.target))
         has_limit = stored is not None and stored.limits.jobs_max is not None
         if limits.jobs_max is not None and not has_limit:
             self._quotas.begin(namespace)
-        version, now = self._ids.token(), self._clock.now()
-        settings = NamespaceSettings(namespace, version, limits, now, who, defaults, allowed)
+        token, now = self._ids.token(), self._clock.now()
+        settings = NamespaceSettings(namespace, token, limits, now, who, defaults, allowed)
         check_time_limit(self._clock, requested_at)
-        if not self._namespaces.put(settings, stored.version if stored else None, _change(stored, settings)):
+        if not self._namespaces.put(settings, version, _change(stored, settings)):
             raise UnavailableError("The settings were written by another request. Try again.")
         self._settings.enlist(namespace)
         return settings
@@ -167,27 +161,39 @@ class NamespaceAdmin:
         self._settings.enlist(namespace)
 
 
+def shown_settings(settings: NamespaceSettings) -> dict[str, Any]:
+    """The fields of settings that are set, as the API shows them. `limits` is always there."""
+    limits, defaults, allowed = settings.limits, settings.defaults, settings.allowed
+    places = _those_set({"hosts": list(allowed.hosts) or None, "networks": list(allowed.networks) or None})
+    shown_limits = {
+        "triggersPerMinute": limits.triggers_per_minute,
+        "jobs": limits.jobs_max,
+        "payload": limits.payload_bytes_max,
+    }
+    shown = {
+        "limits": _those_set(shown_limits),
+        "defaultTarget": defaults.target,
+        "defaultRetry": defaults.retry,
+        "allowedTargets": places or None,
+    }
+    return _those_set(shown)
+
+
+def _those_set(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def _change(before: NamespaceSettings | None, after: NamespaceSettings) -> AdminChange:
     """What the trail says of a write. A default target may hold secrets, so only its name is there."""
-    fields = changes_between(_shown(before), _shown(after), ("defaultTarget",))
+    fields = changes_between(_flat(before), _flat(after), ("defaultTarget",))
     what: AdminVerb = "created" if before is None else "replaced"
     return AdminChange(
         after.updated_at, after.owner, what, "settings", after.namespace, "", after.version, tuple(fields)
     )
 
 
-def _shown(settings: NamespaceSettings | None) -> dict[str, Any]:
-    """The fields of settings that are set, by their names in the API."""
-    if settings is None:
-        return {}
-    limits, defaults, allowed = settings.limits, settings.defaults, settings.allowed
-    shown = {
-        "limits.jobs": limits.jobs_max,
-        "limits.payload": limits.payload_bytes_max,
-        "limits.triggersPerMinute": limits.triggers_per_minute,
-        "defaultTarget": defaults.target,
-        "defaultRetry": defaults.retry,
-        "allowedTargets.hosts": list(allowed.hosts) or None,
-        "allowedTargets.networks": list(allowed.networks) or None,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
+def _flat(settings: NamespaceSettings | None) -> dict[str, Any]:
+    """The fields that are set. Each limit and each list of places is one by itself."""
+    shown = {} if settings is None else shown_settings(settings)
+    inner = [(name, shown.pop(name, {})) for name in ("limits", "allowedTargets")]
+    return shown | {f"{name}.{each}": value for name, fields in inner for each, value in fields.items()}

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from sweephand.base.errors import ConflictError, InvalidError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
-from sweephand.jobs.demand_data import stored_for
+from sweephand.jobs.payload_audit import stored_for
 from sweephand.jobs.preconditions import existing_job
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import unbounded
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, RunName
-from sweephand.model.trigger import BatchPlace, RangeMessage, Trigger, TriggerMessage
+from sweephand.model.trigger import BatchPlace, Message, RangeMessage, Trigger, TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
@@ -74,14 +74,16 @@ class OnDemand:
         demand = Demand("manual", self._ids.token())
         if payload is not None:
             payload = stored_for(job, payload, demand, self._payloads, self._clock.now())
-        now = self._clock.now()
-        batch = job.series.batch
-        if batch is not None:
-            self._queue.send([(batch_on_demand(job, batch, demand, payload, due_at=now, now=now), 0)])
-            place = BatchPlace.of(batch, after_ms=0)
-            return Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
-        trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand)
-        message = TriggerMessage(trigger, not_before=now, payload=payload, priority=job.definition.priority)
+        now, batch = self._clock.now(), job.series.batch
+        place = None if batch is None else BatchPlace.of(batch, after_ms=0)
+        trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
+        message: Message
+        if batch is None:
+            message = TriggerMessage(
+                trigger, not_before=now, payload=payload, priority=job.definition.priority
+            )
+        else:
+            message = batch_on_demand(job, batch, demand, payload, due_at=now, now=now)
         self._queue.send([(message, 0)])
         return trigger
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sweephand.base.errors import NotFoundError, PreconditionError
 from sweephand.base.instants import Instant
-from sweephand.jobs.preconditions import check_revision, check_time_limit, existing_job, within_time_limit
+from sweephand.jobs.preconditions import check_job_revision, check_time_limit, existing_job, within_time_limit
 from sweephand.model.change import Change
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.clock import Clock, Ids
@@ -30,7 +30,7 @@ class Pauser:
         who: str,
         requested_at: Instant,
         uid: str | None = None,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
         target: Mapping[str, Any] | None = None,
     ) -> Job:
         """Pause a job. Once this returns, no delivery of it begins, except of triggers on demand.
@@ -48,7 +48,7 @@ class Pauser:
                 raise NotFoundError(
                     f"The job {key.name} of namespace {key.namespace} was deleted and created again."
                 )
-            check_revision(key, stored, if_match)
+            check_job_revision(key, stored, if_match)
             if target is not None and stored.definition.target != target:
                 raise PreconditionError(f"The target of the job {key.name} was changed.")
             if stored.paused_at is not None:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import PAYLOAD_GRACE_MS
-from sweephand.model.definition import StoredPayload
+from sweephand.base.timing import PAYLOAD_GRACE_MS, PAYLOAD_KEPT_MS
+from sweephand.model.definition import Payload, StoredPayload
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
+from sweephand.model.run_id import Demand
 from sweephand.ports.clock import Clock
-from sweephand.ports.jobs import JobStore, PayloadPlace
+from sweephand.ports.jobs import JobStore, PayloadPlace, PayloadStore
 
 #: Payloads that one step examines in the place to which new payloads are written.
 AUDITED_MAX: Final = 1_000
@@ -126,6 +127,20 @@ def ref_of(digest: str, token: str, key: JobKey) -> str:
     return f"{digest[:32]}-{token}/{key.namespace}/{key.name}"
 
 
+def stored_for(job: Job, payload: Payload, demand: Demand, payloads: PayloadStore, now: Instant) -> Payload:
+    """The data of a trigger on demand as the trigger's message carries it, stored at `now` or later.
+
+    Data over 2 KB goes to the payload store, under a name of its own, and expires there. A trigger that waits
+    for long renews it (runs/kept_data.py). Storing it again is harmless.
+    """
+    if payload.is_inline or payload.text is None:
+        return payload
+    ref = ref_of(payload.digest, demand.token, job.key)
+    payloads.put(job.uid, ref, payload.text)
+    payloads.discard(job.uid, ref)
+    return payload._replace(text=None, ref=ref, kept_until=now + PAYLOAD_KEPT_MS)
+
+
 def owner_of(ref: str) -> JobKey | None:
     """The job whose write stored a payload; None for an object that no write has named."""
     _, *key = ref.split("/")
@@ -134,7 +149,7 @@ def owner_of(ref: str) -> JobKey | None:
 
 def refers(job: Job | None, uid: str, ref: str) -> bool:
     """Whether the job refers to that payload."""
-    return job is not None and job.uid == uid and _ref(job) == ref
+    return job is not None and job.uid == uid and payload_ref(job) == ref
 
 
 def may_come_back(job: Job, now: Instant) -> bool:
@@ -142,6 +157,7 @@ def may_come_back(job: Job, now: Instant) -> bool:
     return now - job.created_at <= PAYLOAD_GRACE_MS
 
 
-def _ref(job: Job) -> str | None:
-    payload = job.definition.payload
+def payload_ref(job: Job | None) -> str | None:
+    """The ref of the job's data; None if that is stored in the job, or if there is none."""
+    payload = None if job is None else job.definition.payload
     return None if payload is None else payload.ref

@@ -1,16 +1,10 @@
 """Writing flow policies: which are valid, and that what waits is looked after when a limit allows more."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
-from sweephand.base.errors import (
-    ConflictError,
-    NotFoundError,
-    PreconditionError,
-    UnavailableError,
-    Violation,
-)
+from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import (
     POLICY_CONCURRENT_MAX,
@@ -21,9 +15,9 @@ from sweephand.base.limits import (
 from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
 from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
 from sweephand.jobs.policy_check import POLICIES_OFF
-from sweephand.jobs.preconditions import check_time_limit
+from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.validation import object_violations
-from sweephand.model.change import Change, FieldChange
+from sweephand.model.change import Change, changes_between
 from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
 from sweephand.model.trigger import NewerMessage
 from sweephand.model.work_message import WorkMessage
@@ -129,7 +123,7 @@ class PolicyWriter:
         *,
         who: str,
         requested_at: Instant,
-        if_match: Collection[str] | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
     ) -> PolicyWritten:
         """Create or change a policy. Equal limits change nothing.
@@ -144,9 +138,8 @@ class PolicyWriter:
         for _ in range(_TRIES_MAX):
             stored, now = self._policies.get(key), self._clock.now()
             present = _present(stored)
-            if if_absent and present is not None:
-                raise PreconditionError(f"There is a policy {key.name} already.")
-            _check_version(key, present, if_match)
+            version = None if present is None else present.version
+            check_revision(f"policy {key.name}", version, if_match, if_absent=if_absent)
             if present is not None and _limits(present) == limits:
                 return PolicyWritten(present, "unchanged")
             policy = self._policy(key, stored, limits, now, who)
@@ -160,7 +153,7 @@ class PolicyWriter:
         raise UnavailableError(_BUSY)
 
     def delete(
-        self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: Collection[str] | None = None
+        self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
     ) -> None:
         """Delete a policy. The triggers of jobs that name it wait until it is created again.
 
@@ -173,7 +166,7 @@ class PolicyWriter:
             present = _present(stored)
             if present is None:
                 raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
-            _check_version(key, present, if_match)
+            check_revision(f"policy {key.name}", present.version, if_match)
             token = self._ids.token()
             change = Change(now, who, "deleted", token)
             check_time_limit(self._clock, requested_at)
@@ -252,31 +245,22 @@ def _present(stored: Policy | None) -> Policy | None:
     return None if stored is None or stored.deleted_at is not None else stored
 
 
-def _check_version(key: PolicyKey, present: Policy | None, if_match: Collection[str] | None) -> None:
-    if if_match is None:
-        return
-    if present is None:
-        raise PreconditionError(f"There is no policy {key.name}, and If-Match asks for one.")
-    if "*" not in if_match and present.version not in if_match:
-        raise PreconditionError(
-            f"The policy {key.name} is not in that revision: it is in revision {present.version}."
-        )
-
-
 def _limits(policy: Policy) -> PolicyLimits:
     return PolicyLimits(policy.concurrent_max, policy.rate)
+
+
+def shown_limits(limits: PolicyLimits | Policy) -> dict[str, Any]:
+    """The limits that are set, as the API shows them."""
+    rate = limits.rate
+    shown = {
+        "maxConcurrent": limits.concurrent_max,
+        "rate": None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)},
+    }
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _change(present: Policy | None, limits: PolicyLimits, token: str, now: Instant, who: str) -> Change:
     if present is None:
         return Change(now, who, "created", token)
-    pairs = {
-        "maxConcurrent": (present.concurrent_max, limits.concurrent_max),
-        "rate": (_shown(present.rate), _shown(limits.rate)),
-    }
-    fields = tuple(FieldChange(name, pair) for name, pair in pairs.items() if pair[0] != pair[1])
-    return Change(now, who, "replaced", token, fields=fields)
-
-
-def _shown(rate: Rate | None) -> dict[str, object] | None:
-    return None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)}
+    fields = changes_between(shown_limits(present), shown_limits(limits))
+    return Change(now, who, "replaced", token, fields=tuple(fields))

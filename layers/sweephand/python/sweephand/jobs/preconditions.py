@@ -24,14 +24,26 @@ def stored_job(job: Job | None, key: JobKey) -> Job:
     return job
 
 
-def check_revision(key: JobKey, stored: Job | None, if_match: str | None) -> None:
-    """Raises PreconditionError if the job is not in the revision `if_match` (`*`: any revision)."""
-    if if_match is not None and (stored is None or if_match not in ("*", stored.rev)):
-        if stored is None:
-            raise PreconditionError(f"There is no job {key.name}, and If-Match asks for one.")
-        raise PreconditionError(
-            f"The job {key.name} is not in revision {if_match}: it is in revision {stored.rev}."
-        )
+def check_revision(
+    what: str, present: str | None, if_match: tuple[str, ...] | None, *, if_absent: bool = False
+) -> None:
+    """Raises PreconditionError unless `present` is one of the revisions in `if_match` (`*`: any revision).
+
+    `what` names what is written. `present` is None if there is no such thing. With `if_absent`, there must be
+    none.
+    """
+    if present is None:
+        if if_match is not None:
+            raise PreconditionError(f"There is no {what}, and If-Match asks for one.")
+    elif if_absent:
+        raise PreconditionError(f"There is a {what} already, in revision {present}.")
+    elif if_match is not None and "*" not in if_match and present not in if_match:
+        raise PreconditionError(f"The {what} is in revision {present}. If-Match asks for another one.")
+
+
+def check_job_revision(key: JobKey, stored: Job | None, if_match: tuple[str, ...] | None) -> None:
+    """As check_revision(), of a job."""
+    check_revision(f"job {key.name}", None if stored is None else stored.rev, if_match)
 
 
 def within_time_limit(clock: Clock, requested_at: Instant) -> Callable[[], bool]:

@@ -130,21 +130,21 @@ class Quotas:
 
     def begin(self, namespace: str) -> None:
         """Count the jobs of a namespace that gets a limit. UnavailableError if another process does so."""
-        now = self._clock.now()
         stored = self._namespaces.job_count(namespace)
-        jobs = self._stored_jobs(namespace, now)
-        first = JobCount("", 0) if stored is None else stored
-        begun = first.begun(jobs, now, self._ids.token())
+        begun = self._begun(namespace, stored, self._clock.now())
         if not self._namespaces.put_job_count(namespace, begun, stored.version if stored else None):
             raise UnavailableError(_BUSY)
+
+    def _begun(self, namespace: str, stored: JobCount | None, now: Instant) -> JobCount:
+        count = JobCount("", 0) if stored is None else stored
+        return count.begun(self._stored_jobs(namespace, now), now, self._ids.token())
 
     def _current(self, namespace: str, jobs_max: int) -> JobCount:
         """The count as it is stored, after a new one was begun or ended if it is time for that."""
         now, stored = self._clock.now(), self._namespaces.job_count(namespace)
         if stored is None:
-            begun = JobCount("", 0).begun(self._stored_jobs(namespace, now), now, self._ids.token())
             # If another process was faster, creations have taken places in its count by now.
-            self._namespaces.put_job_count(namespace, begun, None)
+            self._namespaces.put_job_count(namespace, self._begun(namespace, None, now), None)
             return self._stored(namespace)
         if stored.is_countable(now):
             jobs = self._stored_jobs(namespace, now, besides=stored.generation)

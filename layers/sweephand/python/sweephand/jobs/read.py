@@ -1,13 +1,13 @@
 """Reading jobs: what is stored, and each job's state at an instant."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
+from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.jobs.examine import Filter, examined_pages
 from sweephand.jobs.policy_check import PolicyBlock, PolicyCheck
 from sweephand.jobs.preconditions import existing_job
 from sweephand.model.job import Job, JobKey
@@ -22,6 +22,11 @@ JobState = Literal["active", "paused", "completed"]
 #: The most runs among which a job's last run is looked for. Those of an earlier job of its name may come
 #: first.
 _FORMER_RUNS_MAX: Final = 25
+
+
+#: Jobs that are read at once by a call that may end before it has handled all of them. They are handled
+#: before the next ones are read.
+_PAGE_MAX: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +47,64 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """The jobs of a list: those after the name `after` that have all of what is given here.
+class Filter:
+    """The jobs of a call: those of a namespace with that prefix and all the labels, after `after`."""
 
-    `contains` is a text anywhere in the name. `policy` is the name of a policy, which need not exist.
+    namespace: str
+    prefix: str = ""
+    labels: Mapping[str, str] | None = None
+    after: str = ""
+
+    def matches(self, job: Job) -> bool:
+        """Whether a job has all the labels. The store selects by name."""
+        labels = job.definition.labels
+        return all(labels.get(name) == value for name, value in (self.labels or {}).items())
+
+
+def examined_pages(
+    jobs: JobStore,
+    job_filter: Filter,
+    clock: Clock,
+    until: Instant,
+    page_max: Callable[[], int] = lambda: _PAGE_MAX,
+) -> Iterator[Page[Job]]:
+    """The jobs with the filter's prefix, in pages sorted by name. The caller looks at their labels.
+
+    A page has up to `page_max()` jobs, or 100. Larger pages take fewer requests and units: a store asks 16
+    partitions for each page. No page is read after `until`, or after a thousand jobs. The `next` of the last
+    page is then the name up to which jobs were read. There is at least one page, unless the caller comes
+    after `until`.
+    """
+    examined = 0
+    after: str | None = job_filter.after
+    while after is not None and examined < BULK_EXAMINED_MAX and clock.now() < until:
+        limit = min(page_max(), BULK_EXAMINED_MAX - examined)
+        page = jobs.page(job_filter.namespace, job_filter.prefix, after, limit)
+        yield page
+        examined += len(page.items)
+        after = page.next
+
+
+@dataclass(frozen=True, slots=True)
+class Selection(Filter):
+    """The jobs of a list. `contains` is a text anywhere in the name.
+
+    `policy` is the name of a policy, which need not exist.
     """
 
-    prefix: str = ""
     contains: str = ""
-    labels: Mapping[str, str] | None = None
     state: JobState | None = None
     policy: str | None = None
-    after: str = ""
 
     @property
     def narrows(self) -> bool:
         """Whether each job has to be looked at to know if it is selected."""
         return bool(self.contains or self.labels or self.state or self.policy)
 
-    def names(self, job: Job) -> bool:
-        """Whether the name of a job contains the text, and the job names the policy."""
-        return self.contains in job.key.name and self.policy in (None, job.definition.policy)
+    def matches(self, job: Job) -> bool:
+        """Whether a job has the labels, names the policy, and has the text in its name."""
+        is_named = self.contains in job.key.name and self.policy in (None, job.definition.policy)
+        return is_named and Filter.matches(self, job)
 
 
 class Reader:
@@ -94,28 +136,27 @@ class Reader:
             policy_missing_since=policies.missing_since(key.namespace, job.definition),
         )
 
-    def page(self, namespace: str, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
-        """Jobs of a namespace, sorted by name, without data over 2 KB and without their last runs.
+    def page(self, selection: Selection, *, limit: int, now: Instant) -> Page[View]:
+        """The selected jobs, sorted by name, without data over 2 KB and without their last runs.
 
         If only some jobs are selected by more than their prefix, up to a thousand are looked at within 10 s.
         The page can then be short or empty, and `next` says where to go on.
         """
         if selection.narrows:
-            return self._narrowed(namespace, selection, limit, now)
-        page = self._jobs.page(namespace, selection.prefix, selection.after, limit)
+            return self._narrowed(selection, limit, now)
+        page = self._jobs.page(selection.namespace, selection.prefix, selection.after, limit)
         return Page(tuple(view(job, now) for job in page.items if not job.is_gone(now)), page.next)
 
-    def _narrowed(self, namespace: str, selection: Selection, limit: int, now: Instant) -> Page[View]:
+    def _narrowed(self, selection: Selection, limit: int, now: Instant) -> Page[View]:
         found: list[View] = []
         reached: str | None = selection.after
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        job_filter = Filter(namespace, selection.prefix, selection.labels, selection.after)
-        for page in examined_pages(self._jobs, job_filter, self._clock, until):
+        for page in examined_pages(self._jobs, selection, self._clock, until):
             for job in page.items:
                 if len(found) == limit:
                     return Page(tuple(found), reached)
                 reached = job.key.name
-                if job.is_gone(now) or not selection.names(job) or not job_filter.matches(job):
+                if job.is_gone(now) or not selection.matches(job):
                     continue
                 seen = view(job, now)
                 if selection.state in (None, seen.state):

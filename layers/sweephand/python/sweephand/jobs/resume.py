@@ -8,7 +8,7 @@ from sweephand.jobs.change_history import ChangeHistory, former_window_ms
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.draft import draft_resume, expiry
 from sweephand.jobs.expiry import JobExpiry
-from sweephand.jobs.preconditions import check_revision, existing_job
+from sweephand.jobs.preconditions import check_job_revision, existing_job
 from sweephand.model.definition import CatchUpMode
 from sweephand.model.job import Job, JobKey
 from sweephand.ports.clock import Ids
@@ -45,7 +45,7 @@ class Resumer:
         who: str,
         requested_at: Instant,
         mode: CatchUpMode | None = None,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
     ) -> Job:
         """Resume a job. A job that is not paused is not changed.
 
@@ -58,7 +58,7 @@ class Resumer:
         while True:
             self._commits.check_time_limit(requested_at)
             stored = existing_job(self._jobs.get(key), key, requested_at)
-            check_revision(key, stored, if_match)
+            check_job_revision(key, stored, if_match)
             if stored.paused_at is None:
                 # The function that resumed the job may have crashed before this call.
                 self._expiry.ended(stored)

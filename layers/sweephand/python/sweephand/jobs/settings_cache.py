@@ -2,23 +2,21 @@
 
 from contextlib import suppress
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NAMESPACE_AGE_MAX_MS
-from sweephand.model.namespace import (
-    EVERYWHERE,
-    AllowedTargets,
-    NamespaceDefaults,
-    NamespaceLimits,
-    NamespaceSettings,
-)
+from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.ports.clock import Clock
 
 if TYPE_CHECKING:
     # Every delivery reads settings. It starts without the values of the other ports of flow.
     from sweephand.ports.flow import NamespaceStore
+
+
+#: The settings of a namespace that has none: no limit, no default, every target.
+_NEVER_WRITTEN: Final = NamespaceSettings("", "", NamespaceLimits(), 0, "")
 
 
 class CachedSettings:
@@ -27,7 +25,7 @@ class CachedSettings:
     def __init__(self, *, namespaces: "NamespaceStore", clock: Clock) -> None:
         self._namespaces = namespaces
         self._clock = clock
-        self._known: dict[str, tuple[Instant, NamespaceSettings | None]] = {}
+        self._known: dict[str, tuple[Instant, NamespaceSettings]] = {}
         self._lock = Lock()
         self._enlisted: set[str] = set()
 
@@ -36,26 +34,18 @@ class CachedSettings:
 
         StoreError if the store does not answer and the settings are not known at all.
         """
-        settings = self._settings(namespace)
-        return NamespaceLimits() if settings is None else settings.limits
+        return self._settings(namespace).limits
 
-    def defaults_of(self, namespace: str) -> NamespaceDefaults:
-        """The defaults of the namespace's jobs, as old as the limits of of(). StoreError as there."""
-        settings = self._settings(namespace)
-        return NamespaceDefaults() if settings is None else settings.defaults
-
-    def allowed_of(self, namespace: str, *, fresh: bool = False) -> AllowedTargets:
-        """Where the namespace's targets may be: as old as the limits of of(), or as it is stored now.
+    def defaults_of(self, namespace: str, *, fresh: bool = False) -> NamespaceDefaults:
+        """The defaults of the namespace's jobs: as old as the limits of of(), or as they are stored now.
 
         StoreError as there.
         """
-        settings = self._read(namespace) if fresh else self._settings(namespace)
-        return EVERYWHERE if settings is None else settings.allowed
+        return self._settings(namespace, fresh=fresh).defaults
 
-    def fresh_defaults_of(self, namespace: str) -> NamespaceDefaults:
-        """The defaults as they are stored now. StoreError if the store does not answer."""
-        settings = self._read(namespace)
-        return NamespaceDefaults() if settings is None else settings.defaults
+    def allowed_of(self, namespace: str, *, fresh: bool = False) -> AllowedTargets:
+        """Where the namespace's targets may be, as old as defaults_of(). StoreError as there."""
+        return self._settings(namespace, fresh=fresh).allowed
 
     def enlist(self, namespace: str) -> None:
         """List the namespace among those that were used. After a failure the next call tries again."""
@@ -69,7 +59,9 @@ class CachedSettings:
         """How many triggers a minute the namespace may deliver; 0 for any number."""
         return self.of(namespace).triggers_per_minute or 0
 
-    def _settings(self, namespace: str) -> NamespaceSettings | None:
+    def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:
+        if fresh:
+            return self._read(namespace)
         known = self._known.get(namespace)
         if known is not None and self._clock.now() - known[0] < NAMESPACE_AGE_MAX_MS:
             return known[1]
@@ -81,9 +73,9 @@ class CachedSettings:
                     raise
                 return known[1]
 
-    def _read(self, namespace: str) -> NamespaceSettings | None:
+    def _read(self, namespace: str) -> NamespaceSettings:
         now = self._clock.now()
-        settings = self._namespaces.get(namespace)
+        settings = self._namespaces.get(namespace) or _NEVER_WRITTEN
         self._known[namespace] = now, settings
         return settings
 
@@ -97,8 +89,5 @@ class NoSettings(CachedSettings):
     def enlist(self, namespace: str) -> None:
         """List nothing."""
 
-    def _settings(self, namespace: str) -> None:
-        pass
-
-    def _read(self, namespace: str) -> None:
-        pass
+    def _settings(self, namespace: str, *, fresh: bool = False) -> NamespaceSettings:  # noqa: ARG002 - as its base
+        return _NEVER_WRITTEN

@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sweephand.base.errors import PreconditionError, UnavailableError
+from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
@@ -13,6 +13,7 @@ from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import (
+    check_job_revision,
     check_revision,
     check_time_limit,
     existing_job,
@@ -87,12 +88,12 @@ class Writer:
         *,
         caller: str,
         requested_at: Instant,
-        if_match: str | None = None,
+        if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
     ) -> WriteResult:
         """Create or replace a job. An equal definition changes nothing, unless the job is completed.
 
-        `if_match` is the revision that must be the present one. With `if_absent`, there must be no job.
+        `if_match` are the revisions of which the job must have one. With `if_absent`, there must be no job.
         Relative times count from `requested_at`. A paused job stays paused. A job without `retry` gets that
         of its namespace. Raises InvalidError for impossible times, for a policy, a secret or a default target
         that does not exist, and for data over the namespace's limit. Raises QuotaError, PreconditionError,
@@ -105,9 +106,8 @@ class Writer:
             self._commits.check_time_limit(requested_at)
             found = self._jobs.get(key)
             stored = None if found is None or found.is_gone(requested_at) else found
-            if if_absent and stored is not None:
-                raise PreconditionError(f"There is a job {key.name} already, in revision {stored.rev}.")
-            check_revision(key, stored, if_match)
+            present = None if stored is None else stored.rev
+            check_revision(f"job {key.name}", present, if_match, if_absent=if_absent)
             is_equal = stored is not None and definition.equals(stored.definition)
             if stored is not None and is_equal and not is_over(stored, requested_at):
                 return WriteResult(stored, "unchanged")
@@ -146,7 +146,13 @@ class Writer:
         )
 
     def patch(
-        self, key: JobKey, patch: Patch, *, caller: str, requested_at: Instant, if_match: str | None = None
+        self,
+        key: JobKey,
+        patch: Patch,
+        *,
+        caller: str,
+        requested_at: Instant,
+        if_match: tuple[str, ...] | None = None,
     ) -> WriteResult:
         """Patch a job. If the definition stays equal, nothing changes, even if the job is completed.
 
@@ -158,7 +164,7 @@ class Writer:
         while True:
             self._commits.check_time_limit(requested_at)
             stored = existing_job(self._jobs.get(key), key, requested_at)
-            check_revision(key, stored, if_match)
+            check_job_revision(key, stored, if_match)
             definition = patch(stored.definition)
             if "retry" in stored.definition.written:
                 definition = self._check.with_retry(key.namespace, definition)
@@ -189,7 +195,9 @@ class Writer:
             self._quotas.release(reserved)
         return job
 
-    def delete(self, key: JobKey, *, who: str, requested_at: Instant, if_match: str | None = None) -> None:
+    def delete(
+        self, key: JobKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
+    ) -> None:
         """Delete a job. Once this returns, no delivery of it begins.
 
         A job that has expired is deleted too while it is stored, since its late triggers may still wait. If a
@@ -207,7 +215,7 @@ class Writer:
                 self._commits.discard_unused_payload(refused, found)
                 return
             job = stored_job(found, key)
-            check_revision(key, job, if_match)
+            check_job_revision(key, job, if_match)
             # The change is filed first. After a crash the deletion may be filed without effect, but never
             # lost.
             for change in (job.change, deleted):

@@ -40,15 +40,8 @@ class SecretCheck:
 
         return SecretCheck(read)
 
-    def check(self, namespace: str, definition: Definition) -> None:
-        """Raise InvalidError if a target of the definition names a secret that cannot be used there."""
-        self._check(namespace, secret_refs_of(definition))
-
-    def check_target(self, namespace: str, spec: Mapping[str, Any], at: str) -> None:
-        """The same for one target; `at` is its JSON pointer."""
-        self._check(namespace, _refs_at(at, spec))
-
-    def _check(self, namespace: str, refs: Collection[SecretRef]) -> None:
+    def check(self, namespace: str, refs: Collection[SecretRef]) -> None:
+        """Raise InvalidError if one of the secrets that are named cannot be used there."""
         if not refs:
             return
         found = self._read(namespace, {each.name for each in refs})
@@ -61,13 +54,14 @@ class SecretCheck:
             raise InvalidError(violations)
 
 
-def secret_refs_of(definition: Definition) -> list[SecretRef]:
+def _refs_of(definition: Definition) -> list[SecretRef]:
     """The secrets that the targets of a job name, with JSON pointers in the job."""
     targets = ((f"/{name}", definition.written.get(name)) for name in TARGET_FIELDS)
-    return [each for at, spec in targets if spec is not None for each in _refs_at(at, spec)]
+    return [each for at, spec in targets if spec is not None for each in refs_at(at, spec)]
 
 
-def _refs_at(at: str, spec: Mapping[str, Any]) -> list[SecretRef]:
+def refs_at(at: str, spec: Mapping[str, Any]) -> list[SecretRef]:
+    """The secrets that a target names. `at` is its JSON pointer."""
     return [each._replace(pointer=at + each.pointer) for each in secret_refs(spec)]
 
 
@@ -117,8 +111,9 @@ class WriteCheck:
         has_other_data = stored is None or definition.payload != stored.payload
         if has_other_data or _targets(definition) != _targets(stored):
             self._defaults.check(namespace, definition)
-        if stored is None or secret_refs_of(definition) != secret_refs_of(stored):
-            self._secrets.check(namespace, definition)
+        refs = _refs_of(definition)
+        if stored is None or refs != _refs_of(stored):
+            self._secrets.check(namespace, refs)
         if has_other_data:
             self._quotas.check_payload(namespace, definition.payload)
 

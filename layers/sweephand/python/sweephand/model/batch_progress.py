@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
+from sweephand.model.run_id import BatchEnd, Counts
 
 #: Two bits for each index: 0 for a run that is not over, and else one of these. A later mark wins only if its
 #: code is greater. So marks can be repeated and come in any order, and a redrive turns `failed` into another.

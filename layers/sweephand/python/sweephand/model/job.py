@@ -11,7 +11,7 @@ from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.schedules import Series
 
 #: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed
-#: (model/earlier_revisions.py), which costs a write for each, and a read for each of their late triggers.
+#: (model/revisions.py), which costs a write for each, and a read for each of their late triggers.
 EARLIER_REVISIONS_MAX = 20
 
 

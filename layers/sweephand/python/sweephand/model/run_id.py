@@ -1,4 +1,4 @@
-"""How triggers and their runs are named, and how the name of a run is read."""
+"""How triggers and their runs are named, how such a name is read, and how a batch has ended."""
 
 import re
 from dataclasses import dataclass
@@ -88,3 +88,29 @@ def batch_position(due_at: Instant, demand: Demand | None, uid: str) -> str:
 
 def _demand_position(demand: Demand | None) -> str:
     return "" if demand is None else f"{AFTER_UIDS}{demand.kind}#{demand.token}#"
+
+
+class Counts(NamedTuple):
+    """How many runs of a batch ended in which way. Those that were skipped count as cancelled."""
+
+    succeeded: int = 0
+    failed: int = 0
+    cancelled: int = 0
+
+    @property
+    def over(self) -> int:
+        """How many runs are over."""
+        return self.succeeded + self.failed + self.cancelled
+
+
+class BatchEnd(NamedTuple):
+    """The end of a batch of `total` triggers. `overran`: as BatchHead has it."""
+
+    total: int
+    counts: Counts
+    overran: bool
+
+    @property
+    def state(self) -> Literal["succeeded", "failed"]:
+        """`succeeded` if every run has."""
+        return "succeeded" if self.counts.succeeded == self.total else "failed"

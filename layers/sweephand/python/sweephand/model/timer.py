@@ -368,19 +368,20 @@ class Lease(NamedTuple):
 class Heartbeat(NamedTuple):
     """A heartbeat of tick: when, since when the stack is switched off, and its limit of triggers a minute.
 
-    A `limit` of 0 stands for none.
+    A `limit` of 0 stands for none. `off_at` is when tick last found that the stack had been off for long.
     """
 
     at: Instant
     off_since: Instant | None = None
     limit: int = 0
+    off_at: Instant | None = None
 
 
 class WheelState(NamedTuple):
     """The content of the leases partition: the leases by shard, the number of shards, tick's heartbeat.
 
-    `off_since` is when tick first found the stack switched off. It is None while the stack is on. `limit` is
-    that of the heartbeat, and 0 without a heartbeat.
+    `off_since` is when tick first found the stack switched off. It is None while the stack is on. `limit` and
+    `off_at` are those of the heartbeat.
     """
 
     leases: tuple[Lease, ...]
@@ -388,3 +389,4 @@ class WheelState(NamedTuple):
     heartbeat_at: Instant | None
     off_since: Instant | None = None
     limit: int = 0
+    off_at: Instant | None = None

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
-from sweephand.model.batch_end import BatchEnd
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
-from sweephand.model.run_id import Demand, RunName, batch_id
+from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
 
@@ -225,9 +224,7 @@ class RangeMessage(NamedTuple):
     with the last occurrence up to and including `until`. Only a series with a batch needs `last`, because
     many of its triggers can be due at one instant. `faults` counts how often Sweephand failed to split it.
     With a `demand`, its triggers are on demand, with the `payload` that was given with it, if any. If they
-    `are_skipped`, they are misfires that do not fire, and the delivery function records them as one run. If
-    `is_owed`, an earlier release judged the range to be owed, and the triggers that it is split into are owed
-    too.
+    `are_skipped`, they are misfires that do not fire, and the delivery function records them as one run.
     """
 
     key: JobKey
@@ -240,7 +237,6 @@ class RangeMessage(NamedTuple):
     faults: int = 0
     demand: Demand | None = None
     are_skipped: bool = False
-    is_owed: bool = False
     last: Occurrence | None = None
     payload: Payload | None = None
     priority: Priority = PRIORITY_DEFAULT

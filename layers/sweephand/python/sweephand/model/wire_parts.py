@@ -24,11 +24,10 @@ from sweephand.base.layouts import (
     text_of,
 )
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, REDRIVES_KEPT, RESULT_BYTES_MAX
-from sweephand.model.batch_end import BatchEnd, Counts
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PRIORITIES, PermitName
-from sweephand.model.run_id import Demand, DemandKind
+from sweephand.model.run_id import BatchEnd, Counts, Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 from sweephand.model.watch import Alert
 from sweephand.schedules import Occurrence, Series

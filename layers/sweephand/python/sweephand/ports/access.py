@@ -12,11 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from sweephand.base.instants import Instant
-    from sweephand.model.admin_change import AdminChange
     from sweephand.model.api_key import Key, MadeKey
+    from sweephand.model.change import AdminChange
     from sweephand.model.page import Page
-    from sweephand.model.secret import Secret, SecretBrief, SecretKey
-    from sweephand.model.signing_secret import Scheme, SigningSecrets
+    from sweephand.model.secret import Scheme, Secret, SecretBrief, SecretKey, SigningSecrets
 
 
 class SecretStore(Protocol):

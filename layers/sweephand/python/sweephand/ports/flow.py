@@ -8,13 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sweephand.base.instants import Instant
-    from sweephand.model.admin_change import AdminChange
     from sweephand.model.allowance import Allowance, Slots
+    from sweephand.model.change import AdminChange
     from sweephand.model.namespace import JobCount, NamespaceSettings
     from sweephand.model.page import Page
-    from sweephand.model.policy import PermitHolder, Policy, PolicyKey
+    from sweephand.model.policy import PermitHolder, Policy, PolicyKey, RateBucket
     from sweephand.model.policy_line import KeptEntries, LineClaim, LineCount, LineEntry, LinePlace, LineTop
-    from sweephand.model.policy_rate import RateBucket
     from sweephand.model.trigger import NewerMessage
     from sweephand.model.work_message import WorkMessage
 

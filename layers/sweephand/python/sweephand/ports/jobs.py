@@ -9,6 +9,7 @@ from sweephand.model.attempt import always
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from sweephand.base.instants import Instant
     from sweephand.model.change import Change
     from sweephand.model.definition import StoredPayload
     from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName
@@ -67,6 +68,13 @@ class JobStore(Protocol):
 
     def filed(self, names: Sequence[RevisionName]) -> Mapping[RevisionName, Revision]:
         """Those of the revisions (distinct, any number) that were filed; the others are left out."""
+        ...
+
+    def keep(self, key: JobKey, until: Instant) -> bool:
+        """Have the store remove the job at that instant, if it would earlier; return whether so.
+
+        Nothing that a reader sees of the job changes. A job that was removed does not come back.
+        """
         ...
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:

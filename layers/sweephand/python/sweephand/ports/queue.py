@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sweephand.base.instants import Instant
     from sweephand.model.attempt import Answer, Attempt
     from sweephand.model.trigger import DeadLetter, Sendable
 
@@ -28,6 +29,23 @@ class Queue(Protocol):
 
     def bury(self, dead_letters: Sequence[tuple[DeadLetter, str | None]]) -> None:
         """Send dead letters, each to the queue of that URL (None: the stack's own), as send() does."""
+        ...
+
+
+class StackQueues(Protocol):
+    """The queues in which messages of the stack wait. No message is read, so newer versions' are kept too."""
+
+    def names(self) -> Sequence[str]:
+        """The names of the queues, always in the same order."""
+        ...
+
+    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+        """Receive some messages of a queue, send each again as it is with that delay, and remove the old one.
+
+        Returns when each of them had been sent; nothing if the queue was found empty. A message is removed
+        only when its copy has been accepted. So a crash leaves two of it, and loses none. StoreError: any of
+        the messages may be there twice.
+        """
         ...
 
 

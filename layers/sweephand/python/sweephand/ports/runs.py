@@ -8,11 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sweephand.base.instants import Instant
-    from sweephand.model.flag import Flag
     from sweephand.model.job import JobKey
     from sweephand.model.line import StoredLine
     from sweephand.model.page import Page
-    from sweephand.model.run import Run, State
+    from sweephand.model.run import Flag, Run, State
     from sweephand.model.stats import Stats
     from sweephand.model.trigger import Trigger
 

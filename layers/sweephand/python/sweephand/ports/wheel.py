@@ -108,6 +108,18 @@ class Sweepers(Protocol):
         ...
 
 
+class ExpirySwitch(Protocol):
+    """Whether DynamoDB removes items whose `expires_at` is over. Readers may still find them."""
+
+    def set(self, *, is_on: bool) -> None:
+        """Have DynamoDB remove items from now on, or no more. It may go on for up to an hour.
+
+        Nothing is done where that is so already, or while DynamoDB is busy with the change before. A later
+        call then does it. StoreError: some of the tables may be as before.
+        """
+        ...
+
+
 class WheelHistory(Protocol):
     """What tick has found out about the time between its heartbeats. Each event is kept for 90 days."""
 

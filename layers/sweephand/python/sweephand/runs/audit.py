@@ -25,7 +25,6 @@ from sweephand.model.trigger import message_of
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
 from sweephand.ports.jobs import JobStore, PayloadStore
-from sweephand.ports.keep import KeptJobs
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
@@ -85,7 +84,6 @@ class Auditor:
         policies: PolicyStore,
         lines: PolicyLines,
         work: WorkQueue,
-        kept_jobs: KeptJobs,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -96,7 +94,6 @@ class Auditor:
         self._policies = policies
         self._lines = lines
         self._work = work
-        self._kept_jobs = kept_jobs
         self._payloads = payloads
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
@@ -120,7 +117,7 @@ class Auditor:
             policies=self._policies,
             lines=self._lines,
             work=self._work,
-            kept_jobs=self._kept_jobs,
+            jobs=self._jobs,
             payloads=self._payloads,
             now=now,
             is_over=is_over,

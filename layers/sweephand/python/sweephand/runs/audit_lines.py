@@ -12,14 +12,12 @@ from sweephand.base.timing import (
 )
 from sweephand.model.job import Job
 from sweephand.model.policy import PARTITIONS_MAX, Policy
-from sweephand.model.policy_line import LinePlace
+from sweephand.model.policy_line import KeptEntries, LinePlace
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports.flow import PolicyLines, PolicyStore, WorkQueue
-from sweephand.ports.jobs import PayloadStore
-from sweephand.ports.keep import KeptJobs
+from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.runs.job_walk import PAGE_MAX
-from sweephand.runs.kept_lines import keep_partition
 
 #: An entry lies at most this far ahead: a pause moves a trigger by 15 minutes.
 _AHEAD_MS: Final = LINE_RETENTION_MS
@@ -31,6 +29,22 @@ _ENDING_MS: Final = TIMER_RETENTION_MS - LINE_EXTENDED_AFTER_MS
 #: stand there if that entry is older than the end of the job. A batch by hand goes on for days after that
 #: end.
 _BEHIND_MS: Final = DAY_MS
+
+#: So many entries are looked at in one step, and written if they need it.
+_ENTRIES_MAX: Final = 500
+
+
+def keep_partition(lines: PolicyLines, place: LinePlace, now: Instant) -> Iterator[KeptEntries]:
+    """Keep what has waited for days in a partition, in several steps, and yield what each step has kept.
+
+    A caller that stops in between can begin again: what was kept is passed over.
+    """
+    before, until = now - LINE_EXTENDED_AFTER_MS, now + LINE_RETENTION_MS
+    after: str | None = ""
+    while after is not None:
+        kept = lines.extend(place, after, before, until, _ENTRIES_MAX)
+        after = kept.next
+        yield kept
 
 
 class LineAudit:
@@ -46,7 +60,7 @@ class LineAudit:
         policies: PolicyStore,
         lines: PolicyLines,
         work: WorkQueue,
-        kept_jobs: KeptJobs,
+        jobs: JobStore,
         payloads: PayloadStore,
         now: Instant,
         is_over: Callable[[], bool],
@@ -55,7 +69,7 @@ class LineAudit:
         self._policies = policies
         self._lines = lines
         self._work = work
-        self._kept_jobs = kept_jobs
+        self._jobs = jobs
         self._payloads = payloads
         self._now = now
         self._is_over = is_over
@@ -106,7 +120,7 @@ class LineAudit:
             return True
         first_at = self.first_at(key)
         if first_at is not None and first_at < max(job.expires_at, self._now - _BEHIND_MS):
-            self._kept_jobs.keep(job.key, self._now + TIMER_RETENTION_MS)
+            self._jobs.keep(job.key, self._now + TIMER_RETENTION_MS)
         return True
 
     def first_at(self, key: PolicyKey) -> Instant | None:

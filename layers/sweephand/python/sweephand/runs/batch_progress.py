@@ -11,9 +11,9 @@ from typing import Final
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, Mark, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
+from sweephand.model.run_id import Counts
 from sweephand.model.trigger import BatchPlace, NotifyMessage, Trigger
 from sweephand.ports.batches import BatchStore
 from sweephand.ports.clock import Clock

@@ -8,20 +8,18 @@ from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
-from sweephand.model.batch_end import Counts
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
 from sweephand.model.run import Run
-from sweephand.model.run_id import RunName, batch_id, is_exempt_from_pause
+from sweephand.model.run_id import Counts, RunName, batch_id, is_exempt_from_pause
 from sweephand.ports.batches import BatchStore
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import RunStore
 from sweephand.runs.batch_progress import counts_of
-from sweephand.runs.pending import may_come
+from sweephand.runs.pending import may_come, series_at
 from sweephand.runs.run_walk import runs_before
-from sweephand.runs.series_at import series_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.triggers import last_trigger_of
 

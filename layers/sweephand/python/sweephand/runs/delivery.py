@@ -4,16 +4,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS
-from sweephand.model.earlier_revisions import may_be_filed, owes_nothing, would_be_filed
 from sweephand.model.job import Job, JobKey, Revision, RevisionName
-from sweephand.model.liveness import (
+from sweephand.model.policy_names import PolicyKey
+from sweephand.model.revisions import (
     Liveness,
     liveness_by_revision,
     liveness_of_retry,
     liveness_on_demand,
+    may_be_filed,
+    owes_nothing,
     revision_of,
+    would_be_filed,
 )
-from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import (

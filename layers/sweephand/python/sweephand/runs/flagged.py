@@ -13,7 +13,7 @@ from sweephand.ports.runs import RunStore
 
 if TYPE_CHECKING:
     # Most deliveries succeed and write no flag.
-    from sweephand.model.flag import Flag
+    from sweephand.model.run import Flag
     from sweephand.ports.runs import FlagStore
 
 #: A run that enters one of these states gets a flag first.
@@ -72,7 +72,7 @@ class FlaggedRuns:
         return self._runs.page(key, state, before, limit, with_batches=with_batches)
 
     def _flag(self, run: Run) -> None:
-        from sweephand.model.flag import Flag  # noqa: PLC0415 - as above
+        from sweephand.model.run import Flag  # noqa: PLC0415 - as above
 
         name = RunName(run.due_at, run.index, run.demand)
         self._flags().put(Flag(run.key, run.uid, name, run.expires_at))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.jobs.examine import Filter
+from sweephand.jobs.read import Filter
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.ports.jobs import JobStore

@@ -1,7 +1,7 @@
 """Keeping the data over 2 KB that was given with a trigger, for as long as the trigger may wait."""
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import PAYLOAD_KEPT_MS, TIMER_RETENTION_MS
+from sweephand.base.timing import PAYLOAD_KEPT_MS, PAYLOAD_LATE_MS
 from sweephand.model.definition import Payload
 from sweephand.model.trigger import RangeMessage, TriggerMessage
 from sweephand.ports.clock import Clock
@@ -30,14 +30,14 @@ class KeptData:
         return message if kept is message.payload else message._replace(payload=kept)
 
     def of_run(self, uid: str, payload: Payload | None, until: Instant) -> Payload | None:
-        """The data of a trigger of a job, kept until two weeks after that instant.
+        """The data of a trigger of a job, kept until PAYLOAD_LATE_MS after that instant.
 
         A timer or a message may be late by so much. The instant is at most 30 days from now. StoreError: the
         data may expire too early.
         """
         if payload is None or payload.ref is None:
             return payload
-        if (payload.kept_until or 0) >= until + TIMER_RETENTION_MS:
+        if (payload.kept_until or 0) >= until + PAYLOAD_LATE_MS:
             return payload
         now = self._clock.now()
         self._payloads.renew(uid, payload.ref)

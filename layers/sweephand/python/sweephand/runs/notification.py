@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.model.batch_end import BatchEnd
 from sweephand.model.job import Job
 from sweephand.model.run import Run, trigger_of
-from sweephand.model.run_id import batch_id
+from sweephand.model.run_id import BatchEnd, batch_id
 from sweephand.model.trigger import NotifyMessage, Trigger
 from sweephand.model.watch import UNRECORDED, Alert, WatchMessage
 

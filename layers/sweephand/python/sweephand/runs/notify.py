@@ -8,7 +8,7 @@ from typing import Any, Final
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import CHAIN_LENGTH_MAX
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, POSTPONED_MS, SETTLING_MS
-from sweephand.jobs.demand_data import stored_for
+from sweephand.jobs.payload_audit import stored_for
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey

@@ -1,4 +1,4 @@
-"""The state of a trigger that has no record yet. It is derived from the job on request and never stored."""
+"""The state of a trigger that has no record yet, and its series. The job and its changes tell both."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,9 +6,11 @@ from typing import Final, Literal
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.jobs.change_history import ChangeHistory, replaced_since
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.model.job import Job
 from sweephand.model.line import Line
+from sweephand.model.revisions import had_by
 from sweephand.model.run_id import RunName
 from sweephand.schedules import Series
 from sweephand.schedules.triggers import nth_trigger_from
@@ -137,3 +139,20 @@ def may_come(job: Job, at: Instant, now: Instant, missing_since: Instant | None)
     if at > missing_since + CLOCK_SKEW_MAX_MS:
         return True
     return now - at < job.definition.history_retention_ms
+
+
+def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | None:
+    """The series whose triggers of a due time may still come; None if there is none, or if it is not known.
+
+    It is that of the job now, if its present revision owns the due time. A trigger that an earlier revision
+    owns may wait for a policy or for its turn. A batch lasts for up to a week (decision 042). Both follow the
+    series of that revision. Then the changes since the due time are read. They do not tell of a revision that
+    the job has forgotten. A change of `history` hides which runs before it have left a record.
+    """
+    if job.current.owns(due_at):
+        return job.series
+    owner = next((each for each in job.earlier if each.owns(due_at)), None)
+    replaced = None if owner is None else replaced_since(job, due_at, changes)
+    if owner is None or replaced is None or replaced.hides_records:
+        return None
+    return had_by(owner.rev, replaced.series, job.series)

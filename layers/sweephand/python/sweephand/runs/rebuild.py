@@ -9,8 +9,8 @@ from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change, ChangeKind, Former
-from sweephand.model.earlier_revisions import number_of
 from sweephand.model.job import Job, JobKey, RevisionName
+from sweephand.model.revisions import number_of
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import NamespaceStore

@@ -4,7 +4,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.job import Revision
-from sweephand.model.liveness import (
+from sweephand.model.revisions import (
     Liveness,
     liveness_of_retry,
     liveness_on_demand,
@@ -102,6 +102,6 @@ def _liveness_of(message: RangeMessage, read: JobRead, revision: Revision | None
     """Whether a range has anything to deliver. Each of its triggers is checked again by itself."""
     if is_exempt_from_pause(message.demand):
         return liveness_on_demand(read.job, uid=message.uid)
-    if not message.is_owed and revision is None and message.demand is None:
+    if revision is None and message.demand is None:
         return "unknown"
     return liveness_of_retry(read.job, uid=message.uid)

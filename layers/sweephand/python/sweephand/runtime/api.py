@@ -15,7 +15,6 @@ import sweephand.storage.lines
 import sweephand.storage.namespaces
 import sweephand.storage.payloads
 import sweephand.storage.permits
-import sweephand.storage.policies
 import sweephand.storage.policy_lines
 import sweephand.storage.runs
 import sweephand.storage.signing_secrets

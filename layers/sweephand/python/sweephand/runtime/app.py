@@ -12,8 +12,7 @@ from sweephand.runtime.options import Options as Options  # noqa: PLC0414 - whoe
 from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently, write_concurrently
 
 if TYPE_CHECKING:
-    from sweephand.jobs.bulk import Bulk
-    from sweephand.jobs.bulk_write import BulkWriter
+    from sweephand.jobs.bulk import Bulk, BulkWriter
     from sweephand.jobs.commit import Commits
     from sweephand.jobs.expiry import JobExpiry
     from sweephand.jobs.on_demand import OnDemand
@@ -134,7 +133,7 @@ class App:
     @cached_property
     def bulk_writer(self) -> "BulkWriter":
         """Creates and replaces many jobs."""
-        from sweephand.jobs.bulk_write import BulkWriter
+        from sweephand.jobs.bulk import BulkWriter
 
         return BulkWriter(
             jobs=self.ports.jobs,
@@ -238,7 +237,7 @@ class App:
         """What is done about what was lost or left over."""
         from sweephand.runtime.app_repair import RepairUseCases
 
-        return RepairUseCases(self.ports, self._sweep_concurrently)
+        return RepairUseCases(self.ports)
 
     @cached_property
     def callbacks(self) -> "Callbacks":

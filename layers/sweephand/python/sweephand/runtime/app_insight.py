@@ -9,10 +9,9 @@ if TYPE_CHECKING:
     from sweephand.jobs.policy_check import PolicyCheck
     from sweephand.ports.runs import RunStore
     from sweephand.runs.batch_reads import BatchReader
-    from sweephand.runs.delivery_stats import DeliveryStats
+    from sweephand.runs.delivery_stats import DeliveryStats, StatsReader
     from sweephand.runs.explain.explainer import Explainer
     from sweephand.runs.flagged_list import FlaggedList
-    from sweephand.runs.stats_reader import StatsReader
     from sweephand.runtime.app_ports import Ports
 
 
@@ -96,7 +95,7 @@ class InsightUseCases:
     @cached_property
     def stats_reader(self) -> "StatsReader":
         """Shows what deliveries counted."""
-        from sweephand.runs.stats_reader import StatsReader
+        from sweephand.runs.delivery_stats import StatsReader
 
         return StatsReader(
             stats=self._ports.stats if self._counts_deliveries else None, clock=self._ports.clock

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         PolicyStore,
         WorkQueue,
     )
-    from sweephand.ports.keep import KeepRoundStore, KeptJobs, KeptPayloads, KeptQueues, KeptTimers
+    from sweephand.ports.queue import StackQueues
     from sweephand.ports.runs import FlagStore, StatsStore
-    from sweephand.ports.wheel import WheelHistory
+    from sweephand.ports.wheel import ExpirySwitch, WheelHistory
     from sweephand.runs.audit_rounds import AuditRoundStore
 
 
@@ -125,19 +125,10 @@ class Ports(Protocol):
     def allowances(self) -> "AllowanceStore": ...  # noqa: D102 - same
 
     @property
-    def kept_timers(self) -> "KeptTimers": ...  # noqa: D102 - same
+    def stack_queues(self) -> "StackQueues": ...  # noqa: D102 - same
 
     @property
-    def kept_jobs(self) -> "KeptJobs": ...  # noqa: D102 - same
-
-    @property
-    def kept_payloads(self) -> "Sequence[KeptPayloads]": ...  # noqa: D102 - same
-
-    @property
-    def kept_queues(self) -> "KeptQueues": ...  # noqa: D102 - same
-
-    @property
-    def keep_rounds(self) -> "KeepRoundStore": ...  # noqa: D102 - same
+    def expiry_switch(self) -> "ExpirySwitch": ...  # noqa: D102 - same
 
     @property
     def clock(self) -> Clock: ...  # noqa: D102 - same

@@ -17,34 +17,29 @@ if TYPE_CHECKING:
     from sweephand.delivery.registry import TargetsByType
     from sweephand.delivery.sqs_clients import SqsClients
     from sweephand.delivery.sqs_queue import SqsQueue
-    from sweephand.delivery.stack_queues import SqsKeptQueues, SqsWorkQueue
+    from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
     from sweephand.ports.jobs import PayloadPlace, PayloadStore
-    from sweephand.ports.keep import KeptPayloads
     from sweephand.runtime.clock import SystemClock
-    from sweephand.storage.admin_changes import DynamoAdminChanges
     from sweephand.storage.allowances import DynamoAllowances
     from sweephand.storage.api_keys import DynamoKeys
-    from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoKeepRounds
+    from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
     from sweephand.storage.batches import DynamoBatches
-    from sweephand.storage.changes import DynamoChanges
+    from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
+    from sweephand.storage.expiry_switch import DynamoExpirySwitch
     from sweephand.storage.flags import DynamoFlags
     from sweephand.storage.jobs import DynamoJobs
-    from sweephand.storage.leases import DynamoLeases
+    from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
     from sweephand.storage.lines import DynamoLines
-    from sweephand.storage.named_secrets import DynamoNamedSecrets
     from sweephand.storage.namespaces import DynamoNamespaces
-    from sweephand.storage.payload_audits import DynamoAudits
     from sweephand.storage.payload_table import DynamoPayloads
     from sweephand.storage.payloads import S3Payloads
     from sweephand.storage.permits import DynamoPermits
-    from sweephand.storage.policies import DynamoPolicies
-    from sweephand.storage.policy_lines import DynamoPolicyLines
+    from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
     from sweephand.storage.runs import DynamoRuns
-    from sweephand.storage.signing_secrets import DynamoSecrets
+    from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
     from sweephand.storage.stats import DynamoStats
     from sweephand.storage.table import Table
     from sweephand.storage.timers import DynamoTimers
-    from sweephand.storage.wheel_history import DynamoWheelHistory
 
 
 class DynamoPorts:
@@ -81,7 +76,7 @@ class DynamoPorts:
     @cached_property
     def wheel_history(self) -> "DynamoWheelHistory":
         """ports.WheelHistory."""
-        from sweephand.storage.wheel_history import DynamoWheelHistory
+        from sweephand.storage.leases import DynamoWheelHistory
 
         return DynamoWheelHistory(self._jobs_table())
 
@@ -130,7 +125,7 @@ class DynamoPorts:
     @cached_property
     def audits(self) -> "DynamoAudits":
         """payload_audit.AuditStore."""
-        from sweephand.storage.payload_audits import DynamoAudits
+        from sweephand.storage.audit_rounds import DynamoAudits
 
         return DynamoAudits(self._timers_table())
 
@@ -151,7 +146,7 @@ class DynamoPorts:
     @cached_property
     def named_secrets(self) -> "DynamoNamedSecrets":
         """ports.NamedSecretStore."""
-        from sweephand.storage.named_secrets import DynamoNamedSecrets
+        from sweephand.storage.signing_secrets import DynamoNamedSecrets
 
         return DynamoNamedSecrets(self._jobs_table())
 
@@ -165,14 +160,14 @@ class DynamoPorts:
     @cached_property
     def admin_changes(self) -> "DynamoAdminChanges":
         """ports.AdminChangeStore."""
-        from sweephand.storage.admin_changes import DynamoAdminChanges
+        from sweephand.storage.changes import DynamoAdminChanges
 
         return DynamoAdminChanges(self._jobs_table())
 
     @cached_property
     def policies(self) -> "DynamoPolicies":
         """ports.PolicyStore."""
-        from sweephand.storage.policies import DynamoPolicies
+        from sweephand.storage.policy_lines import DynamoPolicies
 
         return DynamoPolicies(self._jobs_table())
 
@@ -197,23 +192,6 @@ class DynamoPorts:
 
         return DynamoNamespaces(self._jobs_table())
 
-    @property
-    def kept_timers(self) -> "DynamoTimers":
-        """ports.KeptTimers."""
-        return self.timers
-
-    @property
-    def kept_jobs(self) -> "DynamoJobs":
-        """ports.KeptJobs."""
-        return self.jobs
-
-    @cached_property
-    def keep_rounds(self) -> "DynamoKeepRounds":
-        """ports.KeepRoundStore."""
-        from sweephand.storage.audit_rounds import DynamoKeepRounds
-
-        return DynamoKeepRounds(self._timers_table())
-
 
 class AwsPorts(DynamoPorts):
     """app_ports.Ports. Each adapter is imported and made when it is first asked for, and then kept."""
@@ -227,7 +205,7 @@ class AwsPorts(DynamoPorts):
         places = self.payload_places
         if len(places) == 1:
             return places[0]
-        from sweephand.storage.payload_places import PayloadsInPlaces
+        from sweephand.storage.payload_table import PayloadsInPlaces
 
         return PayloadsInPlaces(places)
 
@@ -319,15 +297,10 @@ class AwsPorts(DynamoPorts):
 
         return SqsWorkQueue(self.sqs_clients, tables.settings().flow_queue_url)
 
-    @property
-    def kept_payloads(self) -> "Sequence[KeptPayloads]":
-        """ports.KeptPayloads: the places of payloads."""
-        return self._places
-
     @cached_property
-    def kept_queues(self) -> "SqsKeptQueues":
-        """ports.KeptQueues."""
-        from sweephand.delivery.stack_queues import SqsKeptQueues
+    def stack_queues(self) -> "SqsStackQueues":
+        """ports.StackQueues."""
+        from sweephand.delivery.stack_queues import SqsStackQueues
 
         settings = tables.settings()
         urls = {
@@ -336,7 +309,15 @@ class AwsPorts(DynamoPorts):
             "low": settings.low_queue_url,
             "flow": settings.flow_queue_url,
         }
-        return SqsKeptQueues(self.sqs_clients, self.queue, urls)
+        return SqsStackQueues(self.sqs_clients, self.queue, urls)
+
+    @cached_property
+    def expiry_switch(self) -> "DynamoExpirySwitch":
+        """ports.ExpirySwitch."""
+        from sweephand.storage.expiry_switch import DynamoExpirySwitch
+
+        settings = tables.settings()
+        return DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table))
 
     @cached_property
     def sqs_clients(self) -> "SqsClients":

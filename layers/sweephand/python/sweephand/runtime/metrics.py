@@ -26,7 +26,7 @@ NAMESPACE_DIMENSION: Final = "namespace"
 #: four cost nothing in a healthy stack.
 Always = Literal["Failures", "Lateness", "CursorAge", "StackLimited", "Throttled", "ClockSkew"]
 
-#: Metrics of stacks with the parameter `Metrics=all`.
+#: Metrics of stacks with the parameter `Metrics=all` or `namespaces`.
 Optional = Literal[
     "Sent",
     "SweepTime",
@@ -91,7 +91,7 @@ def write(
         with_line = alone.pop(0) if alone else {}
         # The location in the line is that of the handler.
         logger.info(message, extra={**fields, **with_line}, stacklevel=4)
-    if settings().has_namespace_metrics:
+    if settings().metrics == "namespaces":
         for namespace, each in by_namespace.items():
             alone += documents(each, at, namespace)
     for document in alone:
@@ -104,7 +104,7 @@ def documents(values: Values, at: Instant, namespace: str | None = None) -> Iter
     Each document has at most VALUES_MAX values of a metric. With a `namespace`, they are those of its
     triggers.
     """
-    published = UNITS if settings().has_all_metrics else get_args(Always)
+    published = get_args(Always) if settings().metrics == "default" else UNITS
     values = {name: each for name, each in values.items() if name in published}
     longest = max(map(len, values.values()), default=0)
     for start in range(0, longest, VALUES_MAX):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from ipaddress import ip_network
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from sweephand.access.auth_mode import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
@@ -16,6 +16,10 @@ from sweephand.targets.url import Networks
 if TYPE_CHECKING:
     # Many stacks have no such lists.
     from sweephand.targets.destinations import Destinations
+
+
+#: Which metrics the functions write: those of the alarms, eight more, or those of each namespace besides.
+MetricsLevel: TypeAlias = Literal["default", "all", "namespaces"]
 
 
 class SettingsError(SweephandError):
@@ -53,8 +57,7 @@ class Settings(NamedTuple):
     auth: Auth
     destinations: "Destinations | None"
     stack_name: str
-    has_all_metrics: bool
-    has_namespace_metrics: bool
+    metrics: MetricsLevel
     counts_deliveries: bool
 
     @property
@@ -120,8 +123,7 @@ class Settings(NamedTuple):
             auth=_auth(environment),
             destinations=_destinations(environment),
             stack_name=environment.get("STACK_NAME", "sweephand"),
-            has_all_metrics=_has_all_metrics(environment),
-            has_namespace_metrics=_switch(environment, "NAMESPACE_METRICS"),
+            metrics=_metrics(environment),
             counts_deliveries=_switch(environment, "STATS"),
         )
 
@@ -175,11 +177,13 @@ def _switch(environment: Mapping[str, str], name: str) -> bool:
     return text == "on"
 
 
-def _has_all_metrics(environment: Mapping[str, str]) -> bool:
+def _metrics(environment: Mapping[str, str]) -> MetricsLevel:
     text = environment.get("METRICS", "default")
-    if text not in ("default", "all"):
-        raise SettingsError(f"METRICS must be default or all, not {text!r}.")
-    return text == "all"
+    level = next((each for each in get_args(MetricsLevel) if each == text), None)
+    if level is None:
+        levels = ", ".join(get_args(MetricsLevel))
+        raise SettingsError(f"METRICS must be one of {levels}, not {text!r}.")
+    return cast("MetricsLevel", level)
 
 
 def _auth(environment: Mapping[str, str]) -> Auth:

@@ -27,7 +27,8 @@ def answers() -> Answers:
 
 
 @cache
-def _dynamodb() -> "DynamoDBClient":
+def dynamodb() -> "DynamoDBClient":
+    """The client of all tables."""
     client = connect.dynamodb()
     answers().watch(client.meta.events)
     return client
@@ -40,7 +41,7 @@ def wait_ms(duration_ms: int) -> None:
 
 def table(name: str) -> Table:
     """The table of that name."""
-    return Table(_dynamodb(), name, wait_ms)
+    return Table(dynamodb(), name, wait_ms)
 
 
 @cache

@@ -15,8 +15,7 @@ from sweephand.base.timing import (
     BULK_TIME_LIMIT_MS,
     JOB_AUDIT_MINUTE,
     JOB_AUDIT_MINUTES,
-    KEEP_FIRST_MS,
-    KEEP_STEP_MS,
+    RENEWAL_MS,
 )
 from sweephand.runtime.aws_ports import app
 from sweephand.runtime.metrics import Values, write
@@ -27,14 +26,13 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
     from sweephand.jobs.payload_audit import Audited
-    from sweephand.model.keep_round import Kept
     from sweephand.runs.audit_findings import Audited as JobsAudited
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
 
-#: A step that keeps what waits ends after its time limit, and what it has in hand takes a few seconds.
-_KEEP_RESERVE_MS: Final = 2 * KEEP_STEP_MS
+#: Messages are sent again until their time is up, and what is in hand then takes a few seconds.
+_RENEWAL_RESERVE_MS: Final = 2 * RENEWAL_MS
 
 
 def tick(remaining_ms: int) -> Ticked:
@@ -66,36 +64,17 @@ def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
     return app().repair.audit_rounds.step()
 
 
-def keep_waiting(logger: "Logger", off_since: Instant | None, remaining_ms: int) -> None:
-    """Do one step of the round that keeps what waits in a stack that is switched off since `off_since`.
+def keep_waiting(logger: "Logger", ticked: Ticked, remaining_ms: int) -> None:
+    """Keep what waits in a stack that is switched off, unless too little of the function's time is left.
 
-    Nothing is done while the stack is on (None), in its first day off, or if too little of the function's
-    time is left. StoreError: the step failed, and a later one repeats it. NotKeptError: what waits will soon
-    expire.
+    StoreError: something was not done, and a later tick repeats it. OffTooLongError: it is off for too long.
     """
-    now = app().ports.clock.now()
-    if off_since is None or now - off_since < KEEP_FIRST_MS or remaining_ms < _KEEP_RESERVE_MS:
+    if remaining_ms < _RENEWAL_RESERVE_MS:
         return
-    rounds = app().repair.keep_rounds
-    kept = rounds.step(off_since)
-    if kept is not None:
-        _report_kept(logger, kept)
-    rounds.check(off_since)
-
-
-def _report_kept(logger: "Logger", kept: "Kept") -> None:
-    fields = {
-        "timers": kept.timers,
-        "messages": kept.messages,
-        "entries": kept.entries,
-        "jobs": kept.jobs,
-        "revisions": kept.revisions,
-        "lines": kept.lines,
-        "runs": kept.runs,
-        "payloads": kept.payloads,
-        "over": kept.is_over,
-    }
-    logger.info("kept", extra=fields)
+    time_off = app().repair.time_off
+    if renewed := time_off.keep(ticked.off_since, ticked.off_at):
+        logger.info("kept", extra={"messages": renewed})
+    time_off.check(ticked.off_since)
 
 
 def report_audit(logger: "Logger", audited: "JobsAudited") -> None:

@@ -16,7 +16,7 @@ from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, expiry
 from sweephand.storage.table import Expression, QueryResult, RawItem, Table
 
 if TYPE_CHECKING:
-    from sweephand.model.admin_change import AdminChange
+    from sweephand.model.change import AdminChange
 
 _PARTITION: Final = "keys"
 
@@ -105,7 +105,7 @@ class DynamoKeys:
         if self._table.get((_PARTITION, key_id)) is None:
             return False
         if change is not None:
-            from sweephand.storage.admin_changes import file  # noqa: PLC0415 - as for _records()
+            from sweephand.storage.changes import file  # noqa: PLC0415 - as for _records()
 
             file(self._table, change)
         self._table.delete((_PARTITION, key_id))
@@ -153,7 +153,7 @@ class DynamoKeys:
 
 
 def _records(*changes: "AdminChange") -> list[Put]:
-    from sweephand.storage.admin_changes import records  # noqa: PLC0415 - the authorizer only reads keys
+    from sweephand.storage.changes import records  # noqa: PLC0415 - the authorizer only reads keys
 
     return records(*changes)
 

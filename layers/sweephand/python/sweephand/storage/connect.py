@@ -1,7 +1,9 @@
-"""The clients of DynamoDB and S3: their time-outs and their number of tries."""
+"""The clients of DynamoDB and S3: their time-outs, their number of tries, and until when they may write."""
 
 import json
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,9 +12,10 @@ from botocore.config import Config
 
 from sweephand import __version__
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
-from sweephand.storage import time_limit
+from sweephand.base.errors import StoreError
 
 if TYPE_CHECKING:
+    from botocore.hooks import BaseEventHooks
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
@@ -42,7 +45,7 @@ def dynamodb() -> "DynamoDBClient":
     client = boto3.client("dynamodb", config=_CONFIG)
     for operation in _READING:
         client.meta.events.register(f"before-parse.dynamodb.{operation}", _take_as_it_is)
-    time_limit.bound(client.meta.events)
+    bound(client.meta.events)
     return client
 
 
@@ -66,3 +69,39 @@ def _take_as_it_is(
 def s3() -> "S3Client":
     """A new client, for all threads. Region and endpoint are as boto3 finds them."""
     return boto3.client("s3", config=_CONFIG)
+
+
+#: The operations that write one item.
+_BOUND_OPERATIONS: Final = ("PutItem", "DeleteItem", "UpdateItem")
+
+_in_time: Final[ContextVar[Callable[[], bool] | None]] = ContextVar("in_time", default=None)
+
+
+class LateError(StoreError):
+    """A try of a write was too late and was not sent.
+
+    An earlier try of the same write may have been applied.
+    """
+
+
+@contextmanager
+def only_while(in_time: Callable[[], bool]) -> Iterator[None]:
+    """Let the writes of this thread be sent only while `in_time()` is true."""
+    token = _in_time.set(in_time)
+    try:
+        yield
+    finally:
+        _in_time.reset(token)
+
+
+def check_in_time(**_: object) -> None:
+    """Raises LateError if the write that this thread is about to send is too late."""
+    in_time = _in_time.get()
+    if in_time is not None and not in_time():
+        raise LateError("The write was too late, and was not sent.")
+
+
+def bound(events: "BaseEventHooks") -> None:
+    """Have a client check each try. `before-send` is botocore's last event before the connection."""
+    for operation in _BOUND_OPERATIONS:
+        events.register(f"before-send.dynamodb.{operation}", check_in_time)

@@ -7,9 +7,9 @@ from zlib import crc32
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.layouts import NAME, WHOLE, Field, Layout, Part
-from sweephand.model.flag import Flag
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
+from sweephand.model.run import Flag
 from sweephand.model.run_id import RunName, run_position
 from sweephand.model.wire_parts import DEMAND
 from sweephand.storage.item import Item, StoredItem, expiry, fields_of

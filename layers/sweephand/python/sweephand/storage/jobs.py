@@ -1,4 +1,7 @@
-"""How jobs are stored in the Jobs table: one small item each, over 16 partitions of their namespace."""
+"""How jobs are stored in the Jobs table: one small item each, over 16 partitions of their namespace.
+
+An earlier revision that has no room in its job is an item of its own.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,13 +17,48 @@ from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.page import Page
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.revisions import filed_until
 from sweephand.model.wire_parts import PAYLOAD, SERIES
 from sweephand.storage.changes import CHANGE
-from sweephand.storage.item import StoredItem, expiry, fields_of
+from sweephand.storage.connect import only_while
+from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
-from sweephand.storage.revisions import keep_revisions, put_revision, read_revisions
 from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.storage.time_limit import only_while
+
+
+class RevisionItem(Item):
+    """An earlier revision as stored. The partition key holds its job, and the sort key its uid and name."""
+
+    since = IntegerAttribute()
+    until = IntegerAttribute()
+
+
+def put_revision(table: Table, name: RevisionName, revision: Revision) -> None:
+    """Write an earlier revision: 1 WRU. Writing it again changes nothing."""
+    pk, sk = _revision_key(name)
+    expires_at = expiry(filed_until(revision))
+    table.put(RevisionItem(pk, sk, since=revision.since, until=revision.until, expires_at=expires_at))
+
+
+def read_revisions(table: Table, names: Sequence[RevisionName]) -> dict[RevisionName, Revision]:
+    """Those of the revisions that were written, by strong reads of 100 at a time: 1 RRU each."""
+    return dict(map(_named, table.get_batch([_revision_key(name) for name in names])))
+
+
+def _revisions_partition(key: JobKey) -> str:
+    return f"revisions#{key.namespace}#{key.name}"
+
+
+def _revision_key(name: RevisionName) -> ItemKey:
+    return _revisions_partition(name.key), f"{name.uid}#{name.rev}"
+
+
+def _named(raw: RawItem) -> tuple[RevisionName, Revision]:
+    item = RevisionItem.read(raw)
+    _, namespace, name = item.pk.split("#")
+    uid, _, rev = item.sk.partition("#")
+    return RevisionName(JobKey(namespace, name), uid, rev), Revision(rev, item.since, item.until)
+
 
 #: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each.
 LISTING_SHARDS: Final = 16
@@ -131,13 +169,7 @@ class DynamoJobs:
 
     def keep(self, key: JobKey, until: Instant) -> bool:
         """Move the end of the job's item: 1 WRU for each KB, written or not."""
-        from sweephand.storage.kept_items import is_kept  # noqa: PLC0415 - stacks are seldom off
-
-        return is_kept(self._table, _item_key(key), until)
-
-    def keep_filed(self, key: JobKey, ending_before: Instant, until: Instant, limit: int) -> int:
-        """Move the ends of filed revisions of that key, as storage.revisions does."""
-        return keep_revisions(self._table, key, ending_before, until, limit)
+        return self._table.keep(_item_key(key), until)
 
     def page(self, namespace: str, prefix: str, after: str, limit: int) -> Page[Job]:
         """Up to `limit` jobs by name, merged from 16 partitions with few reads beyond the page."""

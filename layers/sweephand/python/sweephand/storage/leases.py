@@ -1,16 +1,19 @@
-"""How the shards' leases are stored in the Timers table: in one partition, which a single query reads."""
+"""How leases are stored in one partition of the Timers table, and the wheel's history in the Jobs table."""
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, get_args
 
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from sweephand.base.instants import Instant
-from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part
+from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part, choice_of
+from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.model.timer import Chunk, Cursor, Heartbeat, Lease, Place, WheelState
+from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 from sweephand.model.wire_parts import OCCURRENCE
-from sweephand.storage.item import FormAttribute, IntegerAttribute, Item
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, StoredItem, expiry, fields_of
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 
 _PARTITION: Final = "leases"
@@ -52,6 +55,7 @@ class HeartbeatItem(Item):
     at = IntegerAttribute()
     off_since = IntegerAttribute(null=True, attr_name="off")
     limit = IntegerAttribute()
+    off_at = IntegerAttribute(null=True, attr_name="was_off")
 
 
 class ShardsItem(Item):
@@ -86,8 +90,7 @@ class DynamoLeases:
 
     def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
         """Write the heartbeat, and read the one before in the same request."""
-        at, off_since, limit = heartbeat
-        before = self._table.swap(HeartbeatItem(*_TICK, at=at, off_since=off_since, limit=limit))
+        before = self._table.swap(HeartbeatItem(*_TICK, **heartbeat._asdict()))
         return None if before is None else _heartbeat(before)
 
     def raise_shards(self, count: int) -> int:
@@ -188,7 +191,7 @@ def _key(shard: int) -> ItemKey:
 
 def _heartbeat(raw: RawItem) -> Heartbeat:
     item = HeartbeatItem.read(raw)
-    return Heartbeat(item.at, item.off_since, item.limit)
+    return Heartbeat(item.at, item.off_since, item.limit, item.off_at)
 
 
 def _item(lease: Lease) -> LeaseItem:
@@ -225,3 +228,38 @@ def _lease(raw: RawItem) -> Lease:
         left_at=item.left_at,
         peak=item.peak or 0,
     )
+
+
+#: In the Jobs table, because a rebuild of the wheel begins with an empty Timers table.
+_HISTORY: Final = "wheel"
+
+
+#: An event as stored. The sort key holds when tick found it.
+_EVENT: Final = Layout(
+    WheelEvent,
+    Field("kind", "kind", choice_of(*get_args(WheelEventKind))),
+    Field("since", "since", WHOLE),
+    Field("limit", "limit", WHOLE, 0),
+)
+
+
+class DynamoWheelHistory:
+    """ports.WheelHistory on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, events: Sequence[WheelEvent]) -> None:
+        """Write each event: 1 WRU."""
+        for event in events:
+            place = (_HISTORY, f"{event.at:014d}#{event.kind}")
+            expires_at = expiry(event.at + CHANGE_RETENTION_MS)
+            self._table.put(StoredItem(*place, _EVENT, event, expires_at=expires_at))
+
+    def after(self, instant: Instant, limit: int) -> Sequence[WheelEvent]:
+        """The first events after an instant, by one query."""
+        later = (Item.pk == _HISTORY) & (Item.sk > f"{instant:014d}$")
+        return [
+            WheelEvent(at=int(raw["sk"]["S"].partition("#")[0]), **fields_of(_EVENT, raw))
+            for raw in self._table.query(later, limit).items
+        ]

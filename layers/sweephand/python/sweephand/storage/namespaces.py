@@ -15,11 +15,10 @@ from sweephand.model.namespace import (
 from sweephand.model.page import Page
 from sweephand.storage.item import IntegerAttribute, Item, StoredItem, fields_of
 from sweephand.storage.jobs import count_jobs
-from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
-from sweephand.storage.versions import VersionedItem, put_version
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table, VersionedItem, put_version
 
 if TYPE_CHECKING:
-    from sweephand.model.admin_change import AdminChange
+    from sweephand.model.change import AdminChange
 
 
 #: The settings of a namespace as stored. The key holds the namespace.
@@ -86,7 +85,7 @@ class DynamoNamespaces:
         One transaction writes the settings and the records of the change: 2 WRU for each KB of each.
         """
         item = StoredItem(*_settings_key(settings.namespace), _SETTINGS, settings)
-        from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
+        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
 
         return put_version(self._table, item, settings.version, replacing, records(change))
 

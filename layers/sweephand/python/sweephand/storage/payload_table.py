@@ -1,7 +1,7 @@
-"""How `data` over 2 KB is stored in a DynamoDB table of the operator's: one item for each uid and ref."""
+"""`data` over 2 KB in a table of the operator's, one item for each uid and ref, and in several places."""
 
 import string
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -13,8 +13,8 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
 from sweephand.model.definition import StoredPayload
 from sweephand.model.page import Page
+from sweephand.ports.jobs import PayloadPlace
 from sweephand.storage.item import IntegerAttribute, Item
-from sweephand.storage.kept_items import is_kept
 from sweephand.storage.table import ItemKey, Refusal, Table
 
 #: The first character of a uid is one of these. Each has a partition of its own, so that the partitions
@@ -86,7 +86,7 @@ class DynamoPayloads:
     def renew(self, uid: str, ref: str) -> bool:
         """Move the end of the item if it has one: a write unit for each KB, written or not."""
         with self._parameter_errors():
-            return is_kept(self._table, self._key(uid, ref), self._now() + PAYLOAD_KEPT_MS)
+            return self._table.keep(self._key(uid, ref), self._now() + PAYLOAD_KEPT_MS)
 
     def is_discarded(self, uid: str, ref: str) -> bool:
         """Whether the item expires."""
@@ -149,3 +149,34 @@ class DynamoPayloads:
 
 def _is_refused(cause: BaseException | None) -> bool:
     return isinstance(cause, ClientError) and cause.response["Error"]["Code"] in _NO_SUCH_TABLE
+
+
+class PayloadsInPlaces:
+    """ports.PayloadStore over several places. A payload has the same uid and ref in each of them."""
+
+    def __init__(self, places: Sequence[PayloadPlace]) -> None:
+        self._places = places
+
+    def put(self, uid: str, ref: str, text: str) -> None:
+        """Keep the payload in the first place."""
+        self._places[0].put(uid, ref, text)
+
+    def get(self, uid: str, ref: str) -> str | None:
+        """The payload from the first place that has it.
+
+        StoreError if a place before that one did not answer: the payload may be there.
+        """
+        texts = (each.get(uid, ref) for each in self._places)
+        return next((text for text in texts if text is not None), None)
+
+    def discard(self, uid: str, ref: str) -> bool:
+        """Discard the payload in the first place that has it.
+
+        A copy in a later place was discarded when the audit moved the payload. If it was not, the audit
+        discards it.
+        """
+        return any(each.discard(uid, ref) for each in self._places)
+
+    def renew(self, uid: str, ref: str) -> bool:
+        """Renew the payload in the first place in which it expires."""
+        return any(each.renew(uid, ref) for each in self._places)

@@ -11,8 +11,7 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.operand import Path
 
 from sweephand.base.instants import Instant
-from sweephand.model.policy import GROUP_SIZE, PermitHolder, PolicyKey
-from sweephand.model.policy_rate import RateBucket
+from sweephand.model.policy import GROUP_SIZE, PermitHolder, PolicyKey, RateBucket
 from sweephand.storage.item import IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 

@@ -1,4 +1,4 @@
-"""How the lines of policies are stored in the Timers table: entries by time, behind the partition's claim."""
+"""How policies are stored in the Jobs table, and their lines in the Timers table: entries by time."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,7 +7,10 @@ from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.errors import NewerError, StoreError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
+from sweephand.model.page import Page
+from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.model.policy_line import (
     KeptEntries,
     LineClaim,
@@ -20,10 +23,10 @@ from sweephand.model.policy_line import (
 from sweephand.model.policy_names import PRIORITIES
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.storage.item import IntegerAttribute, Item, expiry
-from sweephand.storage.kept_items import ends_before
-from sweephand.storage.packs import DeflatedAttribute
-from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+from sweephand.storage.changes import CHANGE
+from sweephand.storage.item import IntegerAttribute, Item, StoredItem, expiry, fields_of
+from sweephand.storage.table import ItemKey, RawItem, Refusal, Table, VersionedItem, put_version
+from sweephand.storage.timers import DeflatedAttribute
 
 #: The sort key of a claim. It sorts before every entry, which begins with a digit.
 _CLAIM: Final = "#claim"
@@ -128,7 +131,7 @@ class DynamoPolicyLines:
         in_time = EntryItem.sk.between(low, entry_key(before, ""))
         found = self._table.query((EntryItem.pk == _partition(place)) & in_time, limit)
         ending = until - LINE_EXTENDED_AFTER_MS
-        kept = [raw for raw in found.items if ends_before(raw, ending) and self._is_kept(raw, until)]
+        kept = [raw for raw in found.items if _ends_before(raw, ending) and self._is_kept(raw, until)]
         payloads = [named for raw in kept if not _is_newer(raw) for named in _entry(raw).payloads]
         is_last = not found.has_more and len(found.items) < limit
         return KeptEntries(len(kept), payloads, None if is_last else found.items[-1]["sk"]["S"])
@@ -184,6 +187,11 @@ def _is_newer(raw: RawItem) -> bool:
     return int(raw["v"]["N"]) > _VERSION
 
 
+def _ends_before(raw: RawItem, instant: Instant) -> bool:
+    """Whether DynamoDB may remove the entry before that instant."""
+    return int(raw["expires_at"]["N"]) * SECOND_MS < instant
+
+
 def _entry(raw: RawItem) -> LineEntry:
     if _is_newer(raw):
         raise NewerError(f"This entry of a line has version {raw['v']['N']}, and this code reads {_VERSION}.")
@@ -197,3 +205,74 @@ def _message(text: str) -> TriggerMessage:
     if not isinstance(message, TriggerMessage):
         raise StoreError(f"an entry of a line holds {type(message).__name__}, and only triggers belong there")
     return message
+
+
+#: A policy as stored. Its key holds the namespace and the name.
+_POLICY: Final = Layout(
+    Policy,
+    Field("version", "version", NAME),
+    Field("concurrent_max", "max", WHOLE, None),
+    Field(
+        "rate",
+        "rate",
+        Layout(Rate, Field("limit", "limit", WHOLE), Field("per_ms", "per", WHOLE)).form,
+        None,
+    ),
+    Field("holder_size", "size", WHOLE),
+    Field("partitions", "parts", WHOLE),
+    Field("created_at", "created", WHOLE),
+    Field("updated_at", "updated", WHOLE),
+    Field("deleted_at", "deleted", WHOLE, None),
+    Field("change", "change", CHANGE.form, None),
+)
+
+
+class DynamoPolicies:
+    """ports.PolicyStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get(self, key: PolicyKey) -> Policy | None:
+        """The policy of that key. One strong read: 1 RRU."""
+        raw = self._table.get(_policy_key(key))
+        return None if raw is None else _policy(raw)
+
+    def put(self, policy: Policy, replacing: str | None) -> bool:
+        """Write the policy if the stored version is `replacing`, or if this very write is stored already."""
+        return put_version(self._table, _policy_item(policy), policy.version, replacing)
+
+    def keep(self, policy: Policy, until: Instant) -> bool:
+        """Move the end of a policy that was deleted, by one write on the condition of its version."""
+        assert policy.deleted_at is not None, "a policy that was not deleted does not expire"
+        end_s = -(-until // SECOND_MS)
+        is_same = VersionedItem.version == policy.version
+        answer = self._table.update(_policy_key(policy.key), [VersionedItem.expires_at.set(end_s)], is_same)
+        return not isinstance(answer, Refusal)
+
+    def page(self, namespace: str, after: str, limit: int, *, with_deleted: bool = False) -> Page[Policy]:
+        """Up to `limit` policies of a namespace by name, those that were deleted only if so asked."""
+        # No name begins with a space, and the bound of a query must not be empty.
+        beyond = VersionedItem.sk > (after or " ")
+        result = self._table.query((VersionedItem.pk == _policies_partition(namespace)) & beyond, limit)
+        policies = [_policy(raw) for raw in result.items]
+        shown = tuple(each for each in policies if with_deleted or each.deleted_at is None)
+        return Page(shown, policies[-1].key.name if result.has_more and policies else None)
+
+
+def _policies_partition(namespace: str) -> str:
+    return f"policies#{namespace}"
+
+
+def _policy_key(key: PolicyKey) -> ItemKey:
+    return _policies_partition(key.namespace), key.name
+
+
+def _policy_item(policy: Policy) -> StoredItem:
+    ends_at = None if policy.deleted_at is None else policy.deleted_at + POLICY_RETENTION_MS
+    return StoredItem(*_policy_key(policy.key), _POLICY, policy, expires_at=expiry(ends_at))
+
+
+def _policy(raw: RawItem) -> Policy:
+    _, namespace = raw["pk"]["S"].split("#")
+    return Policy(key=PolicyKey(namespace, raw["sk"]["S"]), **fields_of(_POLICY, raw))

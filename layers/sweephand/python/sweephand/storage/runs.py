@@ -13,9 +13,10 @@ from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, NUMBER, SENTENCE, WHOLE, Field, Layout, choice_of
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
-from sweephand.model.run import Run, State
-from sweephand.model.run_conditions import (
+from sweephand.model.run import (
     Guard,
+    Run,
+    State,
     WriteCondition,
     claim_condition,
     is_same_write,
@@ -40,7 +41,7 @@ from sweephand.storage.table import ItemKey, RawItem, Table
 
 if TYPE_CHECKING:
     # Only the list of a namespace's runs reads flags.
-    from sweephand.model.flag import Flag
+    from sweephand.model.run import Flag
 
 #: The partitions of a job's runs with an index over 0.
 BATCH_PARTITIONS: Final = 16

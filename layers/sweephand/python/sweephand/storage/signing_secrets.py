@@ -1,17 +1,17 @@
-"""How namespaces' signing secrets are stored in the Jobs table: one item for each namespace and scheme."""
+"""How secrets are stored in the Jobs table: an item for each named one, and for each way of signing."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Final
 
 from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, list_of
 from sweephand.base.limits import SIGNING_SECRETS_MAX
-from sweephand.model.signing_secret import Scheme, SigningSecret, SigningSecrets
+from sweephand.model.page import Page
+from sweephand.model.secret import Scheme, Secret, SecretBrief, SecretKey, SigningSecret, SigningSecrets
 from sweephand.storage.item import Item, StoredItem, fields_of
-from sweephand.storage.table import ItemKey, RawItem, Table
-from sweephand.storage.versions import put_version
+from sweephand.storage.table import ItemKey, RawItem, Table, put_version
 
 if TYPE_CHECKING:
-    from sweephand.model.admin_change import AdminChange
+    from sweephand.model.change import AdminChange
 
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
 
@@ -63,7 +63,7 @@ class DynamoSecrets:
 
         One transaction writes the secrets and the records of the change.
         """
-        from sweephand.storage.admin_changes import records  # noqa: PLC0415 - deliveries write none
+        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
 
         return put_version(self._table, _item(secrets), secrets.version, replacing, records(change))
 
@@ -82,3 +82,64 @@ def _key(namespace: str, scheme: Scheme) -> ItemKey:
 
 def _secrets(namespace: str, raw: RawItem) -> SigningSecrets:
     return SigningSecrets(namespace, scheme=_SCHEMES[raw["sk"]["S"]], **fields_of(_SECRETS, raw))
+
+
+#: A secret as stored. Its key holds the namespace and the name.
+_NAMED_SECRET: Final = Layout(
+    Secret,
+    Field("version", "version", NAME),
+    Field("values", "values", SECRET_VALUES),
+    Field("created_at", "created", WHOLE),
+    Field("updated_at", "updated", WHOLE),
+)
+
+
+class DynamoNamedSecrets:
+    """ports.NamedSecretStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get_many(self, namespace: str, names: Collection[str]) -> Mapping[str, Secret]:
+        """Those secrets of a namespace that exist, by name. Strong reads: 1 RRU each."""
+        raws = self._table.get_batch([_named_key(SecretKey(namespace, name)) for name in sorted(set(names))])
+        found = map(_secret, raws)
+        return {each.key.name: each for each in found}
+
+    def put(self, secret: Secret, replacing: str | None, change: "AdminChange") -> bool:
+        """Write the secret if the stored version is `replacing`, or if this very write is stored already.
+
+        One transaction writes the secret and the records of the change: 2 WRU for each KB of each.
+        """
+        item = StoredItem(*_named_key(secret.key), _NAMED_SECRET, secret)
+        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
+
+        return put_version(self._table, item, secret.version, replacing, records(change))
+
+    def delete(self, key: SecretKey, change: "AdminChange") -> None:
+        """Record the removal of a secret, and remove it with all of its values."""
+        from sweephand.storage.changes import file  # noqa: PLC0415 - deliveries write none
+
+        file(self._table, change)
+        self._table.delete(_named_key(key))
+
+    def page(self, namespace: str, after: str, limit: int) -> Page[SecretBrief]:
+        """Up to `limit` secrets of a namespace by name, without their values."""
+        # No name begins with a space, and the bound of a query must not be empty.
+        beyond = Item.sk > (after or " ")
+        result = self._table.query((Item.pk == _named_partition(namespace)) & beyond, limit)
+        briefs = tuple(_secret(raw).brief for raw in result.items)
+        return Page(briefs, briefs[-1].key.name if result.has_more and briefs else None)
+
+
+def _named_partition(namespace: str) -> str:
+    return f"named-secrets#{namespace}"
+
+
+def _named_key(key: SecretKey) -> ItemKey:
+    return _named_partition(key.namespace), key.name
+
+
+def _secret(raw: RawItem) -> Secret:
+    _, namespace = raw["pk"]["S"].split("#")
+    return Secret(key=SecretKey(namespace, raw["sk"]["S"]), **fields_of(_NAMED_SECRET, raw))

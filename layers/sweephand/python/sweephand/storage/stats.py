@@ -13,7 +13,7 @@ from pynamodb.expressions.operand import Path
 from sweephand.base.instants import Instant
 from sweephand.base.timing import STATS_RETENTION_MS
 from sweephand.model.stats import COUNTED_OUTCOMES, Stats, no_stats
-from sweephand.storage import time_limit
+from sweephand.storage import connect
 from sweephand.storage.item import Item, expiry
 from sweephand.storage.table import RawItem, Table
 
@@ -40,7 +40,7 @@ class DynamoStats:
         """Add counts by one update: a WRU for each KB of the item."""
         expires = Path("expires_at").set(expiry(minute + STATS_RETENTION_MS))
         actions = [expires, *(Path([name]).add(count) for name, count in _attributes(counted))]
-        with time_limit.only_while(in_time):
+        with connect.only_while(in_time):
             self._table.add((_partition(part % STATS_PARTITIONS), _position(minute)), actions)
 
     def minutes(self, namespace: str, since: Instant, until: Instant) -> Mapping[Instant, Stats]:

@@ -5,9 +5,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action, Update
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.storage.item import Item
 
 if TYPE_CHECKING:
@@ -106,6 +108,16 @@ class Table:
                 TableName=self._name, Item=item.serialize(), ReturnValues="ALL_OLD"
             )
         return answer.get("Attributes")
+
+    def keep(self, key: ItemKey, until: Instant) -> bool:
+        """Have an item end at that instant if it exists and would end earlier; return whether it was written.
+
+        An item without an end stays without one, and one that was removed does not come back. 1 WRU for each
+        KB of the item, written or not.
+        """
+        until_s = -(-until // SECOND_MS)
+        answer = self.update(key, [Item.expires_at.set(until_s)], Item.expires_at < until_s)
+        return not isinstance(answer, Refusal)
 
     def put_together(self, puts: Sequence[tuple[Item, Expression | None]]) -> bool:
         """Write all of these items or none, each over the stored one if there is one. Returns whether it did.
@@ -280,3 +292,38 @@ def _expressions(
 def _refusal(error: ClientError) -> Refusal:
     stored: RawItem | None = error.response.get("Item")  # type: ignore[assignment]
     return Refusal(stored or None)
+
+
+class VersionedItem(Item):
+    """An item with a version, which changes with every write."""
+
+    version = UnicodeAttribute()
+
+
+def put_version(
+    table: Table,
+    item: Item,
+    version: str,
+    replacing: str | None,
+    records: Sequence[tuple[Item, Expression | None]] = (),
+) -> bool:
+    """Write an item of that `version` if the stored one is `replacing` (None: if there is none).
+
+    It also succeeds if this very write is stored already, because the SDK repeats a write whose answer got
+    lost. With `records` (admin_changes.py), it writes them and the item in one transaction.
+    """
+    absent, unchanged = VersionedItem.pk.does_not_exist(), VersionedItem.version == replacing
+    condition = absent if replacing is None else unchanged
+    if records:
+        if table.put_together([(item, condition), *records]):
+            return True
+        stored = table.get((item.attribute_values["pk"], item.attribute_values["sk"]))
+    else:
+        refusal = table.put(item, condition)
+        if refusal is None:
+            return True
+        stored = refusal.stored
+    if stored is None:
+        return False
+    found: str = VersionedItem.read(stored).version
+    return found == version

@@ -1,25 +1,16 @@
 """The table of all operations of the API, and the OpenAPI document that is made from it."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from sweephand.access.auth_mode import Auth
 from sweephand.targets.registry import end_target_types
 from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi
-from sweephand.web.http.operation import (
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes import (
-    admin_changes,
-    audit,
     batches,
-    bulk_verbs,
-    bulk_write,
+    bulk,
     callbacks,
     changes,
     console,
@@ -27,22 +18,31 @@ from sweephand.web.routes import (
     forecast,
     jobs,
     keys,
-    namespace_runs,
     namespaces,
     occurrences,
     on_demand,
-    patch,
     pause,
     policies,
-    rebuild,
-    redrive,
+    repair,
     runs,
     secrets,
     service,
-    signing_secrets,
     stats,
 )
 from sweephand.web.services import Services
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/openapi.json",
+    tag="Service",
+    access="open",
+    returns={200: Returns("OpenAPI 3.1", dict[str, Any])},
+)
+def show_description(services: Services, _: Request[NoQuery, None]) -> Reply:
+    """Show this description as OpenAPI."""
+    return Reply(200, json_text.raw(description(services.auth)), {"cache-control": "max-age=300"})
 
 
 def description(auth: Auth = Auth()) -> str:  # noqa: B008 - a NamedTuple does not change
@@ -58,45 +58,65 @@ def _description_with(auth: Auth, _: tuple[TargetType, ...]) -> str:
     return json_text.write(openapi.describe(OPERATIONS, auth))
 
 
-def _show_description(services: Services, _: Request[NoQuery, None]) -> Reply:
-    return Reply(200, json_text.raw(description(services.auth)), {"cache-control": "max-age=300"})
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    *jobs.OPERATIONS,
-    *patch.OPERATIONS,
-    *pause.OPERATIONS,
-    *on_demand.OPERATIONS,
-    *changes.OPERATIONS,
-    *explain.OPERATIONS,
-    *bulk_verbs.OPERATIONS,
-    *bulk_write.OPERATIONS,
-    *occurrences.OPERATIONS,
-    *forecast.OPERATIONS,
-    *runs.OPERATIONS,
-    *namespace_runs.OPERATIONS,
-    *stats.OPERATIONS,
-    *batches.OPERATIONS,
-    *redrive.OPERATIONS,
-    *callbacks.OPERATIONS,
-    *policies.OPERATIONS,
-    *namespaces.OPERATIONS,
-    *signing_secrets.OPERATIONS,
-    *secrets.OPERATIONS,
-    *keys.OPERATIONS,
-    *admin_changes.OPERATIONS,
-    *rebuild.OPERATIONS,
-    *audit.OPERATIONS,
-    *service.OPERATIONS,
-    *console.OPERATIONS,
-    Operation(
-        method="GET",
-        path="/v1/openapi.json",
-        name="showDescription",
-        tag="Service",
-        access="open",
-        summary="Show this description as OpenAPI",
-        run=_show_description,
-        returns={200: Returns("OpenAPI 3.1", dict[str, Any])},
-    ),
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    jobs.put_job,
+    jobs.get_job,
+    jobs.delete_job,
+    jobs.list_jobs,
+    jobs.patch_job,
+    pause.pause_job,
+    pause.resume_job,
+    on_demand.trigger_job,
+    on_demand.backfill_job,
+    changes.list_changes,
+    explain.explain_job,
+    bulk.pause_jobs,
+    bulk.resume_jobs,
+    bulk.delete_jobs,
+    bulk.put_jobs,
+    occurrences.list_occurrences,
+    occurrences.preview_occurrences,
+    forecast.forecast,
+    runs.list_runs,
+    runs.get_run,
+    runs.list_namespace_runs,
+    stats.stats,
+    batches.list_batches,
+    batches.get_batch,
+    runs.redrive_run,
+    runs.redrive_runs,
+    callbacks.heartbeat_run,
+    callbacks.complete_run,
+    callbacks.fail_run,
+    callbacks.cancel_run,
+    policies.put_policy,
+    policies.get_policy,
+    policies.delete_policy,
+    policies.list_policies,
+    policies.list_policy_changes,
+    namespaces.list_namespaces,
+    namespaces.get_namespace,
+    namespaces.put_namespace,
+    secrets.show_signing_secrets,
+    secrets.rotate_signing_secrets,
+    secrets.show_signing_keys,
+    secrets.rotate_signing_keys,
+    secrets.end_signing_keys,
+    secrets.put_secret,
+    secrets.list_secrets,
+    secrets.delete_secret,
+    keys.make_key,
+    keys.list_keys,
+    keys.rotate_key,
+    keys.revoke_key,
+    service.show_me,
+    changes.list_admin_changes,
+    repair.rebuild,
+    repair.audit,
+    service.show_health,
+    service.show_limits,
+    service.show_page,
+    console.show_console,
+    console.show_console_asset,
+    show_description,
 )

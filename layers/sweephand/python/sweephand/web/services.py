@@ -6,8 +6,7 @@ from sweephand.access.auth_mode import Auth
 from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
-from sweephand.jobs.bulk import Bulk
-from sweephand.jobs.bulk_write import BulkWriter
+from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
@@ -26,11 +25,11 @@ from sweephand.ports.wheel import LeaseStore
 from sweephand.runs.audit import Auditor
 from sweephand.runs.batch_reads import BatchReader
 from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer
 from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.stats_reader import StatsReader
 from sweephand.targets.reach import Reach
 
 

@@ -182,7 +182,7 @@ def split_range(message: RangeMessage) -> Iterator[Message]:
     if count <= RANGE_PARTS:
         for each in _each(whole, series):
             single = message_of(message, each, message.armed_at, message.demand, message.payload)
-            yield single._replace(is_owed=message.is_owed, priority=message.priority)
+            yield single._replace(priority=message.priority)
         return
     size = -(-count // RANGE_PARTS)
     for number in range(0, count, size):

@@ -7,8 +7,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.model.earlier_revisions import may_be_filed, with_filed_revision
 from sweephand.model.job import Job, JobBrief, JobKey, RevisionName
+from sweephand.model.revisions import may_be_filed, with_filed_revision
 from sweephand.model.timer import Lease, OccurrenceTimer, PlacedTimer, WatchTimer
 from sweephand.model.watch import WatchMessage
 from sweephand.ports.jobs import JobStore

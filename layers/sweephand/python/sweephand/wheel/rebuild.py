@@ -25,8 +25,8 @@ from sweephand.base.timing import (
 )
 from sweephand.model.change import Former
 from sweephand.model.definition import CatchUpMode
-from sweephand.model.earlier_revisions import had_by, number_of
 from sweephand.model.job import Job, Revision
+from sweephand.model.revisions import had_by, number_of
 from sweephand.model.timer import Cursor, OccurrenceTimer, StoredTimer, WatchTimer, bucket_of, instant_at
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.triggers import last_trigger_of, trigger_after

@@ -14,7 +14,7 @@ from sweephand.model.policy import PARTITIONS_MIN, PRIORITIES, PolicyKey, Priori
 from sweephand.model.policy_line import LineEntry, LinePlace, entries_of, partition_of
 from sweephand.model.policy_names import PRIORITY_DEFAULT
 from sweephand.model.trigger import BundleMessage, DeadlineMessage, Message, Readable, TriggerMessage
-from sweephand.model.wire_bundles import fits_bundle
+from sweephand.model.wire import fits_bundle
 from sweephand.model.work_message import WorkMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import PolicyLines, PolicyStore, WorkQueue

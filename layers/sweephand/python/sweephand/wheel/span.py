@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.job import Job, JobBrief, JobKey, Revision
-from sweephand.model.liveness import revision_of
+from sweephand.model.revisions import revision_of
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.timer import OccurrenceTimer, Place, bucket_of
 from sweephand.schedules import Occurrence, Series

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
-from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS
+from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS, OFF_LONG_MS
 from sweephand.model.timer import Heartbeat, Lease, WheelState
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.ports.clock import Clock
@@ -32,8 +32,9 @@ class Ticked:
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
     many delivery functions were woken: a few in each fourth minute, and more before a peak. `faults` are the
     errors of all that failed, those of its own sweep included. `off_since` is when tick first found the stack
-    switched off; None while the stack is on. `left_at` is when the oldest timer was due that is known to be
-    left after this tick: by its own sweep, or by earlier sweeps if it has only started sweepers.
+    switched off; None while the stack is on. `off_at` is when it last had been off for long. `left_at` is
+    when the oldest timer was due that is known to be left after this tick: by its own sweep, or by earlier
+    sweeps if it has only started sweepers.
     """
 
     sweepers: int
@@ -42,6 +43,7 @@ class Ticked:
     woken: int = 0
     faults: tuple[Exception, ...] = ()
     off_since: Instant | None = None
+    off_at: Instant | None = None
     left_at: Instant | None = None
 
     def raise_faults(self) -> None:
@@ -121,8 +123,8 @@ class Ticker:
         if not self._is_enabled:
             return self._stay_off(now)
         faults: list[Exception] = []
-        self._beat(now, None, faults)
         state = self._leases.state()
+        self._beat(Heartbeat(now, None, self._limit, state.off_at), faults)
         if state.shards < self._shards:
             _attempt(lambda: self._leases.raise_shards(self._shards), faults)
             state = self._leases.state()
@@ -130,22 +132,23 @@ class Ticker:
         # What its own sweep found is known at once, and what other sweepers find is known to the next tick.
         peak = max(peak_known(state, now), 0 if ticked.swept is None else ticked.swept.peak)
         # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
-        return replace(ticked, woken=self._warm_functions.wake(peak, now), faults=tuple(faults))
+        woken = self._warm_functions.wake(peak, now)
+        return replace(ticked, woken=woken, faults=tuple(faults), off_at=state.off_at)
 
     def _stay_off(self, now: Instant) -> Ticked:
         """Write the heartbeat, and since when the stack is off. Every cursor stays where it is."""
         faults: list[Exception] = []
-        stored = self._leases.state().off_since
-        off_since = now if stored is None else stored
-        self._beat(now, off_since, faults)
-        return Ticked(0, None, faults=tuple(faults), off_since=off_since)
+        stored = self._leases.state()
+        off_since = now if stored.off_since is None else stored.off_since
+        off_at = now if now - off_since >= OFF_LONG_MS else stored.off_at
+        self._beat(Heartbeat(now, off_since, self._limit, off_at), faults)
+        return Ticked(0, None, faults=tuple(faults), off_since=off_since, off_at=off_at)
 
-    def _beat(self, now: Instant, off_since: Instant | None, faults: list[Exception]) -> None:
+    def _beat(self, heartbeat: Heartbeat, faults: list[Exception]) -> None:
         """Write the heartbeat, and into the history what has changed since the one before.
 
         A tick that crashes between the two leaves a gap in the history, and does no other harm.
         """
-        heartbeat = Heartbeat(now, off_since, self._limit)
 
         def beat() -> None:
             before = self._leases.beat(heartbeat)

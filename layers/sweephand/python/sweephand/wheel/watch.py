@@ -10,7 +10,7 @@ from typing import NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.base.timing import BUCKET_MS, DIRECT_WINDOW_MS
 from sweephand.model.job import Job, JobBrief
-from sweephand.model.liveness import revision_of
+from sweephand.model.revisions import revision_of
 from sweephand.model.timer import WatchTimer, bucket_of
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence

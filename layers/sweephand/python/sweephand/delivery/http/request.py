@@ -18,8 +18,7 @@ from sweephand.base.instants import SECOND_MS, Instant, rfc3339, to_datetime
 from sweephand.delivery.http.http1 import HttpRequest
 from sweephand.model.attempt import Attempt
 from sweephand.model.run_id import batch_id
-from sweephand.model.secret import ReadValues, scheme_of
-from sweephand.model.signing_secret import ED25519_PREFIX, HMAC_PREFIX
+from sweephand.model.secret import ED25519_PREFIX, HMAC_PREFIX, ReadValues, scheme_of
 from sweephand.targets.http import BINARY, STRUCTURED, HttpTarget
 from sweephand.targets.http_headers import filled
 from sweephand.targets.target_type import SecretRef, referred

@@ -5,7 +5,6 @@ from typing import Final, get_args
 from sweephand.base import limits
 from sweephand.base.instants import DAY_MS, HOUR_MS
 from sweephand.base.names import NAME_SCHEMA
-from sweephand.jobs.fields import rules
 from sweephand.jobs.fields.field import (
     DURATION_RULE,
     Duration,
@@ -19,6 +18,15 @@ from sweephand.jobs.fields.field import (
     Text,
     Texts,
     duration,
+    goes_with,
+    has_no_colons,
+    is_name,
+    is_queue,
+    needs_times,
+    not_with_batch,
+    only_with,
+    suits_a_watch,
+    takes_data,
 )
 from sweephand.jobs.fields.timing import TIMING
 from sweephand.model.definition import (
@@ -135,7 +143,7 @@ FIELDS: Final = (
         TargetOf(target_types, has_body=False),
         "Where Sweephand delivers the triggers: an object with its type, "
         f"{either(target_types())}. Without it, the default target of the namespace receives them.",
-        (rules.takes_data,),
+        (takes_data,),
     ),
     Field(
         "data",
@@ -148,7 +156,7 @@ FIELDS: Final = (
         "deadLetterQueue",
         Text(URL_SCHEMA, limits.URL_LENGTH_MAX),
         "The URL of the SQS queue for triggers that Sweephand has given up; by default the stack's own.",
-        (rules.is_queue,),
+        (is_queue,),
     ),
     Field(
         "batch",
@@ -162,7 +170,7 @@ FIELDS: Final = (
         "(default) delivers it at once. `skip` records it as skipped. `wait` delivers it after that run; "
         "the triggers wait in the order of their due times. `waitLatest` lets only the newest trigger wait.",
         (
-            rules.not_with_batch(
+            not_with_batch(
                 "The triggers of a batch run beside each other. Leave overlap out, or leave batch out.",
                 allowed="allow",
             ),
@@ -173,13 +181,13 @@ FIELDS: Final = (
         Number(1, limits.WAIT_LIMIT_MAX),
         "With `overlap: wait`: how many triggers may wait for a run. Sweephand skips any further trigger. "
         f"A whole number from 1 to {limits.WAIT_LIMIT_MAX}, {limits.WAIT_LIMIT_DEFAULT} by default.",
-        (rules.only_with("overlap", "wait"),),
+        (only_with("overlap", "wait"),),
     ),
     Field(
         "catchup",
         CATCH_UP,
         "Which occurrences fire after an outage made them late: an object.",
-        (rules.needs_times,),
+        (needs_times,),
     ),
     Field(
         "completion",
@@ -191,14 +199,14 @@ FIELDS: Final = (
         Duration("runDaysMax"),
         "With `completion: async`: the longest time from one callback of the consumer to the next",
         HEARTBEAT_TIMEOUT_DEFAULT_MS,
-        rules.only_with("completion", "async"),
+        only_with("completion", "async"),
     ),
     duration(
         "maxRunTime",
         Duration("runDaysMax"),
         "With `completion: async`: the longest time that a run may take",
         MAX_RUN_TIME_DEFAULT_MS,
-        rules.only_with("completion", "async"),
+        only_with("completion", "async"),
     ),
     Field(
         "onComplete",
@@ -213,9 +221,9 @@ FIELDS: Final = (
         "schedule has not succeeded so long after its due time, whatever the reason. At least "
         f"{limits.ALERT_AFTER_S_MIN}s, at most {limits.ALERT_AFTER_DAYS_MAX}d. {DURATION_RULE}",
         (
-            rules.needs_times,
-            rules.goes_with("onAlert", "the target that gets the alerts"),
-            rules.not_with_batch(
+            needs_times,
+            goes_with("onAlert", "the target that gets the alerts"),
+            not_with_batch(
                 "Not supported with batch yet. Leave it out: onComplete tells of a batch that has ended."
             ),
         ),
@@ -225,7 +233,7 @@ FIELDS: Final = (
         TargetOf(target_types, has_body=True),
         "The target that gets the alerts of the watch, with `alertAfter`: an object with its "
         f"type, {either(target_types())}.",
-        (rules.goes_with("alertAfter", "the time in which a trigger must succeed, such as 10m"),),
+        (goes_with("alertAfter", "the time in which a trigger must succeed, such as 10m"),),
     ),
     Field(
         "onError",
@@ -238,7 +246,7 @@ FIELDS: Final = (
         "The name of a flow policy of the namespace. The triggers of all jobs that name it share "
         "its limit. A trigger that the limit does not allow yet waits. The policy must exist when the job is "
         "written.",
-        (rules.is_name,),
+        (is_name,),
     ),
     Field(
         "priority",
@@ -251,7 +259,7 @@ FIELDS: Final = (
         OneOf(("outcome", "full", "failures")),
         "Which runs get records: `outcome` (default) records every run. `full` also records the "
         "beginning of each first attempt. `failures` leaves out runs whose first attempt succeeds.",
-        (rules.suits_a_watch,),
+        (suits_a_watch,),
     ),
     duration(
         "historyRetention",
@@ -270,8 +278,8 @@ FIELDS: Final = (
         Flag(),
         "Whether Sweephand deletes the job once its last run is over; false by default.",
         (
-            rules.needs_times,
-            rules.not_with_batch(
+            needs_times,
+            not_with_batch(
                 "Not supported with batch yet. Leave it out: retention says how long a completed job is "
                 "kept.",
                 allowed=False,
@@ -283,7 +291,7 @@ FIELDS: Final = (
         LABELS,
         f"Up to {limits.LABELS_MAX} names with a text each, of up to {limits.LABEL_LENGTH_MAX} characters; a "
         "name has no colon.",
-        (rules.has_no_colons,),
+        (has_no_colons,),
     ),
     Field("description", DESCRIPTION, DESCRIPTION_MEANING),
 )

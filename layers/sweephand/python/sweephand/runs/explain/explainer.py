@@ -17,9 +17,8 @@ from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import LineStore, RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
-from sweephand.runs.explain.latest import latest_of_earlier, latest_of_present
 from sweephand.runs.explain.lives import Lives
-from sweephand.runs.explain.reigns import Former, former_at
+from sweephand.runs.explain.reigns import Former, former_at, latest_of_earlier, latest_of_present
 from sweephand.runs.explain.subject import Subject, subject_of, width_of
 from sweephand.runs.explain.verdict import explain
 from sweephand.runs.run_walk import runs_before

@@ -4,8 +4,7 @@ from threading import Lock
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, POLICY_AGE_MAX_MS
-from sweephand.model.policy import PermitHolder, PermitName, Policy
-from sweephand.model.policy_rate import Token
+from sweephand.model.policy import PermitHolder, PermitName, Policy, Token
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import PermitStore, PolicyStore
 from sweephand.runs.flow.tokens import Tokens

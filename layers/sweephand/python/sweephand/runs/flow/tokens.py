@@ -6,8 +6,7 @@ from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.timing import TOKEN_LEAD_MS
-from sweephand.model.policy import PolicyKey, Rate
-from sweephand.model.policy_rate import Token, next_slots, next_token_at
+from sweephand.model.policy import PolicyKey, Rate, Token, next_slots, next_token_at
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import PermitStore
 

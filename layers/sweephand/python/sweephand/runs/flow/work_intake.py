@@ -9,7 +9,7 @@ from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NEWER_MS
 from sweephand.model.trigger import DeadLetter, NewerMessage
-from sweephand.model.wire_work import decode_work
+from sweephand.model.work_message import decode_work
 from sweephand.ports.flow import WorkQueue
 from sweephand.ports.queue import Queue
 from sweephand.runs.flow.left_triggers import LeftTriggers

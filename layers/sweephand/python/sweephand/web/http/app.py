@@ -10,23 +10,19 @@ from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError as NoRouteError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from sweephand.base.errors import (
-    BadRequestError,
-    InvalidError,
-    NotFoundError,
-    UnavailableError,
-    Violation,
-)
+from sweephand.base.errors import BadRequestError, InvalidError, NotFoundError, UnavailableError, Violation
+from sweephand.base.instants import Instant
 from sweephand.base.names import name_violations
 from sweephand.model.api_key import Caller
 from sweephand.web.http import json_text, problems
 from sweephand.web.http.authorization import authorize, caller_of
 from sweephand.web.http.body import body_violations, read_body
-from sweephand.web.http.operation import Operation, Reply, Request
+from sweephand.web.http.operation import Accepts, Operation, Reply, Request
 from sweephand.web.http.preconditions import precondition_violations
 from sweephand.web.http.problems import MethodError
 from sweephand.web.operations import OPERATIONS
 from sweephand.web.schemas.query import read_query
+from sweephand.web.schemas.shapes import given_fields, read_as
 from sweephand.web.services import Services
 
 Handler = Callable[[Mapping[str, Any], LambdaContext], dict[str, Any]]
@@ -51,7 +47,7 @@ class Resolver(APIGatewayHttpResolver):
         return _path_pattern(rule, base_regex)
 
 
-def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS) -> Handler:
+def build_handler(services: Services, operations: Iterable[Operation] = OPERATIONS) -> Handler:
     """The handler of the API function. It answers every event and never raises."""
     app = build_app(services, operations)
     log = Logger()
@@ -66,9 +62,7 @@ def build_handler(services: Services, operations: Iterable[Operation[Any, Any]] 
     return handle
 
 
-def build_app(
-    services: Services, operations: Iterable[Operation[Any, Any]] = OPERATIONS
-) -> APIGatewayHttpResolver:
+def build_app(services: Services, operations: Iterable[Operation] = OPERATIONS) -> APIGatewayHttpResolver:
     """The resolver. It has a route for each operation, and answers other paths and methods by a problem."""
     app = Resolver()
     dispatcher = _Dispatcher(services, app, Logger())
@@ -91,7 +85,7 @@ class _Dispatcher:
         self._app = app
         self._log = log
 
-    def route_handler(self, operation: Operation[Any, Any]) -> Callable[..., Response[Any]]:
+    def route_handler(self, operation: Operation) -> Callable[..., Response[Any]]:
         """The function that Powertools calls with the path's parameters."""
 
         def answer(**path: str) -> Response[Any]:
@@ -99,7 +93,7 @@ class _Dispatcher:
 
         return answer
 
-    def no_route_handler(self, operations: tuple[Operation[Any, Any], ...]) -> Callable[..., Response[Any]]:
+    def no_route_handler(self, operations: tuple[Operation, ...]) -> Callable[..., Response[Any]]:
         """The function that Powertools calls for a path or method that has no route."""
         compiled = [(_path_pattern(each.path), each.method) for each in operations]
 
@@ -116,7 +110,7 @@ class _Dispatcher:
 
         return refuse
 
-    def _run(self, operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str]) -> Reply:
+    def _run(self, operation: Operation, caller: Caller | None, path: Mapping[str, str]) -> Reply:
         """The reply of the operation, which runs only if the whole request is valid."""
         services, event = self._services, self._app.current_event
         now = services.clock.now()
@@ -139,9 +133,10 @@ class _Dispatcher:
                 types=operation.accepts.types,
                 may_be_empty=not operation.accepts.required,
             )
-            parsed = operation.accepts.read(document, services, now)
-            violations += parsed.violations
-            value = parsed.value
+            try:
+                value = _value_of(operation.accepts, document, services, now)
+            except InvalidError as error:
+                violations += error.violations
         if violations:
             raise InvalidError(violations)
         return operation.run(services, Request(caller, path, query, value, headers, now))
@@ -173,6 +168,12 @@ class _Dispatcher:
         if reply.status == HTTPStatus.NO_CONTENT:
             return Response(reply.status, None, "", dict(reply.headers))
         return Response(reply.status, reply.content_type, _body(reply), dict(reply.headers))
+
+
+def _value_of(accepts: Accepts, document: Mapping[str, Any], services: Services, now: Instant) -> Any:
+    if accepts.read is None:
+        return read_as(accepts.model, given_fields(document))
+    return accepts.read(document, services, now)
 
 
 def _path_pattern(path: str, base: str = r"\A{}\Z") -> re.Pattern[str]:

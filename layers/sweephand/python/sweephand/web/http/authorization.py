@@ -6,7 +6,7 @@ The API reads the rest of the request only after that.
 from collections.abc import Mapping
 from typing import Any
 
-from sweephand.access import claims, principals
+from sweephand.access import callers
 from sweephand.access.auth_mode import Auth
 from sweephand.access.run_token import sent_run_token
 from sweephand.base.errors import ForbiddenError, NotFoundError
@@ -39,10 +39,10 @@ def caller_of(event: Mapping[str, Any], auth: Auth, keys: KeyStore, now: Instant
             return _caller_of_authorizer(found.get("lambda") or {})
         case "iam":
             arn = (found.get("iam") or {}).get("userArn")
-            return principals.caller_of(arn, keys=keys, now=now) if isinstance(arn, str) else None
+            return callers.caller_of(arn, keys=keys, now=now) if isinstance(arn, str) else None
         case "jwt":
             given = (found.get("jwt") or {}).get("claims")
-            return claims.caller_of(given, auth) if isinstance(given, Mapping) else None
+            return callers.caller_by_claims(given, auth) if isinstance(given, Mapping) else None
 
 
 def _caller_of_authorizer(found: Mapping[str, Any]) -> Caller | None:
@@ -55,7 +55,7 @@ def _caller_of_authorizer(found: Mapping[str, Any]) -> Caller | None:
 
 
 def authorize(
-    operation: Operation[Any, Any], caller: Caller | None, path: Mapping[str, str], authorization: str | None
+    operation: Operation, caller: Caller | None, path: Mapping[str, str], authorization: str | None
 ) -> Caller:
     """The caller, if it may call the operation. `authorization` is the header of that name.
 

@@ -7,13 +7,7 @@ from email.message import Message
 from typing import Any, Final
 
 from sweephand.base import limits
-from sweephand.base.errors import (
-    InvalidError,
-    MalformedError,
-    TooLargeError,
-    UnsupportedError,
-    Violation,
-)
+from sweephand.base.errors import InvalidError, MalformedError, TooLargeError, UnsupportedError, Violation
 from sweephand.web.http import json_text
 
 _EMPTY_MESSAGE: Final = "The body is empty. Give a JSON object."
@@ -42,7 +36,10 @@ def read_body(
     if not event.get("body") and content_type is None:
         raise MalformedError(_EMPTY_MESSAGE)
     _check_type(content_type, types)
-    value = json_text.read(_text_of(event, limit))
+    text = _decode(event, limit)
+    if not text.strip():
+        raise MalformedError(_EMPTY_MESSAGE)
+    value = json_text.read(text)
     if not isinstance(value, Mapping):
         raise InvalidError([Violation("", "Give a JSON object.")])
     return value
@@ -73,13 +70,6 @@ def _check_type(written: str | None, types: Collection[str] | None) -> None:
     charset = header.get_content_charset("utf-8")
     if charset not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedError("Send UTF-8. RFC 8259 requires it of JSON on a network.")
-
-
-def _text_of(event: Mapping[str, Any], limit: str) -> str:
-    text = _decode(event, limit)
-    if not text.strip():
-        raise MalformedError(_EMPTY_MESSAGE)
-    return text
 
 
 def _decode(event: Mapping[str, Any], limit: str) -> str:

@@ -1,13 +1,34 @@
 """Cursors: the position at which a page ends. A caller sends the cursor back and does not read it."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypedDict, TypeVar
+
+from sweephand.model.page import Page
+
+Item = TypeVar("Item")
 
 # Longer than the longest position of any list: a namespace, a name, and the place of a run. As a cursor it
 # has at most 512 characters.
 _POSITION_LENGTH_MAX: Final = 374
 
 INVALID: Final = "Give the nextCursor of an answer to the same call. Leave it out for the first page."
+
+
+class Following(TypedDict, total=False):
+    """The field of an answer after which a list goes on. The last answer does not have it."""
+
+    nextCursor: str
+
+
+def following(kind: str, position: str | None) -> Following:
+    """The cursor of a position, as a field of an answer. Empty without a position."""
+    return {} if position is None else {"nextCursor": encode(kind, position)}
+
+
+def page_of(kind: str, page: Page[Item], shown: Callable[[Item], Any]) -> dict[str, Any]:
+    """A page of a list as a response shows it."""
+    return {"items": [shown(each) for each in page.items], **following(kind, page.next)}
 
 
 def encode(kind: str, position: str) -> str:

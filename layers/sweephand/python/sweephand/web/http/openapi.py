@@ -13,25 +13,11 @@ from sweephand import __version__
 from sweephand.access.auth_mode import Auth
 from sweephand.web.http.credentials import Credentials, credentials
 from sweephand.web.http.operation import NoQuery, Operation, Returns
-from sweephand.web.http.problems import CONTENT_TYPE, KINDS
+from sweephand.web.http.problems import CONTENT_TYPE, KINDS, GatewayRefusal, ProblemResponse
 from sweephand.web.schemas import field_models, formats
 from sweephand.web.schemas.job_requests import NamedJobRequest
-from sweephand.web.schemas.responses import GatewayRefusal, ProblemResponse
 
 _REFS: Final = "#/components/schemas/{model}"
-
-_PATH_PARAMETERS: Final[Mapping[str, str]] = {
-    "namespace": "The namespace. The caller must be one of this namespace.",
-    "name": "The job's name.",
-    "policy": "The policy's name.",
-    "secret": "The secret's name.",
-    "runId": "The run's name, as the list of runs shows it: its due time in epoch milliseconds, and its "
-    "index.",
-    "batchId": "The batch's name, as the list of batches or the answer to a trigger shows it. That of a "
-    "batch of the schedule is its due time in epoch milliseconds.",
-    "id": "The key's id.",
-    "asset": "The file's name, as the page of the console has it.",
-}
 
 _ABOUT: Final = """\
 A job scheduler in your own AWS account. It delivers each trigger at least once, never early, and to the
@@ -69,7 +55,7 @@ _ROLES: Final[Mapping[str, str]] = {
 }
 
 
-def describe(operations: Iterable[Operation[Any, Any]], auth: Auth) -> dict[str, Any]:
+def describe(operations: Iterable[Operation], auth: Auth) -> dict[str, Any]:
     """The OpenAPI document of the operations, for a stack with this mode.
 
     The URL of its server is relative, so that the document is right at every address of the stack.
@@ -124,7 +110,7 @@ class _Schemas:
     serialization.
     """
 
-    def __init__(self, operations: Iterable[Operation[Any, Any]]) -> None:
+    def __init__(self, operations: Iterable[Operation]) -> None:
         models: dict[Any, JsonSchemaMode] = {
             NamedJobRequest: "validation",
             ProblemResponse: "serialization",
@@ -152,7 +138,7 @@ def _adapter(model: Any) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-def _operation(each: Operation[Any, Any], schemas: _Schemas, proof: Credentials) -> dict[str, Any]:
+def _operation(each: Operation, schemas: _Schemas, proof: Credentials) -> dict[str, Any]:
     needs = {**_ROLES, "callback": proof.callback_role, "any": proof.any_caller}[each.access]
     security = {"open": [], "callback": proof.of_callbacks}.get(each.access, [{proof.scheme: []}])
     found: dict[str, Any] = {
@@ -185,7 +171,7 @@ def _operation(each: Operation[Any, Any], schemas: _Schemas, proof: Credentials)
     return found
 
 
-def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
+def statuses(operation: Operation, proof: Credentials) -> list[int]:
     """The statuses of the problems with which an operation can answer, in ascending order."""
     found = set(operation.problems) | {500}
     if operation.access != "open":
@@ -206,15 +192,15 @@ def statuses(operation: Operation[Any, Any], proof: Credentials) -> list[int]:
     return sorted(found)
 
 
-def _path_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _path_parameters(each: Operation) -> list[dict[str, Any]]:
     return [
-        _parameter("path", name, meaning, formats.PATH[name])
-        for name, meaning in _PATH_PARAMETERS.items()
+        _parameter("path", name, meaning, schema)
+        for name, (schema, meaning) in formats.PATH.items()
         if f"{{{name}}}" in each.path
     ]
 
 
-def _query_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _query_parameters(each: Operation) -> list[dict[str, Any]]:
     model: type[BaseModel] = each.query
     properties = (
         model.model_json_schema(schema_generator=_Generator)["properties"] if model.model_fields else {}
@@ -233,7 +219,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return kinds[0] if len(kinds) == 1 else schema
 
 
-def _header_parameters(each: Operation[Any, Any]) -> list[dict[str, Any]]:
+def _header_parameters(each: Operation) -> list[dict[str, Any]]:
     return [_parameter("header", name, text, formats.HEADERS[name]) for name, text in each.headers.items()]
 
 

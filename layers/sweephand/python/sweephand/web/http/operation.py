@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
-from sweephand.base.errors import Violation
 from sweephand.base.instants import Instant
+from sweephand.base.limits import table
 from sweephand.model.api_key import Caller, Role
 from sweephand.model.job import JobKey
 from sweephand.web.services import Services
@@ -65,30 +66,20 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedBody(Generic[Body]):
-    """The value that an operation reads from a JSON body, or the violations of that body.
-
-    With violations, `value` means nothing.
-    """
-
-    value: Body | None
-    violations: tuple[Violation, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Accepts(Generic[Body]):
+class Accepts:
     """The body that an operation takes.
 
-    `model` describes the body in the OpenAPI document. The API calls `read` with the parsed JSON object, the
-    services and the instant of the request. `types` are the content types that the operation accepts: by
-    default application/json and each type that ends in `+json`. If the caller leaves out a body that is not
-    `required`, `read` gets an object without fields. `limit` is the name of the limit of the body's bytes in
+    `model` describes the body in the OpenAPI document. The operation gets it, unless `read` makes another
+    value of the parsed JSON object, the services and the instant of the request. `read` raises InvalidError
+    with all violations of the body. `types` are the content types that the operation accepts: by default
+    application/json and each type that ends in `+json`. If the caller leaves out a body that is not
+    `required`, it is an object without fields. `limit` is the name of the limit of the body's bytes in
     /v1/limits.
     """
 
     model: type[BaseModel]
-    read: Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Body]]
     examples: Mapping[str, Any] = field(default_factory=dict)
+    read: Callable[[Mapping[str, Any], Services, Instant], Any] | None = None
     types: tuple[str, ...] | None = None
     required: bool = True
     limit: str = "smallBodyBytesMax"
@@ -105,28 +96,52 @@ class Returns:
     model: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
-    example: Any = None
+
+
+#: Runs an operation for a valid request.
+Run: TypeAlias = Callable[[Services, Request[Any, Any]], Reply]
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[Query, Body]):
+class Operation:
     """A method on a path. Both the route and the OpenAPI document are made from it.
 
-    The parameters of the path are in braces.
+    The parameters of the path are in braces. The function `run` has the name of the operation, in snake case.
+    Its docstring is the operation's summary and description. There, the name of a limit in braces stands for
+    its number. `about` comes before the description: it says what several operations have in common.
     """
 
+    run: Run
     method: str
     path: str
-    name: str
     tag: str
     access: Access
-    summary: str
-    run: Callable[[Services, Request[Query, Body]], Reply]
     returns: Mapping[int, Returns]
-    description: str = ""
-    query: type[Query] = NoQuery  # type: ignore[assignment]  # the default of a type variable needs 3.13
-    accepts: Accepts[Body] | None = None
+    about: str = ""
+    query: type[BaseModel] = NoQuery
+    accepts: Accepts | None = None
     #: The meaning of each precondition header that the operation takes. The API refuses any other
     #: precondition.
     headers: Mapping[str, str] = field(default_factory=dict)
     problems: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The `operationId` in the OpenAPI document."""
+        return to_camel(self.run.__name__)
+
+    @property
+    def summary(self) -> str:
+        """What the operation does, in a few words."""
+        return self._texts[0].removesuffix(".")
+
+    @property
+    def description(self) -> str:
+        """The sentences about the operation. Empty if the summary says everything."""
+        sentences = " ".join(self._texts[1].split()).format_map(table())
+        return f"{self.about} {sentences}".strip()
+
+    @property
+    def _texts(self) -> tuple[str, str]:
+        summary, _, sentences = (self.run.__doc__ or "").partition("\n")
+        return summary, sentences

@@ -41,13 +41,14 @@ def etag(rev: str) -> str:
     return f'"{rev}"'
 
 
-def parse_if_match(if_match: str | None) -> tuple[str, ...] | None:
+def parse_if_match(headers: Mapping[str, str]) -> tuple[str, ...] | None:
     """The revisions in an If-Match header. None without the header, and `*` for any revision.
 
     The stored job must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
     leaves out weak tags. Raises PreconditionError if all tags are weak, and InvalidError if the header is not
     a list of tags.
     """
+    if_match = headers.get("if-match")
     if if_match is None:
         return None
     if if_match.strip() == "*":
@@ -62,11 +63,12 @@ def parse_if_match(if_match: str | None) -> tuple[str, ...] | None:
     return strong
 
 
-def requires_absence(if_none_match: str | None) -> bool:
-    """Whether an If-None-Match header asks for a write only if the job does not exist.
+def requires_absence(headers: Mapping[str, str]) -> bool:
+    """Whether an If-None-Match header asks for a write only if there is nothing to replace.
 
     Raises InvalidError if the header is not `*`.
     """
+    if_none_match = headers.get("if-none-match")
     if if_none_match is None:
         return False
     if if_none_match.strip() != "*":

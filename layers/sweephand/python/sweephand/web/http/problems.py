@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from itertools import islice
-from typing import Final
+from typing import Annotated, Final, NotRequired
+
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import (
     BadRequestError,
@@ -29,7 +31,45 @@ from sweephand.base.limits import PROBLEM_BYTES_MAX, PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import printable, shortened
 from sweephand.base.timing import RECOUNT_AFTER_MS
 from sweephand.web.http import json_text
-from sweephand.web.schemas.responses import ProblemResponse, ViolationResponse
+from sweephand.web.schemas.formats import about
+
+
+class ViolationResponse(TypedDict):
+    """One field that cannot be accepted."""
+
+    pointer: Annotated[
+        str,
+        about(
+            "A JSON pointer (RFC 6901) into the body, or a parameter. A very long one is cut, "
+            "and ends in an ellipsis."
+        ),
+    ]
+    detail: Annotated[str, about("A sentence that says what is wrong or what would be valid.")]
+
+
+class ProblemResponse(TypedDict):
+    """A problem document (RFC 9457)."""
+
+    type: Annotated[str, about("The kind of problem: `urn:sweephand:problem:…`.")]
+    title: Annotated[str, about("The kind of problem in a few words.")]
+    status: Annotated[int, about("The HTTP status.")]
+    detail: Annotated[str, about("A sentence that says what was wrong with this request.")]
+    errors: NotRequired[
+        Annotated[
+            list[ViolationResponse],
+            about(
+                "The fields or parameters that cannot be accepted: all of them, unless `detail` "
+                "says how many are named. Other problems do not have this list."
+            ),
+        ]
+    ]
+
+
+class GatewayRefusal(TypedDict):
+    """The body with which API Gateway itself refuses a request. It is not a problem document."""
+
+    message: Annotated[str, about("The message of API Gateway, such as `Unauthorized` or `Forbidden`.")]
+
 
 CONTENT_TYPE: Final = "application/problem+json"
 
@@ -79,7 +119,6 @@ KINDS: Final[Mapping[int, tuple[str, str]]] = {
     500: ("internal", "A fault of Sweephand"),
     503: ("unavailable", "Not available at present"),
 }
-
 _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     BadRequestError: 400,
     MalformedError: 400,
@@ -98,7 +137,6 @@ _STATUSES: Final[Mapping[type[SweephandError], int]] = {
     StoreError: 503,
     UnavailableError: 503,
 }
-
 _FIXED_DETAILS: Final[Mapping[int, str]] = {
     500: "Sweephand failed to answer this request. Its log has the reason under the request's id.",
     503: "A store did not answer. It may have made the change all the same. You can safely send the request "

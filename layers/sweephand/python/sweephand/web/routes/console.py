@@ -1,33 +1,164 @@
-"""The operations that serve the console: its page, and the files that the page loads."""
+"""The files of the console as a browser gets them: joined, and named by their hash.
 
-from typing import Any, Final
+The modules of the console are plain ES modules, each in a file of its own. They are served as one module: an
+API function answers one request at a time, and a page that loads twenty files would take twenty of them from
+the deliveries (docs/decisions/140).
+"""
+
+import gzip
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
 
 from sweephand.base.errors import NotFoundError
-from sweephand.web.console import assets
 from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.services import Services
+
+_IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w/]+\.js)";\n', re.MULTILINE)
+_EXPORT: Final = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)
+
+#: What others wrote. It is served as it is, as a module of its own.
+_VENDORED: Final = "vendor/preact.js"
+
+#: So many digits of a hash tell all versions of a file apart.
+_DIGITS: Final = 12
+
+#: Trusted Types without a policy: no script of the page can turn a text into HTML or into a script.
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """A file as a browser gets it."""
+
+    text: str
+    content_type: str
+    compressed: bytes
+
+
+def page(auth_mode: str) -> str:
+    """The HTML of the console, for a stack whose callers prove who they are in this mode."""
+    text = _read("page.html").replace("{auth}", auth_mode)
+    for plain, named in names().items():
+        text = text.replace(f"{{{plain}}}", named)
+    return text
+
+
+def find(name: str) -> Asset | None:
+    """The asset that is served under this name. None if there is none, as after an update."""
+    return _assets().get(name)
+
+
+@cache
+def names() -> Mapping[str, str]:
+    """The name of each asset, with its hash, by its plain name."""
+    return {re.sub(r"\.[0-9a-f]+\.", ".", name): name for name in _assets()}
+
+
+@cache
+def _assets() -> Mapping[str, Asset]:
+    vendored = _read(_VENDORED)
+    vendored_name = _named("preact.js", vendored)
+    found = {
+        vendored_name: vendored,
+        **{_named(plain, text): text for plain, text in {
+            "style.css": _read("style.css"), "app.js": joined("app.js", vendored_name)
+        }.items()},
+    }  # fmt: skip
+    return {
+        name: Asset(text, _content_type(name), gzip.compress(text.encode(), mtime=0))
+        for name, text in found.items()
+    }
+
+
+def joined(entry: str, vendored_name: str) -> str:
+    """The module `entry` and all modules that it imports, as one module.
+
+    A module comes after those that it imports. All share one scope, so no two may declare the same name.
+    """
+    bodies: dict[str, str] = {}
+    vendored: set[str] = set()
+
+    def add(name: str) -> None:
+        text = _read(name)
+        bodies[name] = ""  # two modules may import each other: what they declare is functions
+        for imported, source in _IMPORT.findall(text):
+            if source == _VENDORED:
+                vendored.update(each.strip() for each in imported.split(",") if each.strip())
+            elif source not in bodies:
+                add(source)
+        del bodies[name]
+        bodies[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+    add(entry)
+    line = f'import {{ {", ".join(sorted(vendored))} }} from "./{vendored_name}";\n'
+    return line + "".join(bodies.values())
+
+
+def _named(plain: str, text: str) -> str:
+    stem, _, kind = plain.partition(".")
+    return f"{stem}.{sha256(text.encode()).hexdigest()[:_DIGITS]}.{kind}"
+
+
+def _content_type(name: str) -> str:
+    kind = "javascript" if name.endswith(".js") else "css"
+    return f"text/{kind}; charset=utf-8"
+
+
+def _read(name: str) -> str:
+    return files("sweephand.web").joinpath("console", *name.split("/")).read_text("utf-8")
+
 
 #: A year. The name of an asset changes with what is in it.
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/console",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The page", str, content_type="text/html")},
+)
 def show_console(services: Services, _: Request[NoQuery, None]) -> Reply:
-    """Show the page of the console. A browser asks for it anew each time, since it names the assets."""
+    """Show the console.
+
+    A page for operators. It takes a key, and shows and does what the key allows.
+    """
     headers = {
-        "content-security-policy": assets.POLICY,
+        "content-security-policy": POLICY,
         "cache-control": "no-cache",
         "referrer-policy": "no-referrer",
         "x-content-type-options": "nosniff",
     }
-    return Reply(200, assets.page(services.auth.mode), headers, content_type="text/html; charset=utf-8")
+    return Reply(200, page(services.auth.mode), headers, content_type="text/html; charset=utf-8")
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/console/{asset}",
+    tag="Service",
+    access="open",
+    returns={200: Returns("The file: a style sheet or a script", str, content_type="text/*")},
+    problems=(404,),
+)
 def show_console_asset(_: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show a file of the console, compressed for whoever accepts that.
+    """Show a file of the console.
 
-    Raises NotFoundError for a name that this version does not serve.
+    The names of the files are in the page. A name changes with what is in the file, so the file can be kept
+    for ever.
     """
-    found = assets.find(request.path["asset"])
+    found = find(request.path["asset"])
     if found is None:
         raise NotFoundError("This version of the console has no such file. Load /console again.")
     headers = {"cache-control": _FOR_EVER, "vary": "accept-encoding", "x-content-type-options": "nosniff"}
@@ -36,31 +167,3 @@ def show_console_asset(_: Services, request: Request[NoQuery, None]) -> Reply:
     return Reply(
         200, found.compressed, headers | {"content-encoding": "gzip"}, content_type=found.content_type
     )
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/console",
-        name="showConsole",
-        tag="Service",
-        access="open",
-        summary="Show the console",
-        description="A page for operators. It takes a key, and shows and does what the key allows.",
-        run=show_console,
-        returns={200: Returns("The page", str, content_type="text/html")},
-    ),
-    Operation(
-        method="GET",
-        path="/console/{asset}",
-        name="showConsoleAsset",
-        tag="Service",
-        access="open",
-        summary="Show a file of the console",
-        description="The names of the files are in the page. A name changes with what is in the file, so the "
-        "file can be kept for ever.",
-        run=show_console_asset,
-        returns={200: Returns("The file: a style sheet or a script", str, content_type="text/*")},
-        problems=(404,),
-    ),
-)

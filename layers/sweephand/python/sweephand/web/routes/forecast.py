@@ -1,30 +1,101 @@
 """The operation that says how many triggers of a namespace fall due in the hours or days to come."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS, Instant, rfc3339
-from sweephand.base.limits import (
-    BULK_EXAMINED_MAX,
-    FORECAST_BUCKET_S_MIN,
-    FORECAST_BUCKETS_MAX,
-    FORECAST_DAYS_MAX,
-)
-from sweephand.jobs.examine import Filter
+from sweephand.base.limits import FORECAST_BUCKET_S_MIN, FORECAST_BUCKETS_MAX, FORECAST_DAYS_MAX
 from sweephand.jobs.forecast import Forecast
-from sweephand.schedules import parse_duration_ms
-from sweephand.schedules.errors import ScheduleError
+from sweephand.jobs.read import Filter
+from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.schedules.triggers import Span
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
-from sweephand.web.routes.occurrences import read_instant
-from sweephand.web.schemas.forecast_responses import ForecastResponse
-from sweephand.web.schemas.query import ForecastQuery, labels_of
+from sweephand.web.schemas.formats import Moment, NextCursor, Time, about, from_text, read_duration
+from sweephand.web.schemas.query import Cursor, Labels, Prefix, QueryParameters, labels_of, position
 from sweephand.web.services import Services
 
 
+class ForecastBucketResponse(TypedDict):
+    """A bucket of a forecast."""
+
+    at: Annotated[Time, about("The first instant of the bucket.")]
+    triggers: Annotated[int, about("How many triggers fall due in the bucket.")]
+
+
+# A class cannot have a field `from`.
+ForecastResponse = TypedDict(
+    "ForecastResponse",
+    {
+        "from": Annotated[Time, about("The first instant of the first bucket.")],
+        "to": Annotated[Time, about("The end of the last bucket, which it does not include.")],
+        "bucketSeconds": Annotated[int, about("The length of a bucket. The last one may be shorter.")],
+        "buckets": Annotated[
+            list[ForecastBucketResponse],
+            about("The buckets, earliest first, without those in which nothing falls due."),
+        ],
+        "jobs": Annotated[int, about("How many jobs were counted.")],
+        "paused": Annotated[int, about("How many more jobs are paused. Nothing of theirs falls due.")],
+        "nextCursor": NotRequired[NextCursor],
+    },
+)
+ForecastResponse.__doc__ = """How many triggers fall due in each bucket.
+
+It has a `nextCursor` if there may be more jobs. The forecast is then partial: add what the calls with the
+further cursors return.
+"""
+
+
+def _bucket_ms(text: str) -> int:
+    bucket_ms = read_duration(text)
+    if bucket_ms < FORECAST_BUCKET_S_MIN * SECOND_MS or bucket_ms % SECOND_MS:
+        raise ValueError(f"Give whole seconds, at least {FORECAST_BUCKET_S_MIN}s.")
+    return bucket_ms
+
+
+class ForecastQuery(QueryParameters):
+    """Selects the span, the buckets and the jobs of a forecast."""
+
+    since: Moment | None = Field(
+        None,
+        alias="from",
+        description="The instant at which the first bucket begins (RFC 3339 with an offset). By default now.",
+    )
+    to: Moment | None = Field(
+        None, description="The instant at which the last bucket ends. By default 24 hours after `from`."
+    )
+    bucket: Annotated[int, from_text(_bucket_ms), WithJsonSchema(DURATION_SCHEMA)] = Field(
+        "1h",
+        validate_default=True,
+        description=f"The length of a bucket, at least {FORECAST_BUCKET_S_MIN} seconds.",
+    )
+    prefix: Prefix = ""
+    label: Labels = Field([])
+    cursor: Annotated[Cursor, position("forecast")] = ""
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/forecast",
+    tag="Occurrences",
+    access="read",
+    query=ForecastQuery,
+    returns={200: Returns("The buckets in order", ForecastResponse)},
+)
 def forecast(services: Services, request: Request[ForecastQuery, None]) -> Reply:
-    """Count the triggers that fall due in each bucket."""
+    """Count the triggers that fall due in each hour to come.
+
+    Counts what the schedules of the jobs say, in buckets of equal length. A batch counts with each of its
+    triggers. Retries, triggers that somebody asks for by hand and what waits under a policy are not in it.
+    One call looks at up to {bulkExaminedMax} jobs, and at fewer if their schedules take much to count: those
+    that fire in many buckets, that have long texts, or that have many different zones. Call again with the
+    nextCursor of the answer and the same parameters, until an answer has none, and add the numbers.
+    """
     query = request.query
     span = _span(query, request.requested_at)
     filters = Filter(request.namespace, query.prefix, labels_of(query.label), query.cursor)
@@ -33,9 +104,9 @@ def forecast(services: Services, request: Request[ForecastQuery, None]) -> Reply
 
 
 def _span(query: ForecastQuery, now: Instant) -> Span:
-    bucket_ms = _bucket_ms(query.bucket)
-    since = now if query.since is None else read_instant(query.since, "/from")
-    until = since + DAY_MS if query.to is None else read_instant(query.to, "/to")
+    bucket_ms = query.bucket
+    since = now if query.since is None else query.since
+    until = since + DAY_MS if query.to is None else query.to
     violations = []
     # Further calls for one forecast keep its span, and can take minutes.
     age_max_ms = max(bucket_ms, HOUR_MS) if query.cursor else bucket_ms
@@ -63,19 +134,8 @@ def _span(query: ForecastQuery, now: Instant) -> Span:
     return span
 
 
-def _bucket_ms(text: str) -> int:
-    try:
-        bucket_ms = parse_duration_ms(text)
-    except ScheduleError as error:
-        raise InvalidError([Violation("/bucket", str(error))]) from None
-    if bucket_ms < FORECAST_BUCKET_S_MIN * SECOND_MS or bucket_ms % SECOND_MS:
-        rule = f"Give whole seconds, at least {FORECAST_BUCKET_S_MIN}s."
-        raise InvalidError([Violation("/bucket", rule)])
-    return bucket_ms
-
-
 def _response(found: Forecast, span: Span) -> ForecastResponse:
-    response: ForecastResponse = {
+    return {
         "from": rfc3339(span.since),
         "to": rfc3339(span.until),
         "bucketSeconds": span.bucket_ms // SECOND_MS,
@@ -85,28 +145,5 @@ def _response(found: Forecast, span: Span) -> ForecastResponse:
         ],
         "jobs": found.jobs,
         "paused": found.paused,
+        **cursor.following("forecast", found.reached),
     }
-    if found.reached is not None:
-        response["nextCursor"] = cursor.encode("forecast", found.reached)
-    return response
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/forecast",
-        name="forecast",
-        tag="Occurrences",
-        access="read",
-        summary="Count the triggers that fall due in each hour to come",
-        description="Counts what the schedules of the jobs say, in buckets of equal length. A batch counts "
-        "with each of its triggers. Retries, triggers that somebody asks for by hand and what waits under a "
-        f"policy are not in it. One call looks at up to {BULK_EXAMINED_MAX} jobs, and at fewer if their "
-        "schedules take much to count: those that fire in many buckets, that have long texts, or that have "
-        "many different zones. Call again with the nextCursor of the answer and the same parameters, until "
-        "an answer has none, and add the numbers.",
-        run=forecast,
-        query=ForecastQuery,
-        returns={200: Returns("The buckets in order", ForecastResponse)},
-    ),
-)

@@ -1,24 +1,30 @@
-"""The operations that write, read, list and delete jobs."""
+"""The operations that write, read, patch, list and delete jobs."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Annotated, Any, Final
 
-from sweephand.base.errors import NotFoundError, PreconditionError
-from sweephand.base.limits import BULK_EXAMINED_MAX
-from sweephand.jobs.read import Selection, view
-from sweephand.model.definition import Definition
-from sweephand.web.http import cursor
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
+from pydantic import Field
+
+from sweephand.base.errors import InvalidError, Violation, pointer
+from sweephand.base.instants import Instant
+from sweephand.base.limits import NAME_LENGTH_MAX, PAGE_ITEMS_DEFAULT
+from sweephand.base.names import CONTAINS_MEANING, PREFIX_PATTERN
+from sweephand.jobs.read import JobState, Selection, view
+from sweephand.jobs.write import Patch
+from sweephand.model.definition import TARGET_FIELDS, Definition
+from sweephand.model.job import Job
+from sweephand.web.http import cursor, json_text
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.definition import read_definition
-from sweephand.web.schemas.job_requests import JobRequest
+from sweephand.web.schemas.formats import Name
+from sweephand.web.schemas.job_requests import (
+    JobPatchRequest,
+    JobRequest,
+    read_definition,
+    read_payload,
+    validate_definition,
+)
 from sweephand.web.schemas.job_responses import (
     JobPage,
     JobResponse,
@@ -26,78 +32,26 @@ from sweephand.web.schemas.job_responses import (
     job_response,
     whole_job_response,
 )
-from sweephand.web.schemas.query import JobsQuery, labels_of
+from sweephand.web.schemas.query import Cursor, Labels, Limit, Prefix, QueryParameters, labels_of, position
 from sweephand.web.services import Services
 
 
-def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
-    """Create or replace a job."""
-    if_match = expected_revision(services, request)
-    if_absent = requires_absence(request.headers.get("if-none-match"))
-    written = services.writer.put(
-        request.key,
-        request.body,
-        caller=request.caller.key_id,
-        requested_at=request.requested_at,
-        if_match=if_match,
-        if_absent=if_absent,
+class JobsQuery(QueryParameters):
+    """Selects the jobs to list."""
+
+    prefix: Prefix = ""
+    contains: Annotated[
+        str, Field(pattern=PREFIX_PATTERN, max_length=NAME_LENGTH_MAX, description=CONTAINS_MEANING)
+    ] = ""
+    state: JobState | None = Field(None, description="Only jobs in this state. A page may be short or empty.")
+    label: Labels = Field([])
+    policy: Name | None = Field(
+        None,
+        description="Only jobs that name this flow policy, also if the policy was deleted. A page may be "
+        "short or empty.",
     )
-    job = written.job
-    response = job_response(view(job, request.requested_at), request.caller)
-    return Reply(201 if written.outcome == "created" else 200, response, {"etag": etag(job.rev)})
-
-
-def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show a job."""
-    found = services.reader.get(request.key, request.requested_at)
-    return Reply(200, whole_job_response(found, request.caller), {"etag": etag(found.job.rev)})
-
-
-def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Delete a job."""
-    services.writer.delete(
-        request.key,
-        who=request.caller.key_id,
-        requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
-    )
-    return Reply(204)
-
-
-def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
-    """List jobs by name."""
-    query = request.query
-    selection = Selection(
-        prefix=query.prefix,
-        contains=query.contains,
-        labels=labels_of(query.label),
-        state=query.state,
-        policy=query.policy,
-        after=query.cursor,
-    )
-    page = services.reader.page(request.namespace, selection, limit=query.limit, now=request.requested_at)
-    response: JobPage = {"items": [job_response(each, request.caller) for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("jobs", page.next)
-    return Reply(200, response)
-
-
-def expected_revision(services: Services, request: Request[Any, Any]) -> str | None:
-    """The revision that the job must have, by the If-Match header. None without that header.
-
-    If the header names several revisions, the result is the one that the job has now. Raises
-    PreconditionError if the job has none of them.
-    """
-    revs = parse_if_match(request.headers.get("if-match"))
-    if revs is None or len(revs) == 1:
-        return revs[0] if revs else None
-    try:
-        rev = services.reader.get(request.key, request.requested_at).job.rev
-    except NotFoundError:
-        return revs[0]
-    if rev not in revs:
-        raise PreconditionError(f"The job has none of these revisions. Its revision is {rev}.")
-    return rev
+    limit: Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[Cursor, position("jobs")] = ""
 
 
 EXAMPLES: Final[Mapping[str, Any]] = {
@@ -127,7 +81,6 @@ EXAMPLES: Final[Mapping[str, Any]] = {
         "data": {"order": 4711},
     },
 }
-
 ETAG: Final = {"ETag": "The revision of the job, in double quotes."}
 IF_MATCH: Final = {
     "If-Match": "An ETag: the call writes only if the job has this revision. `*`: only if the job exists."
@@ -135,63 +88,204 @@ IF_MATCH: Final = {
 _ABSENT: Final = {"If-None-Match": "`*`: the call writes the job only if it does not exist."}
 JOB_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}"
 
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="PUT",
-        path=JOB_PATH,
-        name="putJob",
-        tag="Jobs",
-        access="write",
-        summary="Create or replace a job",
-        description="The last write wins, unless you send If-Match or If-None-Match. If the definition "
-        "equals the stored one, nothing changes. So you can safely send a PUT again.",
-        run=put_job,
-        accepts=Accepts(JobRequest, read_definition, EXAMPLES, limit="bodyBytesMax"),
-        headers=IF_MATCH | _ABSENT,
-        returns={
-            200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
-            201: Returns("The job was created", JobResponse, ETAG),
-        },
-        problems=(412, 429, 503),
-    ),
-    Operation(
-        method="GET",
-        path=JOB_PATH,
-        name="getJob",
-        tag="Jobs",
-        access="read",
-        summary="Show a job",
-        run=get_job,
-        returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
-        problems=(404,),
-    ),
-    Operation(
-        method="DELETE",
-        path=JOB_PATH,
-        name="deleteJob",
-        tag="Jobs",
-        access="write",
-        summary="Delete a job",
-        description="After the answer no delivery of the job begins. Sweephand keeps the records of its runs "
-        "until their `historyRetention` is over. A job whose retention is over is not shown any more. While "
-        "Sweephand still stores it, a DELETE ends what waits of it, and answers 204 too.",
-        run=delete_job,
-        headers=IF_MATCH,
-        returns={204: Returns("The job is deleted")},
-        problems=(404, 412, 503),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/namespaces/{namespace}/jobs",
-        name="listJobs",
-        tag="Jobs",
-        access="read",
-        summary="List jobs by name",
-        description="The list shows jobs without their data. A filtered page can be short or empty. Call "
-        "again with the nextCursor of the answer, until an answer has none. With `contains`, `state`, "
-        f"`label` or `policy` a call looks at up to {BULK_EXAMINED_MAX} jobs.",
-        run=list_jobs,
-        query=JobsQuery,
-        returns={200: Returns("A page of jobs", JobPage)},
-    ),
+#: Fields that a patch replaces whole. Half of an old target and half of a new one make no valid target.
+_REPLACED_WHOLE: Final = frozenset({"data", "schedule", *TARGET_FIELDS})
+_TIME_FIELDS: Final = frozenset({"schedule", "timezone", "dueTime", "ttl", "repeats"})
+
+
+def _read_patch(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Patch:
+    payload = read_payload(document) if document.get("data") is not None else None
+    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
+
+    def patch(before: Definition) -> Definition:
+        try:
+            return validate_definition(
+                _patched_fields(before.written, fields),
+                payload if "data" in document else before.payload,
+                services,
+                requested_at,
+                asked=fields.keys(),
+            )
+        except InvalidError as error:
+            raise InvalidError(_relevant_violations(error.violations, fields)) from None
+
+    return patch
+
+
+@partial(
+    Operation,
+    method="PUT",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(JobRequest, EXAMPLES, read_definition, limit="bodyBytesMax"),
+    headers=IF_MATCH | _ABSENT,
+    returns={
+        200: Returns("The job was replaced, or did not change", JobResponse, ETAG),
+        201: Returns("The job was created", JobResponse, ETAG),
+    },
+    problems=(412, 429, 503),
 )
+def put_job(services: Services, request: Request[NoQuery, Definition]) -> Reply:
+    """Create or replace a job.
+
+    The last write wins, unless you send If-Match or If-None-Match. If the definition equals the stored one,
+    nothing changes. So you can safely send a PUT again.
+    """
+    written = services.writer.put(
+        request.key,
+        request.body,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+        if_absent=requires_absence(request.headers),
+    )
+    return job_reply(request, written.job, 201 if written.outcome == "created" else 200)
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="read",
+    returns={200: Returns("The job, its data and its last run", WholeJobResponse, ETAG)},
+    problems=(404,),
+)
+def get_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a job."""
+    found = services.reader.get(request.key, request.requested_at)
+    return Reply(200, whole_job_response(found, request.caller), {"etag": etag(found.job.rev)})
+
+
+@partial(
+    Operation,
+    method="DELETE",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    headers=IF_MATCH,
+    returns={204: Returns("The job is deleted")},
+    problems=(404, 412, 503),
+)
+def delete_job(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Delete a job.
+
+    After the answer no delivery of the job begins. Sweephand keeps the records of its runs until their
+    `historyRetention` is over. A job whose retention is over is not shown any more. While Sweephand still
+    stores it, a DELETE ends what waits of it, and answers 204 too.
+    """
+    services.writer.delete(
+        request.key,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+    )
+    return Reply(204)
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/jobs",
+    tag="Jobs",
+    access="read",
+    query=JobsQuery,
+    returns={200: Returns("A page of jobs", JobPage)},
+)
+def list_jobs(services: Services, request: Request[JobsQuery, None]) -> Reply:
+    """List jobs by name.
+
+    The list shows jobs without their data. A filtered page can be short or empty. Call again with the
+    nextCursor of the answer, until an answer has none. With `contains`, `state`, `label` or `policy` a call
+    looks at up to {bulkExaminedMax} jobs.
+    """
+    query = request.query
+    selection = Selection(
+        request.namespace,
+        prefix=query.prefix,
+        contains=query.contains,
+        labels=labels_of(query.label),
+        state=query.state,
+        policy=query.policy,
+        after=query.cursor,
+    )
+    page = services.reader.page(selection, limit=query.limit, now=request.requested_at)
+    return Reply(200, cursor.page_of("jobs", page, lambda each: job_response(each, request.caller)))
+
+
+@partial(
+    Operation,
+    method="PATCH",
+    path=JOB_PATH,
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        JobPatchRequest,
+        {
+            "another hour": {"schedule": "0 30 3 * * MON-FRI"},
+            "no labels, fewer attempts": {"labels": None, "retry": {"maxAttempts": 3}},
+        },
+        _read_patch,
+        types=("application/merge-patch+json", "application/json"),
+        limit="bodyBytesMax",
+    ),
+    headers=IF_MATCH,
+    returns={200: Returns("The job as it is now", JobResponse, ETAG)},
+    problems=(404, 412, 503),
+)
+def patch_job(services: Services, request: Request[NoQuery, Patch]) -> Reply:
+    """Patch a job: write some of its fields.
+
+    Applies a merge patch (RFC 7396). A field that you leave out keeps its value, and null removes a field.
+    `data`, `schedule`, `target`, `onComplete` and `onAlert` are replaced whole. The API validates the result
+    like the body of a PUT. Occurrences before the patch still count towards `repeats`. A relative time that
+    you leave out keeps its first instant. A paused job stays paused. A patch that changes nothing makes no
+    revision.
+    """
+    written = services.writer.patch(
+        request.key,
+        request.body,
+        caller=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+    )
+    return job_reply(request, written.job)
+
+
+def job_reply(request: Request[Any, Any], job: Job, status: int = 200) -> Reply:
+    """The reply that shows a job which was written."""
+    response = job_response(view(job, request.requested_at), request.caller)
+    return Reply(status, response, {"etag": etag(job.rev)})
+
+
+def apply_merge_patch(target: Any, patch: Any) -> Any:
+    """The JSON value `target` after a merge patch (RFC 7396).
+
+    Null removes a field. An object merges into the stored one. Any other value replaces the stored one.
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    found = dict(target) if isinstance(target, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = apply_merge_patch(found.get(name), value)
+    return found
+
+
+def _relevant_violations(violations: Sequence[Violation], fields: Mapping[str, Any]) -> Sequence[Violation]:
+    """The violations with which the API refuses a patch.
+
+    A time field that the patch leaves out keeps the instant that it had when the job was written. So its
+    violations are left out, unless there are no others.
+    """
+    kept = {pointer(name) for name in _TIME_FIELDS - fields.keys()}
+    return [each for each in violations if each.pointer not in kept] or violations
+
+
+def _patched_fields(before: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in before.items() if name not in _REPLACED_WHOLE & fields.keys()}
+    found: dict[str, Any] = apply_merge_patch(kept, fields)
+    return found

@@ -1,49 +1,216 @@
 """The operations by which admins make, list, rotate and revoke API keys."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Final, NotRequired
 
-from sweephand import __version__
-from sweephand.access import key_making, key_revocation, key_rotation, principals
+from pydantic import AfterValidator, Field, WithJsonSchema
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.access import callers, key_making, key_rotation
 from sweephand.access.seal import seal, unseal
-from sweephand.base.errors import (
-    ForbiddenError,
-    InvalidError,
-    Violation,
-)
-from sweephand.base.instants import HOUR_MS, Instant
-from sweephand.base.limits import KEY_OVERLAP_HOURS_DEFAULT
-from sweephand.base.names import NAME_RULE, is_name
-from sweephand.jobs.fields.field import Duration
+from sweephand.base import limits
+from sweephand.base.errors import ForbiddenError, InvalidError, Violation
+from sweephand.base.instants import HOUR_MS, rfc3339
+from sweephand.base.names import NAME_PATTERN, NAME_RULE, is_name
+from sweephand.base.text_schema import text_schema
+from sweephand.jobs.fields.field import DURATION_RULE, Duration
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.jobs.preconditions import within_time_limit
-from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.model.api_key import EVERY_NAMESPACE, Key, Role
 from sweephand.schedules import parse_duration_ms
-from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.schemas.key_requests import KeyRequest, KeyRotation
-from sweephand.web.schemas.query import KeysQuery
-from sweephand.web.schemas.responses import (
-    KeyPage,
-    MeResponse,
-    NewKeyResponse,
-    RotatedKeyResponse,
-    key_response,
-)
-from sweephand.web.schemas.run_responses import time_or_none
-from sweephand.web.schemas.shapes import check
+from sweephand.schedules.time_points import DURATION_SCHEMA
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, about, from_text, time_or_none
+from sweephand.web.schemas.query import Cursor, PageQuery
+from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
 
 
-def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
-    """Make a key and show it. No later answer shows its secret again."""
+def _check_namespace(text: str) -> str:
+    if text != EVERY_NAMESPACE and not is_name(text):
+        raise ValueError(f"{NAME_RULE} Or give * for every namespace.")
+    return text
+
+
+def _read_principal(text: str) -> str:
+    """The role or user of an ARN, without its path."""
+    found = callers.named_principal(text)
+    if found is None:
+        raise ValueError(callers.PRINCIPAL_RULE)
+    return found
+
+
+def _read_duration(shape: Duration, text: str) -> int:
+    for violation in shape.violations("", text):
+        raise ValueError(violation.detail)
+    return parse_duration_ms(text)
+
+
+_NamespaceOrAll = Annotated[
+    str,
+    AfterValidator(_check_namespace),
+    WithJsonSchema(text_schema(rf"^(?:\*|{NAME_PATTERN[1:-1]})$", limits.NAME_LENGTH_MAX)),
+]
+_Principal = Annotated[
+    str,
+    AfterValidator(_read_principal),
+    WithJsonSchema(text_schema(callers.PRINCIPAL_PATTERN, callers.PRINCIPAL_LENGTH_MAX)),
+]
+_LIFETIME: Final = partial(_read_duration, Duration("keyDaysMax"))
+_OVERLAP: Final = partial(_read_duration, Duration("keyOverlapDaysMax", may_be_zero=True))
+_Lifetime = Annotated[int, from_text(_LIFETIME), WithJsonSchema(DURATION_SCHEMA)]
+_Overlap = Annotated[int, from_text(_OVERLAP), WithJsonSchema(DURATION_SCHEMA)]
+
+
+class KeyRequest(RequestBody):
+    """The API key to make."""
+
+    namespace: _NamespaceOrAll = Field(
+        description="The namespace that the key opens. `*` opens every namespace; only a key for `*` can "
+        "make such a key."
+    )
+    role: Role = Field(description="What the key may do: read, write (also read) or admin (everything).")
+    expires_in: _Lifetime | None = Field(
+        None,
+        description=f"How long the key works, at most {limits.KEY_DAYS_MAX}d, and no longer than the key "
+        f"that makes it. By default it ends with that key, or never. {DURATION_RULE}",
+    )
+    description: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+    requests_per_minute: int | None = Field(
+        None,
+        ge=1,
+        le=limits.KEY_REQUESTS_PER_MINUTE_MAX,
+        description="How many requests the key may send in a minute; more are refused with 429. By default "
+        "as many as the key that makes it, which may also have no rate. A whole number from 1 to "
+        f"{limits.KEY_REQUESTS_PER_MINUTE_MAX}.",
+    )
+    principal: _Principal | None = Field(
+        None,
+        description="The ARN of the IAM role or user that holds the key, for stacks with `AuthMode=iam`. "
+        "Such a key has no secret, and replaces the key that the role or user has. Only an admin "
+        "of `*` makes it.",
+    )
+
+
+class KeyRotation(RequestBody):
+    """How to rotate an API key."""
+
+    overlap: _Overlap | None = Field(
+        None,
+        description=f"How long the old key works on; by default {limits.KEY_OVERLAP_HOURS_DEFAULT}h, at most "
+        f"{limits.KEY_OVERLAP_DAYS_MAX}d. `0s` ends the old key at once. {DURATION_RULE}",
+    )
+    expires_in: _Lifetime | None = Field(
+        None,
+        description="How long the new key works, at most "
+        f"{limits.KEY_DAYS_MAX}d, and no longer than the key with which you call. By default it expires when "
+        f"the old key was to expire, or with that key if it expires earlier. {DURATION_RULE}",
+    )
+
+
+class KeyResponse(TypedDict):
+    """An API key, without its secret."""
+
+    id: Annotated[str, about("The key's id, as `DELETE /v1/keys/{id}` takes it.")]
+    namespace: Annotated[str, about("The namespace that the key opens. `*` opens every namespace.")]
+    role: Annotated[Role, about("What the key may do: `read`, `write` (also read) or `admin` (everything).")]
+    createdAt: Annotated[Time, about("When the key was made.")]
+    expiresAt: Annotated[Time | None, about("When the key expires. Null if it does not expire.")]
+    description: Annotated[
+        str | None, about("The text that its maker gave, for people. Null without such a text.")
+    ]
+    replacedBy: Annotated[
+        str | None, about("The id of the key that a rotation made in its place. Null if it was not rotated.")
+    ]
+    principal: Annotated[
+        str | None, about("The ARN of the IAM role or user that holds the key. Null if the key has a secret.")
+    ]
+    createdBy: Annotated[
+        str,
+        about(
+            "The id of the key that made or rotated it. For a JSON Web Token it is `jwt:` and "
+            "the subject; `operator` stands for the function that makes admin keys."
+        ),
+    ]
+    requestsPerMinute: Annotated[
+        int | None, about("How many requests it may send in a minute. Null without such a rate.")
+    ]
+
+
+class NewKeyResponse(KeyResponse):
+    """A new API key. Only this response shows the key itself."""
+
+    key: Annotated[
+        str | None, about("The key itself: `Authorization: Bearer {key}`. Null for the key of a principal.")
+    ]
+
+
+class RotatedKeyResponse(KeyResponse):
+    """The new API key of a rotation. Only this response shows the key itself."""
+
+    key: Annotated[str, about("The key itself: `Authorization: Bearer {key}`.")]
+    replaces: Annotated[KeyResponse, about("The old key, with the end that it has now.")]
+
+
+class KeyPage(TypedDict):
+    """A page of keys in the order of their ids. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[KeyResponse], about("The keys, in the order of their ids.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def key_response(key: Key) -> KeyResponse:
+    """A key as a response shows it. Sweephand does not know its secret, only the digest."""
+    return {
+        "id": key.id,
+        "namespace": key.namespace,
+        "role": key.role,
+        "createdAt": rfc3339(key.created_at),
+        "expiresAt": time_or_none(key.expires_at),
+        "description": key.description,
+        "replacedBy": key.replaced_by,
+        "principal": key.principal,
+        "createdBy": key.created_by,
+        "requestsPerMinute": key.requests_per_minute,
+    }
+
+
+class KeysQuery(PageQuery):
+    """Selects the keys to list. The cursor is sealed."""
+
+    cursor: Annotated[Cursor, Field(min_length=1)] = ""
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/keys",
+    tag="Access",
+    access="admin",
+    accepts=Accepts(
+        KeyRequest,
+        {
+            "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
+            "for a role of IAM": {
+                "namespace": "billing",
+                "role": "write",
+                "principal": "arn:aws:iam::123456789012:role/billing",
+            },
+        },
+    ),
+    returns={201: Returns("The new key", NewKeyResponse)},
+    problems=(409,),
+)
+def make_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Reply:
+    """Make an API key.
+
+    Only the answer to this call shows the key. An admin of one namespace makes keys for that namespace only.
+    A key that another key makes expires no later than that one, and is revoked with it. A key with a secret
+    opens stacks with `AuthMode=keys`, and the key of a `principal` opens those with `AuthMode=iam`. Both can
+    be made in every mode. A principal has one key, and a new one takes its place. 409 means that the
+    principal has a key for another namespace, which must be revoked first.
+    """
     asked, caller = request.body, request.caller
     if not caller.sees(asked.namespace):
         raise ForbiddenError(
@@ -56,9 +223,9 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
     wanted = key_making.WantedKey(
         asked.namespace,
         asked.role,
-        None if asked.expires_in is None else parse_duration_ms(asked.expires_in),
+        asked.expires_in,
         asked.description,
-        None if asked.principal is None else principals.named_principal(asked.principal),
+        asked.principal,
         asked.requests_per_minute,
     )
     made = key_making.make_key(services.keys, services.ids, wanted, caller, request.requested_at)
@@ -68,31 +235,62 @@ def create_key(services: Services, request: Request[NoQuery, KeyRequest]) -> Rep
     return Reply(201, response, {"cache-control": "no-store"})
 
 
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/keys",
+    tag="Access",
+    access="admin",
+    query=KeysQuery,
+    returns={200: Returns("A page of keys", KeyPage)},
+)
 def list_keys(services: Services, request: Request[KeysQuery, None]) -> Reply:
-    """List the keys that the caller may revoke."""
+    """List API keys.
+
+    The list shows keys without their secrets. An admin of one namespace sees the keys of that namespace only.
+    """
     query = request.query
-    page = services.keys.page(_visible_namespace(request), _open_cursor(services, query.cursor), query.limit)
-    alive = (key for key in page.items if key.is_alive(request.requested_at))
+    own = request.caller.namespace
+    seen = None if own == EVERY_NAMESPACE else own
+    page = services.keys.page(seen, _open_cursor(services, query.cursor), query.limit)
+    alive = [key for key in page.items if key.is_alive(request.requested_at)]
     response: KeyPage = {"items": [key_response(key) for key in alive]}
     if page.next is not None:
         response["nextCursor"] = seal(_cursor_secret(services), page.next)
     return Reply(200, response)
 
 
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/keys/{id}/rotate",
+    tag="Access",
+    access="admin",
+    accepts=Accepts(
+        KeyRotation,
+        {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
+        required=False,
+    ),
+    returns={201: Returns("The new key, and the end of the old one", RotatedKeyResponse)},
+    problems=(404, 409),
+)
 def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Reply:
-    """Make a key in place of another one, and show it. No later answer shows it again."""
+    """Rotate an API key.
+
+    Makes a key with the same namespace, role and description, and lets the old one expire after the overlap.
+    One write does both. Only the answer to this call shows the new key. The gateway may accept the old key
+    for up to a minute after its end. A key can be rotated once, so that it has one successor: 409 names that
+    successor. The new key expires no later than the caller's, so no key prolongs itself.
+    """
     asked = request.body
-    overlap_ms, lives_ms = (
-        None if text is None else parse_duration_ms(text) for text in (asked.overlap, asked.expires_in)
-    )
     rotated = key_rotation.rotate_key(
         services.keys,
         services.ids,
         request.path["id"],
         request.caller,
         now=request.requested_at,
-        overlap_ms=KEY_OVERLAP_HOURS_DEFAULT * HOUR_MS if overlap_ms is None else overlap_ms,
-        lives_ms=lives_ms,
+        overlap_ms=limits.KEY_OVERLAP_HOURS_DEFAULT * HOUR_MS if asked.overlap is None else asked.overlap,
+        lives_ms=asked.expires_in,
     )
     response: RotatedKeyResponse = {
         **key_response(rotated.new.key),
@@ -102,35 +300,32 @@ def rotate_key(services: Services, request: Request[NoQuery, KeyRotation]) -> Re
     return Reply(201, response, {"cache-control": "no-store"})
 
 
+@partial(
+    Operation,
+    method="DELETE",
+    path="/v1/keys/{id}",
+    tag="Access",
+    access="admin",
+    returns={204: Returns("The keys are revoked")},
+    problems=(404, 503),
+)
 def revoke_key(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Revoke a key, and what it has made."""
-    in_time = within_time_limit(services.clock, request.requested_at)
-    key_revocation.revoke_key(
+    """Revoke an API key.
+
+    Also revokes every key that the key made or rotated, those that these made, and the keys that it replaced.
+    A key that was rotated is revoked alone while the key in its place is valid. The gateway may accept the
+    keys for up to a minute after the answer. After 503, keys that it made may still be valid: send the same
+    request again.
+    """
+    key_rotation.revoke_key(
         services.keys,
         services.ids,
         request.path["id"],
         request.caller,
         now=request.requested_at,
-        in_time=in_time,
+        in_time=within_time_limit(services.clock, request.requested_at),
     )
     return Reply(204)
-
-
-def show_me(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show who the caller is. The gateway may accept a revoked key for a minute; its expiry is unknown."""
-    caller = request.caller
-    expires_at = caller.expires_at
-    if expires_at is None and (key := services.keys.get(caller.key_id)):
-        expires_at = key.expires_at
-    response: MeResponse = {
-        "id": caller.key_id,
-        "namespace": caller.namespace,
-        "role": caller.role,
-        "expiresAt": time_or_none(expires_at),
-        "stats": services.stats.is_on,
-        "version": __version__,
-    }
-    return Reply(200, response, {"cache-control": "no-store"})
 
 
 def _open_cursor(services: Services, sealed: str) -> str:
@@ -149,130 +344,3 @@ def _open_cursor(services: Services, sealed: str) -> str:
 def _cursor_secret(services: Services) -> str:
     """The secret that seals cursors. No caller can read it, since no namespace has the name `*`."""
     return services.signing.active(EVERY_NAMESPACE)[-1]
-
-
-def _visible_namespace(request: Request[Any, Any]) -> str | None:
-    namespace = request.caller.namespace
-    return None if namespace == EVERY_NAMESPACE else namespace
-
-
-def _read_key(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRequest]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(KeyRequest, given)
-    namespace, principal = given.get("namespace"), given.get("principal")
-    if isinstance(namespace, str) and namespace != EVERY_NAMESPACE and not is_name(namespace):
-        violations.append(Violation("/namespace", f"{NAME_RULE} Or give * for every namespace."))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    if isinstance(principal, str) and principals.named_principal(principal) is None:
-        violations.append(Violation("/principal", principals.PRINCIPAL_RULE))
-    return ParsedBody(None if violations else asked, tuple(violations))
-
-
-def _read_rotation(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[KeyRotation]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
-    }
-    asked, violations = check(KeyRotation, given)
-    violations += _OVERLAP.violations("/overlap", given.get("overlap"))
-    violations += _LIFETIME.violations("/expiresIn", given.get("expiresIn"))
-    return ParsedBody(None if violations else asked, tuple(violations))
-
-
-_LIFETIME: Final = Duration("keyDaysMax")
-_OVERLAP: Final = Duration("keyOverlapDaysMax", may_be_zero=True)
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path="/v1/keys",
-        name="makeKey",
-        tag="Access",
-        access="admin",
-        summary="Make an API key",
-        description="Only the answer to this call shows the key. An admin of one namespace makes keys for "
-        "that namespace only. A key that another key makes expires no later than that one, and is revoked "
-        "with it. A key with a secret opens stacks with `AuthMode=keys`, and the key of a `principal` opens "
-        "those with `AuthMode=iam`. Both can be made in every mode. A principal has one key, and a new one "
-        "takes its place. 409 means that the principal has a key for another namespace, which must be "
-        "revoked first.",
-        run=create_key,
-        accepts=Accepts(
-            KeyRequest,
-            _read_key,
-            {
-                "for a service": {"namespace": "billing", "role": "write", "expiresIn": "90d"},
-                "for a role of IAM": {
-                    "namespace": "billing",
-                    "role": "write",
-                    "principal": "arn:aws:iam::123456789012:role/billing",
-                },
-            },
-        ),
-        returns={201: Returns("The new key", NewKeyResponse)},
-        problems=(409,),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/keys",
-        name="listKeys",
-        tag="Access",
-        access="admin",
-        summary="List API keys",
-        description="The list shows keys without their secrets. An admin of one namespace sees the keys "
-        "of that namespace only.",
-        run=list_keys,
-        query=KeysQuery,
-        returns={200: Returns("A page of keys", KeyPage)},
-    ),
-    Operation(
-        method="POST",
-        path="/v1/keys/{id}/rotate",
-        name="rotateKey",
-        tag="Access",
-        access="admin",
-        summary="Rotate an API key",
-        description="Makes a key with the same namespace, role and description, and lets the old one expire "
-        "after the overlap. One write does both. Only the answer to this call shows the new key. The gateway "
-        "may accept the old key for up to a minute after its end. A key can be rotated once, so that it has "
-        "one successor: 409 names that successor. The new key expires no later than the caller's, so no "
-        "key prolongs itself.",
-        run=rotate_key,
-        accepts=Accepts(
-            KeyRotation,
-            _read_rotation,
-            {"with an hour to bring the new key to its holder": {"overlap": "1h"}},
-            required=False,
-        ),
-        returns={201: Returns("The new key, and the end of the old one", RotatedKeyResponse)},
-        problems=(404, 409),
-    ),
-    Operation(
-        method="DELETE",
-        path="/v1/keys/{id}",
-        name="revokeKey",
-        tag="Access",
-        access="admin",
-        summary="Revoke an API key",
-        description="Also revokes every key that the key made or rotated, those that these made, and the "
-        "keys that it replaced. A key that was rotated is revoked alone while the key in its place is valid. "
-        "The gateway may accept the keys for up to a minute after the answer. After 503, keys that it made "
-        "may still be valid: send the same request again.",
-        run=revoke_key,
-        returns={204: Returns("The keys are revoked")},
-        problems=(404, 503),
-    ),
-    Operation(
-        method="GET",
-        path="/v1/me",
-        name="showMe",
-        tag="Access",
-        access="any",
-        summary="Show what the caller may do",
-        description="The namespace and the role of its key or token, when that expires, and whether the "
-        "stack counts deliveries.",
-        run=show_me,
-        returns={200: Returns("The caller's key", MeResponse)},
-    ),
-)

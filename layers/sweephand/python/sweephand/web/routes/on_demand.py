@@ -1,46 +1,110 @@
 """The operations that make triggers on demand: one trigger now, or those of a past range (backfill)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base import limits
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant, rfc3339
-from sweephand.base.limits import BACKFILL_TRIGGERS_MAX
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
-from sweephand.web.http import json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.routes.occurrences import read_instant
-from sweephand.web.schemas.definition import read_payload
-from sweephand.web.schemas.responses import BackfillResponse, TriggerResponse
-from sweephand.web.schemas.shapes import check
-from sweephand.web.schemas.verb_requests import BackfillRequest, TriggerRequest
+from sweephand.web.schemas.formats import Moment, Time, about
+from sweephand.web.schemas.job_requests import read_payload
+from sweephand.web.schemas.shapes import RequestBody, read_as
 from sweephand.web.services import Services
 
 
-@dataclass(frozen=True, slots=True)
-class BackfillWindow:
-    """The range of a backfill: the due times from `since` on and before `until`."""
+class TriggerRequest(RequestBody):
+    """The data of a trigger on demand."""
 
-    since: Instant
-    until: Instant
+    data: Any = Field(
+        None,
+        description=f"Any JSON up to {limits.DATA_BYTES_MAX:,} bytes, which Sweephand delivers in place "
+        "of the job's data.",
+    )
 
 
+class BackfillRequest(RequestBody):
+    """The range of a backfill."""
+
+    from_: Moment = Field(
+        alias="from", description="The first instant of the range (RFC 3339 with an offset)."
+    )
+    to: Moment = Field(description="The end of the range, which is not part of it. It must be in the past.")
+
+
+class TriggerResponse(TypedDict):
+    """A trigger on demand."""
+
+    id: Annotated[
+        str, about("The name of the trigger's run. The run is `enqueued` until an attempt is over.")
+    ]
+    triggerId: Annotated[str, about("The id by which the consumer recognizes duplicates (`webhook-id`).")]
+    dueAt: Annotated[Time, about("The due time: the instant of this request.")]
+    count: NotRequired[
+        Annotated[
+            int,
+            about(
+                "How many triggers the batch has that begins now. `id` and `triggerId` are those "
+                "of its first trigger. Only a job with a batch has this field."
+            ),
+        ]
+    ]
+    batchId: NotRequired[
+        Annotated[
+            str,
+            about(
+                "The name of the batch that begins now. GET …/batches/{batchId} shows its "
+                "progress. Only a job with a batch has this field."
+            ),
+        ]
+    ]
+
+
+class BackfillResponse(TypedDict):
+    """The triggers that a backfill makes."""
+
+    count: Annotated[int, about("How many triggers the backfill makes.")]
+    firstId: Annotated[str | None, about("The name of the first trigger's run. Null without triggers.")]
+    lastId: Annotated[str | None, about("The name of the last trigger's run. Null without triggers.")]
+
+
+def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> Payload | None:
+    read_as(TriggerRequest, dict.fromkeys(document))
+    return read_payload(document)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/trigger",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        TriggerRequest,
+        {"with other data": {"data": {"task": "db-backup"}}},
+        _read_trigger,
+        required=False,
+        limit="bodyBytesMax",
+    ),
+    returns={202: Returns("The trigger is in the queue", TriggerResponse)},
+    problems=(404, 503),
+)
 def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -> Reply:
-    """Make a trigger of a job now."""
+    """Trigger a job now.
+
+    Makes a trigger that is due now, in addition to those of the schedule. The job may be paused. Each call
+    makes another trigger with a new id. Sweephand delivers `data` in place of the job's data. For a job with
+    a batch, a whole batch begins now, and the answer names it.
+    """
     trigger = services.on_demand.trigger(
         request.key,
         payload=request.body,
@@ -58,10 +122,30 @@ def trigger_job(services: Services, request: Request[NoQuery, Payload | None]) -
     return Reply(202, response)
 
 
-def backfill_job(services: Services, request: Request[NoQuery, BackfillWindow]) -> Reply:
-    """Make the triggers that a job's schedule has in a past range."""
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/backfill",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        BackfillRequest,
+        {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
+    ),
+    returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
+    problems=(404, 409, 503),
+)
+def backfill_job(services: Services, request: Request[NoQuery, BackfillRequest]) -> Reply:
+    """Backfill: make the triggers of a past range.
+
+    Makes the triggers that the job's schedule has from `from` on and before `to`: at most
+    {backfillTriggersMax:,} (backfillTriggersMax), or one batch of any size. Sweephand delivers them as soon
+    as possible and in no fixed order, also if the job is paused. The triggers of a batch keep their offsets
+    within its window. Each call makes other triggers with new ids. The answer is 409 for a job without a
+    schedule and dueTime, since it has nothing to backfill.
+    """
     made = services.on_demand.backfill(
-        request.key, since=request.body.since, until=request.body.until, requested_at=request.requested_at
+        request.key, since=request.body.from_, until=request.body.to, requested_at=request.requested_at
     )
     response: BackfillResponse = {
         "count": made.count,
@@ -84,68 +168,3 @@ def _check_data(services: Services, namespace: str, payload: Payload | None, def
         raise InvalidError([Violation("/data", found[0].detail)])
     if payload is not None and (too_much := data_violations(target, payload.size)):
         raise InvalidError(too_much)
-
-
-def _read_trigger(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Payload | None]:
-    violations = check(TriggerRequest, dict.fromkeys(document))[1]
-    return ParsedBody(None, tuple(violations)) if violations else ParsedBody(read_payload(document))
-
-
-def _read_backfill(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[BackfillWindow]:
-    asked, violations = check(BackfillRequest, json_text.with_plain_numbers(document))
-    instants: list[Instant] = []
-    if asked is not None:
-        for at, text in (("/from", asked.from_), ("/to", asked.to)):
-            try:
-                instants.append(read_instant(text, at))
-            except InvalidError as error:
-                violations += error.violations
-    if violations:
-        return ParsedBody(None, tuple(violations))
-    return ParsedBody(BackfillWindow(*instants))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/trigger",
-        name="triggerJob",
-        tag="Jobs",
-        access="write",
-        summary="Trigger a job now",
-        description="Makes a trigger that is due now, in addition to those of the schedule. The job may be "
-        "paused. Each call makes another trigger with a new id. Sweephand delivers `data` in place of the "
-        "job's data. For a job with a batch, a whole batch begins now, and the answer names it.",
-        run=trigger_job,
-        accepts=Accepts(
-            TriggerRequest,
-            _read_trigger,
-            {"with other data": {"data": {"task": "db-backup"}}},
-            required=False,
-            limit="bodyBytesMax",
-        ),
-        returns={202: Returns("The trigger is in the queue", TriggerResponse)},
-        problems=(404, 503),
-    ),
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/backfill",
-        name="backfillJob",
-        tag="Jobs",
-        access="write",
-        summary="Backfill: make the triggers of a past range",
-        description="Makes the triggers that the job's schedule has from `from` on and before `to`: at "
-        f"most {BACKFILL_TRIGGERS_MAX:,} (backfillTriggersMax), or one batch of any size. Sweephand "
-        "delivers them as soon as possible and in no fixed order, also if the job is paused. The triggers of "
-        "a batch keep their offsets within its window. Each call makes other triggers with new ids. The "
-        "answer is 409 for a job without a schedule and dueTime, since it has nothing to backfill.",
-        run=backfill_job,
-        accepts=Accepts(
-            BackfillRequest,
-            _read_backfill,
-            {"a day": {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}},
-        ),
-        returns={202: Returns("Sweephand has begun to make the triggers", BackfillResponse)},
-        problems=(404, 409, 503),
-    ),
-)

@@ -1,100 +1,94 @@
 """The operations that pause a job and resume it."""
 
-from typing import Any, Final
+from functools import partial
 
-from sweephand.jobs.read import view
-from sweephand.model.job import Job
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.http.preconditions import etag
-from sweephand.web.routes.jobs import (
-    ETAG,
-    IF_MATCH,
-    JOB_PATH,
-    expected_revision,
-)
-from sweephand.web.schemas.job_responses import JobResponse, job_response
-from sweephand.web.schemas.shapes import body_reader
-from sweephand.web.schemas.verb_requests import PauseRequest, ResumeRequest
+from pydantic import Field
+
+from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
+from sweephand.model.definition import CatchUpMode
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.preconditions import parse_if_match
+from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, job_reply
+from sweephand.web.schemas.formats import DescriptionText
+from sweephand.web.schemas.job_responses import JobResponse
+from sweephand.web.schemas.shapes import RequestBody
 from sweephand.web.services import Services
 
 
+class PauseRequest(RequestBody):
+    """The reason of a pause."""
+
+    reason: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
+
+
+class ResumeRequest(RequestBody):
+    """The options of a resume."""
+
+    catchup: CatchUpMode | None = Field(
+        None,
+        description="Which of the triggers fire that were due during the pause: `latest` (the newest), "
+        "`all` or `none`. By default the job's own `catchup` decides.",
+    )
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/pause",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        PauseRequest,
+        {"for maintenance": {"reason": "The database moves tonight."}},
+        required=False,
+    ),
+    headers=IF_MATCH,
+    returns={200: Returns("The paused job", JobResponse, ETAG)},
+    problems=(404, 412, 503),
+)
 def pause_job(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
-    """Pause a job."""
+    """Pause a job.
+
+    After the answer no delivery of the job begins, even of a trigger that is already in the queue. A job that
+    is already paused does not change: it keeps the time and the reason of its first pause.
+    """
     job = services.pauser.pause(
         request.key,
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers),
     )
-    return _job_reply(request, job)
+    return job_reply(request, job)
 
 
+@partial(
+    Operation,
+    method="POST",
+    path=JOB_PATH + "/resume",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        ResumeRequest,
+        {"nothing that was missed": {"catchup": "none"}},
+        required=False,
+    ),
+    headers=IF_MATCH,
+    returns={200: Returns("The resumed job", JobResponse, ETAG)},
+    problems=(404, 412, 503),
+)
 def resume_job(services: Services, request: Request[NoQuery, ResumeRequest]) -> Reply:
-    """Resume a job."""
+    """Resume a paused job.
+
+    Sweephand delivers the triggers that were due before the pause and that the pause held back. `catchup`
+    says which of the triggers that were due during the pause fire: by default the newest. Give `catchup` in
+    this call or in the job. A job that is not paused does not change.
+    """
     job = services.resumer.resume(
         request.key,
         who=request.caller.key_id,
         requested_at=request.requested_at,
         mode=request.body.catchup,
-        if_match=expected_revision(services, request),
+        if_match=parse_if_match(request.headers),
     )
-    return _job_reply(request, job)
-
-
-def _job_reply(request: Request[Any, Any], job: Job) -> Reply:
-    response = job_response(view(job, request.requested_at), request.caller)
-    return Reply(200, response, {"etag": etag(job.rev)})
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/pause",
-        name="pauseJob",
-        tag="Jobs",
-        access="write",
-        summary="Pause a job",
-        description="After the answer no delivery of the job begins, even of a trigger that is already in "
-        "the queue. A job that is already paused does not change: it keeps the time and the reason of its "
-        "first pause.",
-        run=pause_job,
-        accepts=Accepts(
-            PauseRequest,
-            body_reader(PauseRequest),
-            {"for maintenance": {"reason": "The database moves tonight."}},
-            required=False,
-        ),
-        headers=IF_MATCH,
-        returns={200: Returns("The paused job", JobResponse, ETAG)},
-        problems=(404, 412, 503),
-    ),
-    Operation(
-        method="POST",
-        path=JOB_PATH + "/resume",
-        name="resumeJob",
-        tag="Jobs",
-        access="write",
-        summary="Resume a paused job",
-        description="Sweephand delivers the triggers that were due before the pause and that the pause held "
-        "back. `catchup` says which of the triggers that were due during the pause fire: by default the "
-        "newest. Give `catchup` in this call or in the job. A job that is not paused does not change.",
-        run=resume_job,
-        accepts=Accepts(
-            ResumeRequest,
-            body_reader(ResumeRequest),
-            {"nothing that was missed": {"catchup": "none"}},
-            required=False,
-        ),
-        headers=IF_MATCH,
-        returns={200: Returns("The resumed job", JobResponse, ETAG)},
-        problems=(404, 412, 503),
-    ),
-)
+    return job_reply(request, job)

@@ -1,96 +1,161 @@
 """The operations that write, show, list and delete flow policies."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Any, Final, NotRequired
 
-from sweephand.base.instants import Instant
-from sweephand.jobs.policies import PolicyLimits, limits_of, policy_violations
+from pydantic import ConfigDict
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import Instant, rfc3339
+from sweephand.jobs.policies import (
+    MAX_CONCURRENT,
+    PER_MEANING,
+    POLICY,
+    RATE,
+    RATE_LIMIT,
+    PolicyLimits,
+    limits_of,
+    policy_violations,
+    shown_limits,
+)
+from sweephand.jobs.policy_reader import PolicyView
 from sweephand.model.policy_names import PolicyKey
-from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import (
-    Accepts,
-    NoQuery,
-    Operation,
-    ParsedBody,
-    Reply,
-    Request,
-    Returns,
-)
+from sweephand.web.http import cursor
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.policy_bodies import (
-    PolicyPage,
-    PolicyRequest,
-    PolicyResponse,
-    WholePolicyResponse,
-    policy_response,
-    whole_policy_response,
-)
-from sweephand.web.schemas.query import ChangesQuery, PoliciesQuery
-from sweephand.web.schemas.responses import ChangePage, change_response
-from sweephand.web.schemas.shapes import check
+from sweephand.web.routes.changes import ChangePage, change_response
+from sweephand.web.schemas.field_models import model_of
+from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
+from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.shapes import RequestBody, check, given_fields
 from sweephand.web.services import Services
 
 
-def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> Reply:
-    """Create or change a policy."""
-    written = services.policy_writer.put(
-        _key(request),
-        request.body,
-        who=request.caller.key_id,
-        requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-        if_absent=requires_absence(request.headers.get("if-none-match")),
-    )
-    response = policy_response(services.policy_reader.view(written.policy))
-    status = 201 if written.outcome == "created" else 200
-    return Reply(status, response, {"etag": etag(written.policy.version)})
+@model_of(RATE)
+class PolicyRateRequest(RequestBody):
+    """How many requests may leave within a time."""
 
 
-def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show a policy and its use."""
-    found = services.policy_reader.get(_key(request), request.requested_at)
-    return Reply(200, whole_policy_response(found), {"etag": etag(found.policy.version)})
+#: A policy without any limit is none.
+_HAS_A_LIMIT: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["maxConcurrent"], "properties": {"maxConcurrent": {"type": "integer"}}},
+        {"required": ["rate"], "properties": {"rate": {"type": "object"}}},
+    ]
+}
 
 
-def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Delete a policy, also while jobs name it."""
-    services.policy_writer.delete(
-        _key(request),
-        who=request.caller.key_id,
-        requested_at=request.requested_at,
-        if_match=parse_if_match(request.headers.get("if-match")),
-    )
-    return Reply(204)
+@model_of(POLICY)
+class PolicyRequest(RequestBody):
+    """The limits that the triggers of all jobs of a policy share. Give one of them, or both."""
+
+    model_config = ConfigDict(json_schema_extra=_HAS_A_LIMIT)
 
 
-def list_policies(services: Services, request: Request[PoliciesQuery, None]) -> Reply:
-    """List policies by name."""
-    page = services.policy_reader.page(request.namespace, request.query.cursor, request.query.limit)
-    response: PolicyPage = {"items": [policy_response(each) for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("policies", page.next)
-    return Reply(200, response)
+class PolicyRateResponse(TypedDict):
+    """How many requests may leave within a time."""
+
+    limit: Annotated[int, about(RATE_LIMIT.meaning)]
+    per: Annotated[str, about(f"{PER_MEANING} A Go duration.")]
 
 
-def list_policy_changes(services: Services, request: Request[ChangesQuery, None]) -> Reply:
-    """List the changes of a policy, newest first."""
-    page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
-    response: ChangePage = {"items": [change_response(each) for each in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("changes", page.next)
-    return Reply(200, response)
+class PolicyResponse(TypedDict):
+    """A flow policy as a list shows it."""
+
+    namespace: Annotated[str, about("The namespace of the policy.")]
+    name: Annotated[str, about("The policy's name, unique within its namespace.")]
+    rev: Annotated[str, about("The revision. The `ETag` header shows it too.")]
+    maxConcurrent: NotRequired[Annotated[int, about(MAX_CONCURRENT.meaning)]]
+    rate: NotRequired[
+        Annotated[PolicyRateResponse, about("How many requests of the policy's jobs may leave.")]
+    ]
+    effectiveMaxConcurrent: Annotated[
+        int,
+        about(
+            "How many requests of the policy the stack can have open at once. It is less than "
+            "`maxConcurrent` if the stack may run too few flow functions. Asynchronous runs that go on after "
+            "a 202 need no function, so `inUse` can be more. It is 0 while flow policies are off in the "
+            "stack."
+        ),
+    ]
+    createdAt: Annotated[Time, about("When the policy was created.")]
+    updatedAt: Annotated[Time, about("When the policy was last written.")]
 
 
-def _key(request: Request[Any, Any]) -> PolicyKey:
-    return PolicyKey(request.namespace, request.path["policy"])
+class WholePolicyResponse(PolicyResponse):
+    """A flow policy and how much of it is in use."""
+
+    inUse: Annotated[
+        int,
+        about(
+            "How many permits are taken now, by asynchronous runs and by functions that deliver. "
+            "A function takes up to ten permits at once, and all of them count."
+        ),
+    ]
+    waiting: Annotated[
+        int,
+        about(
+            "How many triggers that are due stand in the policy's line. A trigger stands there "
+            "until its request is over. Triggers that were put there together, up to a hundred, all count "
+            "until the last of them is over."
+        ),
+    ]
+    waitingIsExact: Annotated[
+        bool, about("False if `waiting` was not counted to its end: at least so many wait.")
+    ]
+    waitingSince: Annotated[
+        Time | None,
+        about(
+            "The time from which on the first of these triggers could have been delivered. Null "
+            "if there is none."
+        ),
+    ]
 
 
-def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[PolicyLimits]:
-    given = {
-        name: json_text.with_plain_numbers(value) for name, value in document.items() if value is not None
+class PolicyPage(TypedDict):
+    """A page of flow policies in the order of their names. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[PolicyResponse], about("The policies, in the order of their names.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+def policy_response(view: PolicyView) -> PolicyResponse:
+    """A policy as a list shows it."""
+    policy = view.policy
+    shown: Any = {
+        "namespace": policy.key.namespace,
+        "name": policy.key.name,
+        "rev": policy.version,
+        "effectiveMaxConcurrent": view.effective_max,
+        "createdAt": rfc3339(policy.created_at),
+        "updatedAt": rfc3339(policy.updated_at),
+        **shown_limits(policy),
     }
+    response: PolicyResponse = shown
+    return response
+
+
+def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
+    """A policy with its use, which the view must have."""
+    use = view.use
+    assert use is not None, "a policy that is read alone has its use"
+    return {
+        **policy_response(view),
+        "inUse": use.in_use,
+        "waiting": use.waiting,
+        "waitingIsExact": use.is_exact,
+        "waitingSince": time_or_none(use.waiting_since),
+    }
+
+
+def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> PolicyLimits:
+    given = given_fields(document)
     violations = [*check(PolicyRequest, given)[1], *policy_violations(given)]
-    return ParsedBody(None if violations else limits_of(given), tuple(violations))
+    if violations:
+        raise InvalidError(violations)
+    return limits_of(given)
 
 
 EXAMPLES: Final[Mapping[str, Any]] = {
@@ -98,7 +163,6 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "ten a second": {"rate": {"limit": 10, "per": "1s"}},
     "both": {"maxConcurrent": 5, "rate": {"limit": 1000, "per": "1h"}},
 }
-
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
 _PATH: Final = _LIST_PATH + "/{policy}"
 _ETAG: Final = {"ETag": "The revision of the policy, in double quotes."}
@@ -107,77 +171,121 @@ _IF_MATCH: Final = {
 }
 _ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it does not exist."}
 
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="PUT",
-        path=_PATH,
-        name="putPolicy",
-        tag="Flow",
-        access="write",
-        summary="Create or change a policy",
-        description="A change is in force within seconds. If the limit is lowered, requests that are open "
-        "are not cut. If the limits equal the stored ones, nothing changes. The answer is 409 in a stack "
-        "whose parameter `FlowPolicies` is not `on`.",
-        run=put_policy,
-        accepts=Accepts(PolicyRequest, _read_policy, EXAMPLES),
-        headers=_IF_MATCH | _ABSENT,
-        returns={
-            200: Returns("The policy was changed, or did not change", PolicyResponse, _ETAG),
-            201: Returns("The policy was created", PolicyResponse, _ETAG),
-        },
-        problems=(409, 412, 503),
-    ),
-    Operation(
-        method="GET",
-        path=_PATH,
-        name="getPolicy",
-        tag="Flow",
-        access="read",
-        summary="Show a policy and its use",
-        description="The numbers of its use are read one after the other, while deliveries go on.",
-        run=get_policy,
-        returns={200: Returns("The policy and its use", WholePolicyResponse, _ETAG)},
-        problems=(404,),
-    ),
-    Operation(
-        method="DELETE",
-        path=_PATH,
-        name="deletePolicy",
-        tag="Flow",
-        access="write",
-        summary="Delete a policy",
-        description="Jobs may still name the policy. Their triggers wait until a policy of that name is "
-        "created again, or until the job names another policy or none. Requests that are open are not cut.",
-        run=delete_policy,
-        headers=_IF_MATCH,
-        returns={204: Returns("The policy is deleted")},
-        problems=(404, 412, 503),
-    ),
-    Operation(
-        method="GET",
-        path=_LIST_PATH,
-        name="listPolicies",
-        tag="Flow",
-        access="read",
-        summary="List policies by name",
-        description="The list shows policies without their use. A page can be short or empty. Call again "
-        "with the nextCursor of the answer, until an answer has none.",
-        run=list_policies,
-        query=PoliciesQuery,
-        returns={200: Returns("A page of policies", PolicyPage)},
-    ),
-    Operation(
-        method="GET",
-        path=_PATH + "/changes",
-        name="listPolicyChanges",
-        tag="Flow",
-        access="read",
-        summary="List the changes of a policy",
-        description="Lists the newest change first. Sweephand keeps a change for 90 days, also if the "
-        "policy is deleted.",
-        run=list_policy_changes,
-        query=ChangesQuery,
-        returns={200: Returns("A page of changes", ChangePage)},
-        problems=(404,),
-    ),
+
+@partial(
+    Operation,
+    method="PUT",
+    path=_PATH,
+    tag="Flow",
+    access="write",
+    accepts=Accepts(PolicyRequest, EXAMPLES, _read_policy),
+    headers=_IF_MATCH | _ABSENT,
+    returns={
+        200: Returns("The policy was changed, or did not change", PolicyResponse, _ETAG),
+        201: Returns("The policy was created", PolicyResponse, _ETAG),
+    },
+    problems=(409, 412, 503),
 )
+def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> Reply:
+    """Create or change a policy.
+
+    A change is in force within seconds. If the limit is lowered, requests that are open are not cut. If the
+    limits equal the stored ones, nothing changes. The answer is 409 in a stack whose parameter `FlowPolicies`
+    is not `on`.
+    """
+    written = services.policy_writer.put(
+        _key(request),
+        request.body,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+        if_absent=requires_absence(request.headers),
+    )
+    response = policy_response(services.policy_reader.view(written.policy))
+    status = 201 if written.outcome == "created" else 200
+    return Reply(status, response, {"etag": etag(written.policy.version)})
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH,
+    tag="Flow",
+    access="read",
+    returns={200: Returns("The policy and its use", WholePolicyResponse, _ETAG)},
+    problems=(404,),
+)
+def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a policy and its use.
+
+    The numbers of its use are read one after the other, while deliveries go on.
+    """
+    found = services.policy_reader.get(_key(request), request.requested_at)
+    return Reply(200, whole_policy_response(found), {"etag": etag(found.policy.version)})
+
+
+@partial(
+    Operation,
+    method="DELETE",
+    path=_PATH,
+    tag="Flow",
+    access="write",
+    headers=_IF_MATCH,
+    returns={204: Returns("The policy is deleted")},
+    problems=(404, 412, 503),
+)
+def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Delete a policy.
+
+    Jobs may still name the policy. Their triggers wait until a policy of that name is created again, or until
+    the job names another policy or none. Requests that are open are not cut.
+    """
+    services.policy_writer.delete(
+        _key(request),
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+    )
+    return Reply(204)
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=_LIST_PATH,
+    tag="Flow",
+    access="read",
+    query=page_query("policies"),
+    returns={200: Returns("A page of policies", PolicyPage)},
+)
+def list_policies(services: Services, request: Request[PageQuery, None]) -> Reply:
+    """List policies by name.
+
+    The list shows policies without their use. A page can be short or empty. Call again with the nextCursor of
+    the answer, until an answer has none.
+    """
+    page = services.policy_reader.page(request.namespace, request.query.cursor, request.query.limit)
+    return Reply(200, cursor.page_of("policies", page, policy_response))
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH + "/changes",
+    tag="Flow",
+    access="read",
+    query=page_query("changes"),
+    returns={200: Returns("A page of changes", ChangePage)},
+    problems=(404,),
+)
+def list_policy_changes(services: Services, request: Request[PageQuery, None]) -> Reply:
+    """List the changes of a policy.
+
+    Lists the newest change first. Sweephand keeps a change for 90 days, also if the policy is deleted.
+    """
+    page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
+    return Reply(200, cursor.page_of("changes", page, change_response))
+
+
+def _key(request: Request[Any, Any]) -> PolicyKey:
+    return PolicyKey(request.namespace, request.path["policy"])

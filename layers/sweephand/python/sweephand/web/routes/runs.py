@@ -1,46 +1,223 @@
-"""The operations that show the runs of a job. They also show those of a deleted job."""
+"""The operations that show the runs of a job or of a namespace, and that try failed runs again."""
 
-from typing import Any, Final
+from functools import partial
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.errors import InvalidError, NotFoundError, Violation
+from sweephand.base.limits import PAGE_ITEMS_DEFAULT
 from sweephand.jobs.read import View
 from sweephand.model.job import Job
+from sweephand.model.page import Page
+from sweephand.model.run import State
 from sweephand.model.run_id import RunName, parse_run_name
-from sweephand.runs.pending import Pending, manual_trigger, pending, under_policy, waiting_in_line
-from sweephand.runs.series_at import series_at
+from sweephand.runs.flagged_list import ListedState, RunFilter
+from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
+from sweephand.runs.redrive import Progress
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import (
-    NoQuery,
-    Operation,
-    Reply,
-    Request,
-    Returns,
-)
-from sweephand.web.schemas.query import RunsQuery
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.routes.bulk import CountResponse, FilterRequest
+from sweephand.web.schemas.formats import Moment, NextCursor, about
+from sweephand.web.schemas.query import Cursor, Label, Limit, QueryParameters, labels_of, position
 from sweephand.web.schemas.run_responses import (
-    RunPage,
+    NamespaceRunResponse,
     RunResponse,
+    namespace_run_response,
     pending_run_response,
     run_response,
 )
 from sweephand.web.services import Services
 
 
+class RunsQuery(QueryParameters):
+    """Selects the runs to list."""
+
+    state: Literal[State, "waiting"] | None = Field(
+        None, description="Only runs in this state. A page may be short or empty."
+    )
+    limit: Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[Cursor, position("runs")] = ""
+
+
+class NamespaceRunsQuery(QueryParameters):
+    """Selects the runs of a namespace to list."""
+
+    state: ListedState | None = Field(
+        None,
+        description="Only runs in this state. A page may be short or empty.",
+    )
+    since: Moment | None = Field(
+        None, description="Only runs due at this instant or later (RFC 3339 with an offset)."
+    )
+    label: list[Label] = Field(
+        [],
+        description="Only runs of jobs that have this label now, as name:value. Of several, a job must have "
+        "all.",
+    )
+    limit: Limit = PAGE_ITEMS_DEFAULT
+    cursor: Annotated[Cursor, position("namespaceRuns")] = ""
+
+
+class NamespaceRunPage(TypedDict):
+    """A page of runs of all jobs, newest due time first. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[NamespaceRunResponse], about("The runs, newest due time first.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+class RunPage(TypedDict):
+    """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[RunResponse], about("The runs, newest due time first.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+class RedriveResponse(TypedDict):
+    """A run that Sweephand tries again."""
+
+    id: Annotated[str, about("The run's name within its job.")]
+    triggerId: Annotated[str, about("The id by which the consumer recognizes duplicates. It stays the same.")]
+    attempt: Annotated[int, about("The number of the next attempt.")]
+
+
+_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
+RUN_PATH: Final = _PATH + "/{runId}"
+
+#: Separates a job's name from a position among its runs. No name contains it.
+_SEPARATOR: Final = "#"
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH,
+    tag="Runs",
+    access="read",
+    query=RunsQuery,
+    returns={200: Returns("A page of runs", RunPage)},
+    problems=(404,),
+)
 def list_runs(services: Services, request: Request[RunsQuery, None]) -> Reply:
-    """List the runs of a job, newest due time first."""
+    """List the runs of a job.
+
+    Lists the newest due time first. The list also has the runs of a deleted job of this name. With the state
+    `waiting` it has instead the triggers that wait for another run of the job. Triggers that wait for a
+    policy are not in the list; the policy shows how many there are.
+    """
     query = request.query
     if query.state == "waiting":
-        return Reply(200, _page_of_waiting(services, request))
+        return Reply(200, cursor.page_of("runs", _page_of_waiting(services, request), pending_run_response))
     page = services.runs.page(request.key, query.state, query.cursor, query.limit)
     if not page.items and not query.cursor:
         _check_job_or_runs_exist(services, request)
-    response: RunPage = {"items": [run_response(run) for run in page.items]}
-    if page.next is not None:
-        response["nextCursor"] = cursor.encode("runs", page.next)
+    return Reply(200, cursor.page_of("runs", page, run_response))
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=RUN_PATH,
+    tag="Runs",
+    access="read",
+    returns={200: Returns("The run", RunResponse)},
+    problems=(404,),
+)
+def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Show a run.
+
+    If a trigger has no record yet, the API derives its run from the job.
+    """
+    run_id = request.path["runId"]
+    named = parse_run_name(run_id)
+    run = services.runs.get(request.key, run_id) if named else None
+    if run is not None:
+        return Reply(200, run_response(run))
+    coming = find_pending(services, request, named) if named else None
+    if coming is None or coming.run_id != run_id:
+        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
+    return Reply(200, pending_run_response(coming))
+
+
+@partial(
+    Operation,
+    method="GET",
+    path="/v1/namespaces/{namespace}/runs",
+    tag="Runs",
+    access="read",
+    query=NamespaceRunsQuery,
+    returns={200: Returns("A page of runs", NamespaceRunPage)},
+)
+def list_namespace_runs(services: Services, request: Request[NamespaceRunsQuery, None]) -> Reply:
+    """List the runs of a namespace that failed, were skipped, or are retried.
+
+    Lists the runs of all jobs, also of deleted ones, newest due time first. A run is in the list if an
+    attempt of it failed, or if it was skipped. So is a run whose consumer has worked on it for longer than a
+    heartbeat time-out. The list shows it as it is now. It leaves out a run that has succeeded or was
+    cancelled. Triggers that wait for a policy or for another run are not in the list: the policy shows how
+    many wait, and the runs of a job with the state `waiting` show the others.
+    """
+    query = request.query
+    wanted = RunFilter(request.namespace, query.state, query.since or 0, labels_of(query.label))
+    page = services.flagged.page(wanted, query.cursor, query.limit, request.requested_at)
+    return Reply(200, cursor.page_of("namespaceRuns", page, namespace_run_response))
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=RUN_PATH + "/redrive",
+    tag="Runs",
+    access="write",
+    returns={202: Returns("The next attempt is in the queue", RedriveResponse)},
+    problems=(404, 409, 503),
+)
+def redrive_run(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Redrive a run: try a failed run again.
+
+    The run gets all attempts of the job's retry policy again, under the same trigger id. Sweephand delivers
+    it with the job's present definition, also if the job is paused. The run stays `failed` until the next
+    attempt begins.
+    """
+    run = services.redriver.redrive(request.key, request.path["runId"])
+    response: RedriveResponse = {"id": run.run_id, "triggerId": run.trigger_id, "attempt": run.attempts + 1}
+    return Reply(202, response)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/namespaces/{namespace}/redrive",
+    tag="Runs",
+    access="write",
+    accepts=Accepts(
+        FilterRequest,
+        {"of one team": {"labels": {"team": "ops"}}},
+    ),
+    returns={200: Returns("The number of runs that were redriven", CountResponse)},
+)
+def redrive_runs(services: Services, request: Request[NoQuery, FilterRequest]) -> Reply:
+    """Redrive failed runs in bulk.
+
+    Redrives the failed runs of the jobs whose names begin with the prefix and that have the labels. One call
+    looks at up to {bulkExaminedMax} jobs and runs. Call again with the nextCursor of the answer, until an
+    answer has none.
+    """
+    filters = request.body
+    name, _, before = (filters.cursor or "").partition(_SEPARATOR)
+    redriven = services.redriver.redrive_many(
+        request.namespace,
+        prefix=filters.prefix or "",
+        labels=filters.labels or {},
+        since=Progress(name, before),
+    )
+    reached = None if redriven.reached is None else _SEPARATOR.join(redriven.reached)
+    response: CountResponse = {"count": redriven.count, **cursor.following("redrive", reached)}
     return Reply(200, response)
 
 
-def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> RunPage:
+def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> Page[Pending]:
     """A page of the triggers that wait for another run of the job.
 
     They have no run records. The position in the cursor is the name of a run.
@@ -55,24 +232,8 @@ def _page_of_waiting(services: Services, request: Request[RunsQuery, None]) -> R
             raise InvalidError([Violation("/cursor", cursor.INVALID)])
         waiting = [each for each in waiting if (each.due_at, each.run_id) < (last.due_at, query.cursor)]
     waiting.sort(key=lambda each: (each.due_at, each.run_id), reverse=True)
-    items = waiting[: query.limit]
-    response: RunPage = {"items": [pending_run_response(each) for each in items]}
-    if len(waiting) > len(items):
-        response["nextCursor"] = cursor.encode("runs", items[-1].run_id)
-    return response
-
-
-def get_run(services: Services, request: Request[NoQuery, None]) -> Reply:
-    """Show one run."""
-    run_id = request.path["runId"]
-    named = parse_run_name(run_id)
-    run = services.runs.get(request.key, run_id) if named else None
-    if run is not None:
-        return Reply(200, run_response(run))
-    coming = find_pending(services, request, named) if named else None
-    if coming is None or coming.run_id != run_id:
-        raise NotFoundError(f"The job {request.key.name} has no record of a run {run_id}.")
-    return Reply(200, pending_run_response(coming))
+    items = tuple(waiting[: query.limit])
+    return Page(items, items[-1].run_id if len(waiting) > len(items) else None)
 
 
 def find_pending(services: Services, request: Request[NoQuery, None], name: RunName) -> Pending | None:
@@ -118,37 +279,3 @@ def _check_job_or_runs_exist(services: Services, request: Request[RunsQuery, Non
     except NotFoundError:
         if not services.runs.page(request.key, None, "", 1).items:
             raise
-
-
-_PATH: Final = "/v1/namespaces/{namespace}/jobs/{name}/runs"
-RUN_PATH: Final = _PATH + "/{runId}"
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        method="GET",
-        path=_PATH,
-        name="listRuns",
-        tag="Runs",
-        access="read",
-        summary="List the runs of a job",
-        description="Lists the newest due time first. The list also has the runs of a deleted job of this "
-        "name. With the state `waiting` it has instead the triggers that wait for another run of the job. "
-        "Triggers that wait for a policy are not in the list; the policy shows how many there are.",
-        run=list_runs,
-        query=RunsQuery,
-        returns={200: Returns("A page of runs", RunPage)},
-        problems=(404,),
-    ),
-    Operation(
-        method="GET",
-        path=RUN_PATH,
-        name="getRun",
-        tag="Runs",
-        access="read",
-        summary="Show a run",
-        description="If a trigger has no record yet, the API derives its run from the job.",
-        run=get_run,
-        returns={200: Returns("The run", RunResponse)},
-        problems=(404,),
-    ),
-)

@@ -1,16 +1,26 @@
-"""The bodies with the fields of jobs/fields: a schedule to preview, a job, a patch, and a bulk write."""
+"""The bodies that write jobs, and how a body becomes a definition or all its violations."""
 
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import Field
 
-from sweephand.base import limits
+from sweephand.base.errors import InvalidError
+from sweephand.base.instants import Instant
+from sweephand.jobs.fields.field import Object, TargetOf, top_field
 from sweephand.jobs.fields.registry import BATCH, CATCH_UP, FIELDS, RETRY
 from sweephand.jobs.fields.timing import DST, TIMING
+from sweephand.jobs.validation import job_violations, payload_of, payload_violations
+from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
+from sweephand.targets.default import DEFAULT_TARGET
 from sweephand.targets.registry import either, target_types
+from sweephand.web.http import json_text
+from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.field_models import Target, model_of, with_fields
-from sweephand.web.schemas.formats import InstantText, Name
-from sweephand.web.schemas.shapes import RequestBody
+from sweephand.web.schemas.formats import Name
+from sweephand.web.schemas.job_responses import WholeJobResponse
+from sweephand.web.schemas.shapes import RequestBody, check, without_nulls
+from sweephand.web.services import Services
 
 
 @model_of(DST)
@@ -21,35 +31,6 @@ class Dst(RequestBody):
 @with_fields(TIMING)
 class Timing(RequestBody):
     """The fields that say when a job is due."""
-
-
-#: A preview needs a due time. Unlike a stored job, it cannot fire on demand.
-_IS_TIMED: dict[str, Any] = {
-    "anyOf": [
-        {"required": ["schedule"], "properties": {"schedule": {"type": ["string", "object", "array"]}}},
-        {"required": ["dueTime"], "properties": {"dueTime": {"type": "string"}}},
-    ]
-}
-
-
-class PreviewRequest(Timing):
-    """A schedule that is not stored: `schedule`, `dueTime` or both are required."""
-
-    model_config = ConfigDict(json_schema_extra=_IS_TIMED)
-
-    after: InstantText | None = Field(
-        None,
-        description="Only due times after this instant (RFC 3339 with an offset). By default those from now "
-        "on. They include a due time at the very instant of the request. With an instant in the past, the "
-        "schedule begins at that instant.",
-    )
-    limit: int | None = Field(
-        None,
-        ge=1,
-        le=limits.OCCURRENCES_MAX,
-        description=f"How many due times; 1 to {limits.OCCURRENCES_MAX}, {limits.PAGE_ITEMS_DEFAULT} by "
-        "default.",
-    )
 
 
 @model_of(RETRY)
@@ -89,15 +70,74 @@ class NamedJobRequest(JobRequest):
     name: Name = Field(description="The job's name.")
 
 
-#: The API validates each entry by itself. The result of an entry that is not a job is a problem.
-_ANY_ENTRY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobRequest"}, {}]}
+#: The fields of a job that a caller cannot write, because Sweephand sets them.
+_NOT_WRITABLE: Final = dict.fromkeys(
+    WholeJobResponse.__annotations__.keys() - {each.name for each in FIELDS},
+    "Sweephand sets this field. Leave it out.",
+)
+
+#: The objects of which Sweephand knows every field. A field of null in such an object counts as left out.
+_KNOWN_OBJECTS: Final = tuple(each.name for each in FIELDS if isinstance(each.shape, Object | TargetOf))
 
 
-class BulkWriteRequest(RequestBody):
-    """The jobs of a bulk write."""
+def read_definition(document: Mapping[str, Any], services: Services, requested_at: Instant) -> Definition:
+    """The definition in the body of a PUT.
 
-    jobs: list[Annotated[Any, WithJsonSchema(_ANY_ENTRY)]] = Field(
-        min_length=1,
-        max_length=limits.JOBS_PER_BULK_MAX,
-        description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name. No name may occur twice.",
+    `document` comes from `json_text.read`. A field of null counts as left out, except for `data`: there null
+    is a value. Raises InvalidError with all violations, and DataTooLargeError for `data` over its limit.
+    """
+    payload = read_payload(document)
+    fields = json_text.with_plain_numbers({name: each for name, each in document.items() if name != "data"})
+    return validate_definition(_without_inner_nulls(fields), payload, services, requested_at)
+
+
+def validate_definition(
+    written: Mapping[str, Any],
+    payload: Payload | None,
+    services: Services,
+    requested_at: Instant,
+    *,
+    asked: Collection[str] | None = None,
+) -> Definition:
+    """The definition of the fields in `written`. Raises InvalidError with all their violations.
+
+    A job without a target gets that of the type `default`. This function checks the shapes and bounds of the
+    fields. `job_violations` checks their rules, and explains `asked`.
+    """
+    written = {"target": DEFAULT_TARGET, **written}
+    # The model does not know the fields of targets. The rules of the target types check their shapes.
+    refused = [
+        each
+        for each in check(JobRequest, written, sentences=_NOT_WRITABLE)[1]
+        if top_field(each) not in TARGET_FIELDS
+    ]
+    rules = job_violations(
+        written,
+        payload,
+        reach=services.reach,
+        requested_at=requested_at,
+        refused=refused,
+        asked=asked,
     )
+    if refused or rules:
+        raise InvalidError([*refused, *rules])
+    return Definition(written, payload)
+
+
+def read_payload(document: Mapping[str, Any]) -> Payload | None:
+    """The payload of the field `data`. None without that field. Raises DataTooLargeError over its limit."""
+    if "data" not in document:
+        return None
+    payload = payload_of(json_text.write(document["data"]))
+    for violation in payload_violations(payload):
+        raise DataTooLargeError(violation)
+    return payload
+
+
+def _without_inner_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not null. Within the known objects, likewise only the fields that are not null."""
+    given = without_nulls(fields)
+    for name in _KNOWN_OBJECTS:
+        if isinstance(given.get(name), dict):
+            given[name] = without_nulls(given[name])
+    return given

@@ -15,7 +15,8 @@ from sweephand.model.definition import TARGET_FIELDS, OverlapMode
 from sweephand.model.policy_names import Priority
 from sweephand.targets.registry import with_hidden_values
 from sweephand.web.http import json_text
-from sweephand.web.schemas.run_responses import NextCursor, RunResponse, Time, run_response, time_or_none
+from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
+from sweephand.web.schemas.run_responses import RunResponse, run_response
 
 #: Replaces a secret value of a target in the response to a caller that may only read.
 HIDDEN = "(hidden)"
@@ -32,43 +33,34 @@ def _as_written(name: str) -> FieldInfo:
 class JobResponse(TypedDict):
     """A job as a list shows it: the fields that the caller wrote, and those that Sweephand sets."""
 
-    namespace: Annotated[str, Field(description="The namespace of the job.")]
-    name: Annotated[str, Field(description="The job's name, unique within its namespace.")]
-    rev: Annotated[str, Field(description="The revision. The `ETag` header shows it too.")]
-    state: Annotated[JobState, Field(description="`active`, `paused`, or `completed`: no due time is left.")]
+    namespace: Annotated[str, about("The namespace of the job.")]
+    name: Annotated[str, about("The job's name, unique within its namespace.")]
+    rev: Annotated[str, about("The revision. The `ETag` header shows it too.")]
+    state: Annotated[JobState, about("`active`, `paused`, or `completed`: no due time is left.")]
     nextRun: Annotated[
         Time | None,
-        Field(
-            description="The next due time from now on. Null if there is none, and while the job is paused."
-        ),
+        about("The next due time from now on. Null if there is none, and while the job is paused."),
     ]
     pausedAt: NotRequired[
-        Annotated[Time, Field(description="When the job was paused. Only a paused job has this field.")]
+        Annotated[Time, about("When the job was paused. Only a paused job has this field.")]
     ]
-    pauseReason: NotRequired[
-        Annotated[str, Field(description="Why the job was paused, if the caller gave a reason.")]
-    ]
+    pauseReason: NotRequired[Annotated[str, about("Why the job was paused, if the caller gave a reason.")]]
     onDemand: NotRequired[
         Annotated[
             Literal[True],
-            Field(
-                description="The job has neither schedule nor dueTime: it fires only on demand or in a "
+            about(
+                "The job has neither schedule nor dueTime: it fires only on demand or in a "
                 "chain. Other jobs do not have this field."
             ),
         ]
     ]
-    createdAt: Annotated[Time, Field(description="When the job was created.")]
-    updatedAt: Annotated[Time, Field(description="When the job was last written, paused or resumed.")]
-    owner: Annotated[str, Field(description="The id of the key that created the job.")]
+    createdAt: Annotated[Time, about("When the job was created.")]
+    updatedAt: Annotated[Time, about("When the job was last written, paused or resumed.")]
+    owner: Annotated[str, about("The id of the key that created the job.")]
     expiresAt: NotRequired[
-        Annotated[
-            Time,
-            Field(description="When Sweephand deletes the job. Shown once the end of its series is known."),
-        ]
+        Annotated[Time, about("When Sweephand deletes the job. Shown once the end of its series is known.")]
     ]
-    schedule: NotRequired[
-        Annotated[Any, Field(description="The schedule as the caller wrote it: text, object or list.")]
-    ]
+    schedule: NotRequired[Annotated[Any, about("The schedule as the caller wrote it: text, object or list.")]]
     timezone: NotRequired[Annotated[str, _as_written("timezone")]]
     dueTime: NotRequired[Annotated[str, _as_written("dueTime")]]
     ttl: NotRequired[Annotated[str, _as_written("ttl")]]
@@ -106,23 +98,21 @@ class WholeJobResponse(JobResponse):
     policyBlock: NotRequired[
         Annotated[
             PolicyBlock,
-            Field(
-                description="Why the job's policy lets no trigger through, so that all of them wait. "
+            about(
+                "Why the job's policy lets no trigger through, so that all of them wait. "
                 "`missing`: the policy was deleted, and can be created again, or the job can leave it. "
                 "`off`: flow policies are off in the stack. Left out if the policy is in force, or if the "
                 "job has none."
             ),
         ]
     ]
-    lastRun: Annotated[
-        RunResponse | None, Field(description="The run of the newest due time; null if there is none.")
-    ]
+    lastRun: Annotated[RunResponse | None, about("The run of the newest due time; null if there is none.")]
 
 
 class JobPage(TypedDict):
     """A page of jobs in the order of their names. It has a `nextCursor` if there may be more."""
 
-    items: Annotated[list[JobResponse], Field(description="The jobs, in the order of their names.")]
+    items: Annotated[list[JobResponse], about("The jobs, in the order of their names.")]
     nextCursor: NotRequired[NextCursor]
 
 

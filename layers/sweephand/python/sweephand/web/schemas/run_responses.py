@@ -2,33 +2,21 @@
 
 from typing import Annotated, Any, NotRequired
 
-from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.instants import Instant, rfc3339
+from sweephand.base.instants import rfc3339
 from sweephand.model.run import Run, State
 from sweephand.runs.pending import Pending, PendingState
 from sweephand.web.http import json_text
-
-Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
-
-Version = Annotated[str, Field(description="The version of Sweephand that the stack runs.")]
-
-#: The cursor on a page of a list.
-NextCursor = Annotated[
-    str,
-    Field(description="Give it as `cursor` to get the next page. The last page has none."),
-]
+from sweephand.web.schemas.formats import Time, about, time_or_none
 
 
 class FailureResponse(TypedDict):
     """Why an attempt failed."""
 
-    attempt: Annotated[int, Field(description="The number of the attempt.")]
-    reason: Annotated[
-        str, Field(description="The consumer's own reason, or a sentence that says what went wrong.")
-    ]
-    responseCode: Annotated[int | None, Field(description="The HTTP status. Null if there was no response.")]
+    attempt: Annotated[int, about("The number of the attempt.")]
+    reason: Annotated[str, about("The consumer's own reason, or a sentence that says what went wrong.")]
+    responseCode: Annotated[int | None, about("The HTTP status. Null if there was no response.")]
 
 
 class RunResponse(TypedDict):
@@ -36,116 +24,57 @@ class RunResponse(TypedDict):
 
     id: Annotated[
         str,
-        Field(
-            description="The run's name within its job: due time in epoch ms, and index. The name of a run "
+        about(
+            "The run's name within its job: due time in epoch ms, and index. The name of a run "
             "on demand begins with `manual-`, `backfill-` or `chained-` and ends with a token."
         ),
     ]
-    triggerId: Annotated[
-        str, Field(description="The id by which the consumer recognizes duplicates (`webhook-id`).")
-    ]
+    triggerId: Annotated[str, about("The id by which the consumer recognizes duplicates (`webhook-id`).")]
     state: Annotated[
         State | PendingState,
-        Field(
-            description="The state of the run. A trigger that has no record yet is `scheduled`, `enqueued` "
-            "or `waiting`."
+        about(
+            "The state of the run. A trigger that has no record yet is `scheduled`, `enqueued` or `waiting`."
         ),
     ]
-    dueAt: Annotated[Time, Field(description="The due time of the trigger.")]
+    dueAt: Annotated[Time, about("The due time of the trigger.")]
     sequence: Annotated[
-        int, Field(description="The number of the occurrence within the series. 0 for a trigger on demand.")
+        int, about("The number of the occurrence within the series. 0 for a trigger on demand.")
     ]
-    attempts: Annotated[int, Field(description="How many attempts have begun.")]
-    startedAt: Annotated[Time | None, Field(description="When the first attempt began. Null before that.")]
-    endedAt: Annotated[Time | None, Field(description="When the run ended. Null before that.")]
-    latenessMs: Annotated[
-        int | None, Field(description="Milliseconds from the due time to the first attempt's request.")
-    ]
-    nextAttemptAt: Annotated[
-        Time | None, Field(description="When the next attempt is due, while the run is `retrying`.")
-    ]
-    heartbeatBy: NotRequired[
-        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
-    ]
-    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
+    attempts: Annotated[int, about("How many attempts have begun.")]
+    startedAt: Annotated[Time | None, about("When the first attempt began. Null before that.")]
+    endedAt: Annotated[Time | None, about("When the run ended. Null before that.")]
+    latenessMs: Annotated[int | None, about("Milliseconds from the due time to the first attempt's request.")]
+    nextAttemptAt: Annotated[Time | None, about("When the next attempt is due, while the run is `retrying`.")]
+    heartbeatBy: NotRequired[Annotated[Time, about("The consumer must send the next callback by this time.")]]
+    runUntil: NotRequired[Annotated[Time, about("The run must be over by this time.")]]
     responseCode: Annotated[
-        int | None, Field(description="The HTTP status of the last response. Null if there was none.")
+        int | None, about("The HTTP status of the last response. Null if there was none.")
     ]
-    answer: Annotated[str | None, Field(description="The first 512 bytes of the last response.")]
+    answer: Annotated[str | None, about("The first 512 bytes of the last response.")]
     reason: Annotated[
         str | None,
-        Field(
-            description="Why the run failed (unless a response says so) or was skipped, or what it waits for."
-        ),
+        about("Why the run failed (unless a response says so) or was skipped, or what it waits for."),
     ]
     skippedFor: NotRequired[
-        Annotated[
-            str, Field(description="The run that was not over, if the run was skipped for another one.")
-        ]
+        Annotated[str, about("The run that was not over, if the run was skipped for another one.")]
     ]
     policy: NotRequired[
-        Annotated[
-            str,
-            Field(description="The flow policy for which the trigger waits. Other runs do not have it."),
-        ]
+        Annotated[str, about("The flow policy for which the trigger waits. Other runs do not have it.")]
     ]
     lastFailure: NotRequired[
         Annotated[
-            FailureResponse,
-            Field(description="The latest attempt that failed. It stays if a later attempt succeeds."),
+            FailureResponse, about("The latest attempt that failed. It stays if a later attempt succeeds.")
         ]
     ]
-    result: NotRequired[
-        Annotated[Any, Field(description="The JSON with which the consumer completed the run.")]
-    ]
-    count: NotRequired[
-        Annotated[int, Field(description="How many skipped occurrences this record stands for.")]
-    ]
-    lastDueAt: NotRequired[
-        Annotated[Time, Field(description="The due time of the last of these occurrences.")]
-    ]
+    result: NotRequired[Annotated[Any, about("The JSON with which the consumer completed the run.")]]
+    count: NotRequired[Annotated[int, about("How many skipped occurrences this record stands for.")]]
+    lastDueAt: NotRequired[Annotated[Time, about("The due time of the last of these occurrences.")]]
 
 
 class NamespaceRunResponse(RunResponse):
     """A run, with the name of its job."""
 
-    job: Annotated[str, Field(description="The name of the job.")]
-
-
-class NamespaceRunPage(TypedDict):
-    """A page of runs of all jobs, newest due time first. It has a `nextCursor` if there may be more."""
-
-    items: Annotated[list[NamespaceRunResponse], Field(description="The runs, newest due time first.")]
-    nextCursor: NotRequired[NextCursor]
-
-
-class RunPage(TypedDict):
-    """A page of runs, newest due time first. It has a `nextCursor` if there may be more."""
-
-    items: Annotated[list[RunResponse], Field(description="The runs, newest due time first.")]
-    nextCursor: NotRequired[NextCursor]
-
-
-class RedriveResponse(TypedDict):
-    """A run that Sweephand tries again."""
-
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    triggerId: Annotated[
-        str, Field(description="The id by which the consumer recognizes duplicates. It stays the same.")
-    ]
-    attempt: Annotated[int, Field(description="The number of the next attempt.")]
-
-
-class CallbackResponse(TypedDict):
-    """The run in the response to a callback of its consumer."""
-
-    id: Annotated[str, Field(description="The run's name within its job.")]
-    state: Annotated[State, Field(description="The state of the run after the callback.")]
-    attempt: Annotated[int, Field(description="The number of the latest attempt.")]
-    heartbeatBy: NotRequired[
-        Annotated[Time, Field(description="The consumer must send the next callback by this time.")]
-    ]
-    runUntil: NotRequired[Annotated[Time, Field(description="The run must be over by this time.")]]
+    job: Annotated[str, about("The name of the job.")]
 
 
 def run_response(run: Run) -> RunResponse:
@@ -184,14 +113,6 @@ def namespace_run_response(run: Run) -> NamespaceRunResponse:
     return {"job": run.key.name, **run_response(run)}
 
 
-def callback_response(run: Run) -> CallbackResponse:
-    """The response to a callback of a run's consumer."""
-    response: CallbackResponse = {"id": run.run_id, "state": run.state, "attempt": run.attempts}
-    if run.state == "running" and run.heartbeat_by is not None and run.run_until is not None:
-        response |= {"heartbeatBy": rfc3339(run.heartbeat_by), "runUntil": rfc3339(run.run_until)}
-    return response
-
-
 def pending_run_response(pending: Pending) -> RunResponse:
     """A trigger without a run record, as a response shows it: in the form of its future run."""
     response: RunResponse = {
@@ -212,8 +133,3 @@ def pending_run_response(pending: Pending) -> RunResponse:
     if pending.policy is not None:
         response["policy"] = pending.policy
     return response
-
-
-def time_or_none(instant: Instant | None) -> str | None:
-    """An instant as RFC 3339. None stays None."""
-    return None if instant is None else rfc3339(instant)

@@ -25,8 +25,10 @@ from sweephand.schedules.schedule import InstantList
 _MIDNIGHT: Final = "0 0 0 "
 _AT_MIDNIGHT: Final = "At 00:00, "
 _UNITS: Final = (("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000), ("second", 1_000))
+
 #: From so many values on, a range or a step describes a field in fewer words than the values.
 _RANGE_MIN: Final = 3
+
 #: The first fields of an expression are second, minute and hour.
 _TIME_FIELDS: Final = 3
 

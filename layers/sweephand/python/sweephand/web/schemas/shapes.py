@@ -4,7 +4,7 @@ pydantic finds the errors. This module turns them into violations with sentences
 jobs/validation.py checks the rules of a job.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
@@ -12,13 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 
-from sweephand.base.errors import Violation, first_violations, pointer
-from sweephand.base.instants import Instant
+from sweephand.base.errors import InvalidError, Violation, first_violations, pointer
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
 from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
 from sweephand.web.http import json_text
-from sweephand.web.http.operation import ParsedBody
-from sweephand.web.services import Services
 
 
 class RequestBody(BaseModel):
@@ -81,6 +78,24 @@ def check(
         errors = error.errors(include_url=False)
         wrong += [_violation(model, each) for each in errors[: PROBLEM_ERRORS_MAX + 1]]
     return (None, _in_order(model, wrong)) if wrong else (found, [])
+
+
+def read_as(model: type[Model], document: Mapping[str, Any]) -> Model:
+    """The model made from a body. Raises InvalidError with the violations of the body."""
+    found, violations = check(model, document)
+    if found is None:
+        raise InvalidError(violations)
+    return found
+
+
+def without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not null. A field of null counts as left out."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def given_fields(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a body that are not null, with plain numbers."""
+    return {name: json_text.with_plain_numbers(each) for name, each in without_nulls(document).items()}
 
 
 def _in_order(model: type[BaseModel], violations: Iterable[Violation]) -> list[Violation]:
@@ -205,15 +220,3 @@ def _inner_models(model: type[BaseModel]) -> Mapping[str, type[BaseModel]]:
             if isinstance(kind, type) and issubclass(kind, BaseModel):
                 found[name] = kind
     return found
-
-
-def body_reader(
-    model: type[Model],
-) -> Callable[[Mapping[str, Any], Services, Instant], ParsedBody[Model]]:
-    """Reads a body as the model, or its violations."""
-
-    def read(document: Mapping[str, Any], _: Services, __: Instant) -> ParsedBody[Model]:
-        found, violations = check(model, json_text.with_plain_numbers(document))
-        return ParsedBody(found, tuple(violations))
-
-    return read

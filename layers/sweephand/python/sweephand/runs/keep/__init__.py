@@ -1,1 +1,0 @@
-"""Keeping what waits while the stack is switched off, so that nothing that is owed expires."""

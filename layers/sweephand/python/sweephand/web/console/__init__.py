@@ -1,1 +1,0 @@
-"""The console: the files of a page for operators, and how they are served."""

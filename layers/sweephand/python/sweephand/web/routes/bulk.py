@@ -1,0 +1,316 @@
+"""The operations that pause, resume and delete the jobs that a filter selects, and that write many jobs."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any, Final, NotRequired, Self
+
+from pydantic import ConfigDict, Field, WithJsonSchema, model_validator
+from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
+
+from sweephand.base import limits
+from sweephand.base.errors import InvalidError, SweephandError, UnavailableError, Violation
+from sweephand.base.instants import Instant
+from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
+from sweephand.base.spelling import shortened
+from sweephand.jobs.bulk import BulkResult, JobToWrite, Written
+from sweephand.jobs.read import Filter
+from sweephand.model.definition import Definition
+from sweephand.model.job import JobKey
+from sweephand.web.http import cursor, json_text, problems
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.problems import ProblemResponse
+from sweephand.web.routes.jobs import EXAMPLES
+from sweephand.web.routes.pause import PauseRequest, ResumeRequest
+from sweephand.web.schemas.formats import CursorText, NextCursor, about
+from sweephand.web.schemas.job_requests import read_definition
+from sweephand.web.schemas.query import (
+    CURSOR_MEANING,
+    Cursor,
+    Labels,
+    Prefix,
+    QueryParameters,
+    labels_of,
+    position,
+)
+from sweephand.web.schemas.shapes import RequestBody, read_as
+from sweephand.web.services import Services
+
+#: A filter needs a prefix or labels.
+_NEEDS_A_SELECTION: dict[str, Any] = {
+    "anyOf": [
+        {"required": ["prefix"], "properties": {"prefix": {"type": "string", "minLength": 1}}},
+        {"required": ["labels"], "properties": {"labels": {"type": "object", "minProperties": 1}}},
+    ]
+}
+
+
+SELECTION_RULE: Final = "Select the jobs: give a prefix, or labels."
+
+_Label = Annotated[str, Field(max_length=limits.LABEL_LENGTH_MAX)]
+
+
+class FilterRequest(RequestBody):
+    """Selects the jobs of a bulk call. A prefix or labels are required."""
+
+    model_config = ConfigDict(json_schema_extra=_NEEDS_A_SELECTION)
+
+    prefix: str | None = Field(
+        None,
+        pattern=PREFIX_PATTERN,
+        max_length=limits.NAME_LENGTH_MAX,
+        description=PREFIX_MEANING,
+    )
+    labels: dict[_Label, _Label] | None = Field(
+        None,
+        max_length=limits.LABELS_MAX,
+        description="The labels that the jobs must have: names, each with a text.",
+    )
+    cursor: Annotated[CursorText, position("redrive")] | None = Field(None, description=CURSOR_MEANING)
+
+    @model_validator(mode="after")
+    def _check_selection(self) -> Self:
+        if not self.prefix and not self.labels:
+            raise ValueError(SELECTION_RULE)
+        return self
+
+
+class BulkPauseRequest(FilterRequest, PauseRequest):
+    """Selects the jobs to pause, and says why."""
+
+    cursor: Annotated[CursorText, position("pause")] | None = Field(None, description=CURSOR_MEANING)
+
+
+class BulkResumeRequest(FilterRequest, ResumeRequest):
+    """Selects the jobs to resume, and says which missed triggers fire."""
+
+    cursor: Annotated[CursorText, position("resume")] | None = Field(None, description=CURSOR_MEANING)
+
+
+class BulkWriteResult(TypedDict):
+    """The result of one job of a bulk write: `rev` if the job was written, else `problem`."""
+
+    name: Annotated[
+        Any,
+        about(
+            "The name as the caller gave it. Of a text that is far too long it is the beginning, "
+            "and of another long value null."
+        ),
+    ]
+    status: Annotated[int, about("The status that a PUT of this job would have had.")]
+    rev: NotRequired[Annotated[str, about("The revision, if the job was written.")]]
+    problem: NotRequired[Annotated[ProblemResponse, about("The problem, if the job was refused.")]]
+
+
+class BulkWriteResponse(TypedDict):
+    """The result of each job, in the order of the request."""
+
+    results: Annotated[list[BulkWriteResult], about("One result for each job, in the order of the request.")]
+
+
+class CountResponse(TypedDict):
+    """The result of a bulk call. It has a `nextCursor` if there may be more jobs or runs."""
+
+    count: Annotated[int, about("How many jobs this call changed, or how many runs it redrove.")]
+    nextCursor: NotRequired[NextCursor]
+
+
+class DeleteQuery(QueryParameters):
+    """Selects the jobs to delete. A prefix or a label is required."""
+
+    prefix: Prefix = ""
+    label: Labels = Field([])
+    cursor: Annotated[Cursor, position("delete")] = ""
+
+
+#: The API validates each entry by itself. The result of an entry that is not a job is a problem.
+_ANY_ENTRY: dict[str, Any] = {"anyOf": [{"$ref": "#/components/schemas/NamedJobRequest"}, {}]}
+
+
+class BulkWriteRequest(RequestBody):
+    """The jobs of a bulk write."""
+
+    jobs: list[Annotated[Any, WithJsonSchema(_ANY_ENTRY)]] = Field(
+        min_length=1,
+        max_length=limits.JOBS_PER_BULK_MAX,
+        description=f"1 to {limits.JOBS_PER_BULK_MAX} jobs, each with its name. No name may occur twice.",
+    )
+
+
+_ABOUT: Final = (
+    "Selects the jobs whose names begin with the prefix and that have the labels. A prefix or labels are "
+    f"required. One call looks at up to {limits.BULK_EXAMINED_MAX} jobs. Call again with the nextCursor of "
+    "the answer, until an answer has none."
+)
+
+#: The length at which a result cuts a name that cannot be accepted.
+_SHOWN_LENGTH_MAX: Final = 2 * limits.NAME_LENGTH_MAX
+_NO_TIME: Final = "The other jobs of this request took too long, so this job was not written. Send it again."
+
+
+def _read_jobs(document: Mapping[str, Any], _: Services, __: Instant) -> list[Any]:
+    return read_as(BulkWriteRequest, document).jobs
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/namespaces/{namespace}/pause",
+    tag="Jobs",
+    access="write",
+    about=_ABOUT,
+    accepts=Accepts(
+        BulkPauseRequest,
+        {"of one team": {"labels": {"team": "ops"}, "reason": "The database moves tonight."}},
+    ),
+    returns={200: Returns("The number of jobs that were paused", CountResponse)},
+)
+def pause_jobs(services: Services, request: Request[NoQuery, BulkPauseRequest]) -> Reply:
+    """Pause jobs in bulk.
+
+    A job that is already paused does not change and does not count.
+    """
+    done = services.bulk.pause(_filter_of(request), reason=request.body.reason, who=request.caller.key_id)
+    return _count_reply("pause", done)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/namespaces/{namespace}/resume",
+    tag="Jobs",
+    access="write",
+    about=_ABOUT,
+    accepts=Accepts(
+        BulkResumeRequest,
+        {"of one team": {"labels": {"team": "ops"}}},
+    ),
+    returns={200: Returns("The number of jobs that were resumed", CountResponse)},
+)
+def resume_jobs(services: Services, request: Request[NoQuery, BulkResumeRequest]) -> Reply:
+    """Resume jobs in bulk.
+
+    A job that is not paused does not change and does not count.
+    """
+    done = services.bulk.resume(_filter_of(request), mode=request.body.catchup, who=request.caller.key_id)
+    return _count_reply("resume", done)
+
+
+@partial(
+    Operation,
+    method="DELETE",
+    path="/v1/namespaces/{namespace}/jobs",
+    tag="Jobs",
+    access="write",
+    about=_ABOUT,
+    query=DeleteQuery,
+    returns={200: Returns("The number of jobs that were deleted", CountResponse)},
+)
+def delete_jobs(services: Services, request: Request[DeleteQuery, None]) -> Reply:
+    """Delete jobs in bulk."""
+    query = request.query
+    if not query.prefix and not query.label:
+        raise InvalidError([Violation("", SELECTION_RULE)])
+    filters = Filter(request.namespace, query.prefix, labels_of(query.label), query.cursor)
+    return _count_reply("delete", services.bulk.delete(filters, who=request.caller.key_id))
+
+
+@partial(
+    Operation,
+    method="POST",
+    path="/v1/namespaces/{namespace}/jobs",
+    tag="Jobs",
+    access="write",
+    accepts=Accepts(
+        BulkWriteRequest,
+        {"one job": {"jobs": [{"name": "hello", **EXAMPLES["in five seconds"]}]}},
+        _read_jobs,
+        limit="bodyBytesMax",
+    ),
+    returns={200: Returns("The result of each job, in the order of the request", BulkWriteResponse)},
+)
+def put_jobs(services: Services, request: Request[NoQuery, list[Any]]) -> Reply:
+    """Create or replace jobs in bulk.
+
+    Writes up to {jobsPerBulkMax} jobs. The API validates and writes each job as a PUT does. A refused job
+    does not stop the others. The JSON pointers in a problem are relative to its job.
+    """
+    seen: set[str] = set()
+    entries = [_parse_or_refuse(services, request, document, seen) for document in request.body]
+    # Each name occurs once, as BulkWriter asks.
+    jobs = [each for each in entries if isinstance(each, JobToWrite)]
+    written = iter(
+        services.bulk_writer.put(jobs, caller=request.caller.key_id, requested_at=request.requested_at)
+    )
+    results = [_result(each, next(written)) if isinstance(each, JobToWrite) else each for each in entries]
+    response: BulkWriteResponse = {"results": results}
+    return Reply(200, response)
+
+
+def _filter_of(request: Request[NoQuery, Any]) -> Filter:
+    filters: FilterRequest = request.body
+    return Filter(request.namespace, filters.prefix or "", filters.labels, filters.cursor or "")
+
+
+def _count_reply(kind: str, done: BulkResult) -> Reply:
+    response: CountResponse = {"count": done.count, **cursor.following(kind, done.reached)}
+    return Reply(200, response)
+
+
+def _parse_or_refuse(
+    services: Services, request: Request[NoQuery, list[Any]], document: Any, seen: set[str]
+) -> JobToWrite | BulkWriteResult:
+    try:
+        name, definition = _parse_entry(services, document, seen, request.requested_at)
+    except SweephandError as error:
+        return _refusal(document.get("name") if isinstance(document, Mapping) else None, error)
+    return JobToWrite(JobKey(request.namespace, name), definition)
+
+
+def _parse_entry(
+    services: Services, document: Any, seen: set[str], requested_at: Instant
+) -> tuple[str, Definition]:
+    """The name and definition in one entry of the list. `seen` are the names of the entries before it.
+
+    Adds the name to `seen`. Raises InvalidError with JSON pointers into the entry.
+    """
+    if not isinstance(document, Mapping):
+        raise InvalidError([Violation("", "Give an object: a job with its name.")])
+    name = document.get("name")
+    violations: list[Violation] = []
+    if not isinstance(name, str) or not is_name(name):
+        violations.append(Violation("/name", NAME_RULE))
+    elif name in seen:
+        detail = "An earlier job of this request has this name. Give each name once."
+        violations.append(Violation("/name", detail))
+    try:
+        definition = read_definition(
+            {field: value for field, value in document.items() if field != "name"}, services, requested_at
+        )
+    except InvalidError as error:
+        raise InvalidError([*violations, *error.violations]) from None
+    if violations:
+        raise InvalidError(violations)
+    assert isinstance(name, str), "is_name has accepted it"
+    seen.add(name)
+    return name, definition
+
+
+def _result(job: JobToWrite, written: Written) -> BulkWriteResult:
+    if isinstance(written, UnavailableError):
+        return _refusal(job.key.name, UnavailableError(_NO_TIME))
+    if isinstance(written, SweephandError):
+        return _refusal(job.key.name, written)
+    status = 201 if written.outcome == "created" else 200
+    return {"name": job.key.name, "status": status, "rev": written.job.rev}
+
+
+def _refusal(name: Any, error: SweephandError) -> BulkWriteResult:
+    problem = problems.problem_of(error)
+    return {"name": _shown(name), "status": problem["status"], "problem": problem}
+
+
+def _shown(name: Any) -> Any:
+    """The name as the caller gave it. Of a text that is far too long the beginning, of another value null."""
+    if isinstance(name, str):
+        return shortened(name, _SHOWN_LENGTH_MAX)
+    return name if len(json_text.write(name)) <= _SHOWN_LENGTH_MAX else None
