@@ -79,19 +79,22 @@ LARGE: Final = {
     "lower and raise": Scene(World(shares=((1, 1), (1, 0), (1, 1)))),
     "lower, crash": Scene(World(triggers=1, shares=((1, 1), (1, 0)), crashes=1)),
     "raise, crash": Scene(World(triggers=1, shares=((1, 0), (1, 1)), crashes=1)),
+    "a job leaves a paused policy, crash": Scene(
+        World(triggers=1, shares=((0, 0), (0, 1)), crashes=1, one_policy=False)
+    ),
     "breaker: open, probe, closed": Scene(World(triggers=3, shares=((2,), (0,), (1,), (2,)))),
     "a key is paused while it waits": Scene(World(shares=((1,), (0,), (1,)), guards_come=True), Keys),
     "a paused key, two triggers": Scene(World(shares=((0,), (1,)), guards_come=True), Keys),
     "a paused key, a copy": Scene(World(triggers=1, shares=((0,), (1,)), copies=1, guards_come=True), Keys),
-    "a paused key, twice, crash": Scene(
-        World(triggers=1, shares=((0,), (1,), (0,), (1,)), crashes=1, guards_come=True), Keys
+    "a key is paused twice": Scene(
+        World(triggers=1, shares=((0,), (1,), (0,), (1,)), guards_come=True), Keys
     ),
     "two gates switched off": Scene(World(shares=TWO, guards_come=True), Switch),
     "a resume while switched off": Scene(World(shares=((0,), (1,)), guards_come=True), Switch),
     "a raise while switched off": Scene(World(shares=((1, 0), (1, 1)), guards_come=True), Switch),
     "switched off, crash": Scene(World(triggers=1, crashes=1, guards_come=True), Switch),
     "a rate, three triggers": Scene(World(triggers=3, shares=((2,),), rates=((2,),), delays=1), Rates),
-    "a rate, crash, two triggers": Scene(World(shares=((2,),), rates=((1,),), crashes=1, delays=1), Rates),
+    "a rate, crash, two triggers": Scene(World(rates=((1,),), crashes=1, delays=0), Rates),
     "a rate, two gates, crash": Scene(
         World(triggers=1, shares=TWO, rates=((1,),), crashes=1, delays=1), Rates
     ),
