@@ -8,7 +8,7 @@ TESTS := $(STACK) $(VENVS)/schemathesis/.locked $(VENVS)/sbom/.locked
 SOURCES := layers/sweephand/python/sweephand client/sweephand_client functions infra tests
 IN_VENV := .venv/bin
 # The first seed of each kind of world, and the kinds of worlds with one policy.
-WORLDS := 0 3000000 3100000 3150000 3200000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000
+WORLDS := 0 3000000 3100000 3150000 3200000 3300000 3400000 3500000 3600000 3700000 3800000 5000000 6000000 7000000 10000000 10500000
 FLOW_WORLDS := usual agree rates few
 
 .DEFAULT_GOAL := help
@@ -34,8 +34,11 @@ test: $(TESTS) ## run all tests in four processes: two begin with those on deplo
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
 
+# A world that is off for thirty days takes 6 s, and another one 0.1 s: a twentieth of the seeds.
 verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of world, FLOW_SEEDS=2000 with one policy, every mutation and request
-	@for first in $(WORLDS); do $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$(or $(SEEDS),1000) || exit 1; done
+	@for first in $(WORLDS); do \
+	    seeds=$(or $(SEEDS),1000); [ $$first = 10500000 ] && seeds=$$((seeds / 20)); \
+	    $(MAKE) --no-print-directory sim FIRST=$$first SEEDS=$$seeds || exit 1; done
 	@for kind in $(FLOW_WORLDS); do PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation.flow --kind $$kind --seeds $(or $(FLOW_SEEDS),2000) || exit 1; done
 	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py tests/unit/web/hostile

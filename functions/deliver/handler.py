@@ -8,7 +8,7 @@ with starting():
     from aws_lambda_powertools import Logger
 
     from sweephand.runs.received import unfinished
-    from sweephand.runtime.aws_ports import make_clients
+    from sweephand.runtime.aws import make_clients
     from sweephand.runtime.delivery import count, deliver, report, wake_up
 
     if TYPE_CHECKING:

@@ -8,7 +8,7 @@ with starting():
     from aws_lambda_powertools import Logger
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from sweephand.runtime.aws_ports import make_clients
+    from sweephand.runtime.aws import make_clients
     from sweephand.runtime.flow import count, report, work
 
     logger = Logger()

@@ -9,7 +9,7 @@ with starting():
 
     from sweephand.base.errors import StoreError
     from sweephand.runtime import wheel
-    from sweephand.runtime.aws_ports import make_clients
+    from sweephand.runtime.aws import make_clients
 
     if TYPE_CHECKING:
         from aws_lambda_powertools.utilities.typing import LambdaContext

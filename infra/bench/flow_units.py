@@ -133,7 +133,7 @@ class _House(Wheelhouse):
     def create_policy(self, limits: PolicyLimits) -> None:
         """Create the policy `limit` of the namespace of all jobs."""
         key, now = PolicyKey("bench", "limit"), self.clock.now()
-        self._app.policies.policy_writer.put(key, limits, who="bench", requested_at=now)
+        self._api.policy_writer.put(key, limits, who="bench", requested_at=now)
 
     def settle(self) -> None:
         """Return when nothing has been used for a while."""
@@ -150,8 +150,8 @@ class _House(Wheelhouse):
 
         AssertionError if a function failed.
         """
-        functions = [(self._ports.sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
-        functions += [(self._ports.work_sqs, 1, self._walk)] * self._flow_functions
+        functions = [(self._sqs, 10, self._deliver_some)] * _DELIVERY_FUNCTIONS
+        functions += [(self._work_sqs, 1, self._walk)] * self._flow_functions
         threads = [Thread(target=self._poll, args=each) for each in functions]
         for thread in threads:
             thread.start()
@@ -189,12 +189,12 @@ class _House(Wheelhouse):
                 time.sleep(0.01)
 
     def _deliver_some(self, batch: list[Received]) -> None:
-        handled = self._app.intake.handle(batch, deadline=self.clock.now() + _TIME_LIMIT_MS)
+        handled = self._intake.handle(batch, deadline=self.clock.now() + _TIME_LIMIT_MS)
         self._failed += [each for each in handled if not each.is_done or each.error is not None]
 
     def _walk(self, batch: list[Received]) -> None:
         [message] = batch
-        worked = self._app.flow.work_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
+        worked = self._work_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
         self._failed += worked.errors
 
 

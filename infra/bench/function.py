@@ -22,7 +22,7 @@ from infra.bench.jobs import named, put
 
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.model.wire import encode
-from sweephand.runtime.app import App
+from sweephand.runtime.api import services
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -82,8 +82,8 @@ class Function:
             self._handler = handler("deliver")
             # A job that was due soon would be sent to a queue at once.
             job = {"schedule": "@every 1h", "history": history, "target": {"type": "http", "url": url}}
-            app: App = importlib.import_module("sweephand.runtime.aws_ports").app()
-            self._jobs = list(put(app.bulk_writer, list(named([job] * _JOBS)), app.ports.clock.now()))
+            api = services()
+            self._jobs = list(put(api.bulk_writer, list(named([job] * _JOBS)), api.clock.now()))
         self.handle(event(self.batch()))
 
     def batch(self) -> Sequence[TriggerMessage]:

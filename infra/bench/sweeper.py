@@ -20,7 +20,8 @@ from sweephand.base.concurrency import REQUESTS_AT_ONCE
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.delivery.sqs_clients import sqs_client
 from sweephand.runtime import tables
-from sweephand.runtime.aws_ports import app
+from sweephand.runtime.api import services
+from sweephand.runtime.wheel import wheel
 from sweephand.storage import connect
 
 _ROUNDS: Final = 11
@@ -112,8 +113,8 @@ def _race(work: Work, latency_ms: int) -> Swept:
         clock.wait_until(_NOW)
 
         def sweep() -> None:
-            swept = app().sweeper.sweep(
-                app().ports.leases.state().leases,
+            swept = wheel().sweeper.sweep(
+                wheel().stores.leases.state().leases,
                 owner="bench",
                 first_shard=0,
                 deadline=_NOW + 120 * SECOND_MS,
@@ -138,7 +139,7 @@ def _fill(work: Work) -> None:
     The first triggers are spread over the bucket or a period. Those of cron expressions are due at the
     bucket's beginning.
     """
-    app().ports.leases.raise_shards(1)
+    wheel().stores.leases.raise_shards(1)
     jobs = []
     for number in range(work.jobs):
         schedule = work.schedules[number % len(work.schedules)]
@@ -146,7 +147,7 @@ def _fill(work: Work) -> None:
         job = {"dueTime": rfc3339(_BUCKET_AT + spread_ms)}
         jobs.append(job if schedule is None else {**job, "schedule": schedule})
     if work.is_packed:
-        assert len(list(put(app().bulk_writer, list(named(jobs)), _WRITTEN_AT))) == work.jobs
+        assert len(list(put(services().bulk_writer, list(named(jobs)), _WRITTEN_AT))) == work.jobs
         return
     for each in named(jobs):
-        app().writer.put(each.key, each.definition, caller="bench", requested_at=_WRITTEN_AT)
+        services().writer.put(each.key, each.definition, caller="bench", requested_at=_WRITTEN_AT)

@@ -23,11 +23,14 @@ from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.ports.clock import Clock
-from sweephand.runtime.app import App, Options
-from sweephand.runtime.aws_ports import DynamoPorts
+from sweephand.runtime.aws_stores import stores_over
+from sweephand.runtime.compose_api import compose_api
+from sweephand.runtime.compose_delivery import compose_delivery
+from sweephand.runtime.compose_flow import compose_flow
+from sweephand.runtime.compose_wheel import compose_wheel
+from sweephand.runtime.settings import Options
 from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
-from sweephand.storage.policy_lines import DynamoPolicyLines
 from sweephand.storage.table import Table
 from sweephand.targets.reach import EVERY_QUEUE
 
@@ -63,8 +66,8 @@ class Stored(NamedTuple):
 class _Consumer:
     """ports.Targets in which every request succeeds after `answer_s` seconds and is counted."""
 
-    def __init__(self) -> None:
-        self.answer_s = 0.0
+    def __init__(self, answer_s: float) -> None:
+        self.answer_s = answer_s
         self.delivered = 0
         self._lock = Lock()
 
@@ -88,34 +91,13 @@ class _DeliveryFunctions:
 class _Sweepers:
     """ports.Sweepers that sweep at once, one after the other."""
 
-    sweep: Callable[[int], None]
+    def __init__(self, sweep: Callable[[int], None]) -> None:
+        self._sweep = sweep
 
     def start(self, first_shards: Sequence[int]) -> None:
         """One sweep for each first shard."""
         for shard in first_shards:
-            self.sweep(shard)
-
-
-class _Ports(DynamoPorts):
-    """app_ports.Ports: production's, over counted queues. No function is started, and no bucket is there."""
-
-    def __init__(
-        self, client: "DynamoDBClient", jobs: Table, timers: Table, clock: Clock, meter: Meter
-    ) -> None:
-        super().__init__(lambda: jobs, lambda: timers)
-        self.clock, self.ids = clock, SeededIds()
-        self.targets, self.sweepers, self.delivery_functions = _Consumer(), _Sweepers(), _DeliveryFunctions()
-        self.policy_lines = DynamoPolicyLines(timers, clock.now)
-        self.payloads = S3Payloads("none")
-        self.payload_places = (self.payloads,)
-        self.sqs, self.work_sqs = CountedSqs(clock, meter), CountedSqs(clock, meter)
-        clients, dead = _clients(self.sqs), f"{_QUEUE_URL}-dead"
-        self.queue = SqsQueue(
-            clients, _QUEUE_URL, dead, lambda _: None, allow_insecure=False, queues=EVERY_QUEUE
-        )
-        self.work = SqsWorkQueue(_clients(self.work_sqs), f"{_QUEUE_URL}-flow")
-        self.expiry_switch = DynamoExpirySwitch(client, ())
-        self.stack_queues = SqsStackQueues(clients, self.queue, {"delivery": _QUEUE_URL})
+            self._sweep(shard)
 
 
 def _clients(sqs: CountedSqs) -> SqsClients:
@@ -148,31 +130,48 @@ class Wheelhouse:
         self._name = name
         self._client = client = _client(endpoint_url)
         jobs, timers = (self._table(client, f"{name}-{each}") for each in ("jobs", "timers"))
-        self._ports = _Ports(client, jobs, timers, self.clock, self.meter)
-        self._ports.targets.answer_s = answer_s
-        self._ports.sweepers.sweep = self._sweep
         self.meter.watch(client)
-        self._app = App(
-            self._ports,
-            Options(
-                shards=shards,
-                sweepers_max=_SWEEPERS_MAX,
-                bundle_span_ms=_BUNDLE_SPAN_MS,
-                flow_functions_max=flow_functions,
-            ),
-            sweep_concurrently=one_by_one,
-            deliver_concurrently=concurrently,
+        self._sqs, self._work_sqs = CountedSqs(self.clock, self.meter), CountedSqs(self.clock, self.meter)
+        self._consumer = _Consumer(answer_s)
+        clients, dead = _clients(self._sqs), f"{_QUEUE_URL}-dead"
+        queue = SqsQueue(clients, _QUEUE_URL, dead, lambda _: None, allow_insecure=False, queues=EVERY_QUEUE)
+        # No function is started, and no bucket is there.
+        stores = stores_over(
+            jobs,
+            timers,
+            clock=self.clock,
+            ids=SeededIds(),
+            places=(S3Payloads("none"),),
+            queue=queue,
+            work=SqsWorkQueue(_clients(self._work_sqs), f"{_QUEUE_URL}-flow"),
+            stack_queues=SqsStackQueues(clients, queue, {"delivery": _QUEUE_URL}),
+            expiry_switch=DynamoExpirySwitch(client, ()),
+            sweepers=_Sweepers(self._sweep),
+            delivery_functions=_DeliveryFunctions(),
         )
+        options = Options(
+            shards=shards,
+            sweepers_max=_SWEEPERS_MAX,
+            bundle_span_ms=_BUNDLE_SPAN_MS,
+            flow_functions_max=flow_functions,
+        )
+        self._api = compose_api(stores, options)
+        self._wheel = compose_wheel(stores, lambda: stores, options, one_by_one)
+        deliveries = compose_delivery(
+            stores, lambda: stores, self._consumer, options, concurrently=concurrently
+        )
+        self._intake = deliveries.intake
+        self._work_intake = compose_flow(stores, deliveries, options, concurrently, one_by_one)
 
     @property
     def delivered(self) -> int:
         """The triggers that reached their consumer."""
-        return self._ports.targets.delivered
+        return self._consumer.delivered
 
     @property
     def sent(self) -> Sent:
         """What the delivery queue was sent."""
-        return self._ports.sqs.sent
+        return self._sqs.sent
 
     def create(self, jobs: Iterable[Mapping[str, Any]]) -> None:
         """Write jobs one by one, several at a time. None may be refused."""
@@ -210,32 +209,32 @@ class Wheelhouse:
         """Do one tick now."""
         self.meter.invocation()
         began = time.process_time()
-        ticked = self._app.ticker.tick(
-            owner=self._ports.ids.token(), deadline=self.clock.now() + 55 * SECOND_MS
+        ticked = self._wheel.ticker.tick(
+            owner=self._wheel.stores.ids.token(), deadline=self.clock.now() + 55 * SECOND_MS
         )
         ticked.raise_faults()
         self.swept_cpu_s += time.process_time() - began
 
     def _put(self, job: JobToWrite) -> None:
-        self._app.writer.put(job.key, job.definition, caller="bench", requested_at=self.clock.now())
+        self._api.writer.put(job.key, job.definition, caller="bench", requested_at=self.clock.now())
 
     def _put_in_bulk(self, jobs: Sequence[JobToWrite]) -> None:
-        list(put(self._app.bulk_writer, jobs, self.clock.now()))
+        list(put(self._api.bulk_writer, jobs, self.clock.now()))
 
     def _deliver(self, until: Instant) -> None:
-        while (visible_at := self._ports.sqs.next_at()) is not None and visible_at < until:
+        while (visible_at := self._sqs.next_at()) is not None and visible_at < until:
             self.clock.wait_until(visible_at)
-            batch = self._ports.sqs.receive()
+            batch = self._sqs.receive()
             self.meter.invocation()
-            handled = self._app.intake.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
+            handled = self._intake.handle(batch, deadline=self.clock.now() + 90 * SECOND_MS)
             assert all(each.is_done and each.error is None for each in handled), handled
-            self._ports.sqs.delete()
+            self._sqs.delete()
 
     def _sweep(self, first_shard: int) -> None:
         self.meter.invocation()
-        swept = self._app.sweeper.sweep(
-            self._ports.leases.state().leases,
-            owner=self._ports.ids.token(),
+        swept = self._wheel.sweeper.sweep(
+            self._wheel.stores.leases.state().leases,
+            owner=self._wheel.stores.ids.token(),
             first_shard=first_shard,
             deadline=self.clock.now() + 120 * SECOND_MS,
         )

@@ -20,7 +20,7 @@ from tests.fakes.world import World
 from sweephand.access.auth_mode import Auth
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.model.api_key import Caller, Key
-from sweephand.runtime.app import App, Options
+from sweephand.runtime.compose_api import compose_api
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues, Reach
 from sweephand.web import operations
 from sweephand.web.http.app import build_handler
@@ -130,19 +130,12 @@ class Client:
         self.world = world or World()
         self.keys = MemoryKeys(self.world.admin_changes, _CALLERS)
         self.secrets = MemorySecrets(self.world.admin_changes)
-        self.services = App(
-            replace(self.world.ports(self.world.api_clock), keys=self.keys, secrets=self.secrets),
-            Options(
-                shards=self.world.shards,
-                reach=Reach(allow_insecure_targets, queues, listed),
-                flow_functions_max=self.world.flow_functions_max,
-                limits_namespaces=self.world.limits_namespaces,
-                auth=auth,
-                counts_deliveries=self.world.counts_deliveries,
-            ),
+        self.services = compose_api(
+            replace(self.world.stores(self.world.api_clock), keys=self.keys, secrets=self.secrets),
+            self.world.options._replace(reach=Reach(allow_insecure_targets, queues, listed), auth=auth),
             shard_count=lambda: self.world.shards,
-            write_concurrently=write_concurrently,
-        ).services
+            concurrently=write_concurrently,
+        )
         self.auth = auth
         self.handler: Callable[[Mapping[str, Any], Any], dict[str, Any]] = build_handler(self.services)
 

@@ -22,7 +22,7 @@ def expire(world: World) -> None:
 
 def time_off(world: World) -> TimeOff:
     """What tick keeps waiting things by."""
-    return world.repair(world.wheel_clock).time_off
+    return world.wheel().time_off
 
 
 def pass_days(world: World, days: float) -> None:

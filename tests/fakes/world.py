@@ -39,7 +39,7 @@ from tests.fakes.memory_audits import MemoryAuditRounds, MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.fakes.memory_timers import MemoryExpirySwitch, MemoryTimers
-from tests.fakes.ports import FakePorts
+from tests.fakes.ports import MISSING
 from tests.fakes.stack_queues import MemoryStackQueues
 
 from sweephand.base.concurrency import Concurrently, one_by_one
@@ -64,13 +64,20 @@ from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
 from sweephand.runs.callbacks import Callbacks
-from sweephand.runs.flow.work_intake import Worked
+from sweephand.runs.flow.work_intake import Worked, WorkIntake
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Received, finished
-from sweephand.runtime.app import App, Options
-from sweephand.runtime.app_repair import RepairUseCases
+from sweephand.runtime.compose_api import compose_api
+from sweephand.runtime.compose_delivery import Deliveries, compose_delivery
+from sweephand.runtime.compose_flow import compose_flow
+from sweephand.runtime.compose_upkeep import Upkeep, compose_upkeep
+from sweephand.runtime.compose_wheel import Wheel, compose_wheel
+from sweephand.runtime.settings import Options
+from sweephand.runtime.stores import Stores
 from sweephand.storage.payload_table import PayloadsInPlaces
+from sweephand.web.services import Services
+from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 
@@ -137,34 +144,70 @@ class World:
     def _announce(self, call: str) -> None:
         self.announce(call)
 
-    def app(self, clock: Clock, deliver_concurrently: Concurrently = one_by_one) -> App:
-        """The use cases of a newly started function of the stack, with the function's clock."""
-        return App(
-            self.ports(clock),
-            Options(
-                shards=self.shards,
-                sweepers_max=10,
-                deliveries_max=20,
-                bundle_span_ms=self.bundle_span_ms,
-                flow_functions_max=self.flow_functions_max,
-                limits_namespaces=self.limits_namespaces,
-                is_enabled=self.is_enabled,
-                triggers_per_minute_max=self.triggers_per_minute_max,
-                counts_deliveries=self.counts_deliveries,
-            ),
-            signing=OneSecret(),
-            shard_count=lambda: self.shards,
-            decode=self.queue.decode,
-            namespace_limit=self.namespace_limit,
-            write_concurrently=one_by_one,
-            sweep_concurrently=one_by_one,
-            deliver_concurrently=deliver_concurrently,
+    @property
+    def options(self) -> Options:
+        """What the deployer of the stack has chosen."""
+        return Options(
+            shards=self.shards,
+            sweepers_max=10,
+            deliveries_max=20,
+            bundle_span_ms=self.bundle_span_ms,
+            flow_functions_max=self.flow_functions_max,
+            limits_namespaces=self.limits_namespaces,
+            is_enabled=self.is_enabled,
+            triggers_per_minute_max=self.triggers_per_minute_max,
+            counts_deliveries=self.counts_deliveries,
         )
 
-    def ports(self, clock: Clock) -> FakePorts:
-        """The ports of a function of the stack, with the function's clock."""
+    def api(self, clock: Clock | None = None) -> Services:
+        """The use cases of an API function that has just started, with its clock."""
+        return compose_api(
+            self.stores(clock or self.api_clock),
+            self.options,
+            signing=OneSecret(),
+            shard_count=lambda: self.shards,
+            concurrently=one_by_one,
+        )
+
+    def wheel(self, clock: Clock | None = None) -> Wheel:
+        """The use cases of a tick or sweep function that has just started, with its clock."""
+        stores = self.stores(clock or self.wheel_clock)
+        return compose_wheel(stores, lambda: stores, self.options, one_by_one)
+
+    def upkeep(self, clock: Clock | None = None) -> Upkeep:
+        """The use cases of tick's rare duties."""
+        return compose_upkeep(self.stores(clock or self.wheel_clock))
+
+    def deliveries(self, clock: Clock | None = None, concurrently: Concurrently = one_by_one) -> Deliveries:
+        """The use cases of a delivery function that has just started, with its clock."""
+        stores = self.stores(clock or self.delivery_clock)
+        return compose_delivery(
+            stores,
+            lambda: stores,
+            self._port(self._targets or self.consumers, "consumers"),
+            self.options,
+            signing=OneSecret(),
+            decode=self.queue.decode,
+            namespace_limit=self.namespace_limit,
+            concurrently=concurrently,
+        )
+
+    def work_intake(self, deliveries: Deliveries) -> WorkIntake:
+        """The use case of a flow function that has these of the delivery function."""
+        stores = self.stores(deliveries.stores.clock)
+        return compose_flow(stores, deliveries, self.options, one_by_one, one_by_one)
+
+    def line_up(self) -> LineUp:
+        """Puts triggers into lines, by the clock of the API."""
+        stores = self.stores(self.api_clock)
+        return LineUp(
+            policies=stores.policies, lines=stores.policy_lines, work=stores.work, clock=stores.clock
+        )
+
+    def stores(self, clock: Clock) -> Stores:
+        """The stores of a function of the stack, with the function's clock."""
         places = [self._port(each, "payloads") for each in (self.payloads, *self.other_payloads)]
-        return FakePorts(
+        return Stores(
             clock=clock,
             ids=self.ids,
             jobs=self._port(self.jobs, "jobs"),
@@ -192,19 +235,21 @@ class World:
             policy_lines=self._port(self.policy_lines, "policy_lines"),
             work=self._port(self.work, "work"),
             queue=self._port(self.queue, "queue"),
-            targets=self._port(self._targets or self.consumers, "consumers"),
             sweepers=self._port(self.sweepers, "sweepers"),
             delivery_functions=self._port(self.delivery_functions, "delivery_functions"),
+            # Only clients of the API have them (http_events.py).
+            keys=MISSING,
+            secrets=MISSING,
         )
 
     def writer(self) -> Writer:
-        return self.app(self.api_clock).writer
+        return self.api().writer
 
     def pauser(self) -> Pauser:
-        return self.app(self.api_clock).pauser
+        return self.api().pauser
 
     def resumer(self) -> Resumer:
-        return self.app(self.api_clock).resumer
+        return self.api().resumer
 
     def put(
         self,
@@ -263,23 +308,23 @@ class World:
     def has_job(self, name: str = "job") -> bool:
         """Whether the API shows the job."""
         try:
-            self.app(self.api_clock).reader.get(key_of(name), self.api_clock.now())
+            self.api().reader.get(key_of(name), self.api_clock.now())
         except NotFoundError:
             return False
         return True
 
     def bulk(self) -> Bulk:
-        return self.app(self.api_clock).bulk
+        return self.api().bulk
 
     def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
         """A page of the changes of a job, newest first."""
         return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
     def audit(self) -> PayloadAudit:
-        return self.app(self.wheel_clock).repair.payload_audit
+        return self.upkeep().payload_audit
 
     def on_demand(self) -> OnDemand:
-        return self.app(self.api_clock).on_demand
+        return self.api().on_demand
 
     def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
         payload = None if data is None else Payload.of(data)
@@ -293,7 +338,7 @@ class World:
         return self.on_demand().backfill(key_of(name), since=since, until=until, requested_at=now)
 
     def sweeper(self, clock: Clock | None = None) -> Sweeper:
-        return self.app(clock or self.wheel_clock).sweeper
+        return self.wheel(clock).sweeper
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
         """Run the sweep function. Raises its faults in the end, as the function does."""
@@ -311,27 +356,21 @@ class World:
 
         Raises the faults of the tick in the end.
         """
-        ticked = self.app(self.wheel_clock).ticker.tick(
-            owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000
-        )
+        ticked = self.wheel().ticker.tick(owner=self.ids.token(), deadline=self.wheel_clock.now() + 55_000)
         while self.sweepers.started:
             self.sweep(self.sweepers.started.pop(0))
         ticked.raise_faults()
         return ticked
 
     def handlers(self) -> Handlers:
-        return self.app(self.delivery_clock).handlers
+        return self.deliveries().handlers
 
     def intake(self, concurrently: Concurrently = one_by_one) -> Intake:
-        return self.app(self.delivery_clock, concurrently).intake
-
-    def repair(self, clock: Clock | None = None) -> RepairUseCases:
-        """What is done about failures and losses, by the clock of the API if none is given."""
-        return self.app(clock or self.api_clock).repair
+        return self.deliveries(concurrently=concurrently).intake
 
     def audit_jobs(self, begun: JobProgress = BEGINNING, *, mends: bool = True) -> Audited:
         """Examine the jobs of the namespace, as one call of the API does."""
-        return self.repair().auditor.audit(namespace="ns", begun=begun, mends=mends)
+        return self.api().auditor.audit(namespace="ns", begun=begun, mends=mends)
 
     def lose_timers(self) -> None:
         """Empty the Timers table: timers, leases, the heartbeat, and the lines of policies."""
@@ -340,16 +379,16 @@ class World:
         self.policy_lines.clear()
 
     def callbacks(self) -> Callbacks:
-        return self.app(self.api_clock).callbacks
+        return self.api().callbacks
 
     def redrive(self, run_id: str, name: str = "job") -> Run:
-        return self.repair().redriver.redrive(key_of(name), run_id)
+        return self.api().redriver.redrive(key_of(name), run_id)
 
     def deliver(self, batch: Sequence[Received]) -> list[Handled]:
         """Hand received messages to the delivery function. Acknowledge those that it reports as done."""
-        app, deadline = self.app(self.delivery_clock), self.delivery_clock.now() + 90_000
-        handled = app.intake.handle(batch, deadline=deadline)
-        if (stats := app.insight.delivery_stats) is not None:
+        deliveries, deadline = self.deliveries(), self.delivery_clock.now() + 90_000
+        handled = deliveries.intake.handle(batch, deadline=deadline)
+        if (stats := deliveries.stats) is not None:
             stats.count(handled, batch[0].id, deadline)
         self.queue.acknowledge([each.receipt for each in finished(handled)])
         return handled
@@ -357,9 +396,9 @@ class World:
     def work_off(self, message: WorkMessage | NewerMessage, receives: int = 1) -> Worked:
         """Hand a work message to the flow function."""
         received = Received("work", "work", receives, encode_work(message))
-        app, deadline = self.app(self.delivery_clock), self.delivery_clock.now() + 90_000
-        worked = app.flow.work_intake.handle(received, deadline=deadline)
-        if (stats := app.insight.delivery_stats) is not None:
+        deliveries, deadline = self.deliveries(), self.delivery_clock.now() + 90_000
+        worked = self.work_intake(deliveries).handle(received, deadline=deadline)
+        if (stats := deliveries.stats) is not None:
             stats.count_of_line(worked.namespace, worked.triggers, received.id, deadline)
         return worked
 

@@ -6,7 +6,6 @@ fits the protocol may be meant. So a call that is found may never happen. No cal
 unless it goes through a value of type Any. Calls of botocore through such values are found by their names.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -29,9 +28,6 @@ TABLE_ACTIONS: Final[Mapping[str, str]] = {
 }
 
 _TABLE: Final = "sweephand.storage.table.Table"
-
-#: What names the table that an adapter is made for.
-_WITH_TABLES: Final = ("sweephand.runtime.tables.", "sweephand.runtime.aws_ports.DynamoPorts.")
 
 #: The methods of botocore's other clients that the code calls, and what each asks of a role.
 CLIENT_ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -88,22 +84,6 @@ PARTITIONS: Final = frozenset(
     }
 )
 
-_APP: Final = "sweephand.runtime.app.App"
-_FLOW: Final = "sweephand.runtime.app_flow.FlowUseCases"
-
-#: References that are late values, each with the node that asks for it. They count where that node is
-#: reached.
-#: The API and the wheel put triggers into lines. Only the flow function walks lines and so needs the intake,
-#: and only what handles triggers has a valve.
-_LATE: Final = {
-    (f"{_APP}.flow", f"{_APP}.intake"): f"{_FLOW}.work_intake",
-    (f"{_APP}.flow", "sweephand.runtime.app_flow.valve_of"): f"{_FLOW}.of_handlers",
-    (
-        f"{_APP}.flow",
-        "sweephand.runtime.app_namespaces.NamespaceUseCases.trigger_limit",
-    ): f"{_FLOW}.of_handlers",
-}
-
 
 class Call(NamedTuple):
     """A call of DynamoDB: by which method of an adapter, with which action."""
@@ -129,17 +109,7 @@ class Code:
     def from_handler(self, function: str) -> Reached:
         """What the handler of a function can reach; `function` is the name of its folder."""
         start = f"functions.{function}.handler"
-        late: set[str] = set()
-        while True:
-            reached, nodes = self._walk([start, f"{start}.handler"], late)
-            asked = {asking for asking in _LATE.values() if asking in nodes}
-            if asked <= late:
-                return reached
-            late |= asked
-
-    def _walk(self, starts: list[str], late: set[str]) -> tuple[Reached, set[str]]:
-        """What can be reached, and by which nodes. `late` are the nodes that ask for late values."""
-        waiting = [(name, "") for name in starts]
+        waiting = [(start, ""), (f"{start}.handler", "")]
         seen: set[tuple[str, str]] = set()
         calls: set[Call] = set()
         clients: set[str] = set()
@@ -158,16 +128,12 @@ class Code:
             # Within the storage, a call belongs to the method of the adapter that was entered.
             if not name.startswith("sweephand.storage."):
                 method = ""
-            elif not method and name.rpartition(".")[0] in self.tables:
+            elif not method and name.rpartition(".")[0] in self.program.tables:
                 method = name
             node = self._nodes[name]
             clients |= node.clients
-            waiting += [
-                (each, method)
-                for each in node.names
-                if (name, each) not in _LATE or _LATE[name, each] in late
-            ]
-        return Reached(frozenset(calls), frozenset(clients)), {name for name, _ in seen}
+            waiting += [(each, method) for each in node.names]
+        return Reached(frozenset(calls), frozenset(clients))
 
     def partitions(self, call: Call) -> set[str]:
         """The partitions that a method of an adapter names, itself or by what it uses in the storage."""
@@ -181,7 +147,7 @@ class Code:
 
     def table(self, call: Call) -> str:
         """The function of sweephand.runtime.tables that makes the table of a call."""
-        [table] = self.tables[call.method.rpartition(".")[0]]
+        [table] = self.program.tables[call.method.rpartition(".")[0]]
         return table
 
     @cached_property
@@ -190,20 +156,3 @@ class Code:
         attributes = {"exceptions", "meta"}
         found = {name for where, name in self.program.methods if not where.startswith(f"{_TABLE}.")}
         return found - CLIENT_ACTIONS.keys() - attributes
-
-    @cached_property
-    def tables(self) -> dict[str, set[str]]:
-        """The adapters of DynamoDB, each with the tables that it is made for."""
-        found: dict[str, set[str]] = defaultdict(set)
-        for name, node in self._nodes.items():
-            if not name.startswith("sweephand.runtime."):
-                continue
-            tables = {
-                each.rpartition(".")[2].removeprefix("_")
-                for each in node.names
-                if each.startswith(_WITH_TABLES) and each.endswith("table")
-            }
-            for each in node.names:
-                if tables and each.startswith("sweephand.storage.") and each in self.program.classes:
-                    found[each] |= tables
-        return dict(found)

@@ -17,6 +17,7 @@ from mypy import build
 from mypy.modulefinder import BuildSource
 from mypy.nodes import (
     AssignmentStmt,
+    CallExpr,
     ClassDef,
     Expression,
     FuncDef,
@@ -54,8 +55,11 @@ _IMPORTS: Final = "importlib.import_module"
 
 #: The classes that implement a port around the adapter of another one.
 _AROUND: Final = {"sweephand.ports.runs.RunStore": "sweephand.runs.flagged.FlaggedRuns"}
-_PORTS: Final = "sweephand.runtime.app_ports.Ports"
-_AWS_PORTS: Final = "sweephand.runtime.aws_ports.AwsPorts"
+
+#: The class that has every port, and what is called with an adapter for each, by the names of its arguments.
+_STORES: Final = "sweephand.runtime.stores.Stores"
+_TAKING_ADAPTERS: Final = frozenset({_STORES, "sweephand.runtime.aws_stores.stores_over"})
+_TABLE: Final = "sweephand.storage.table.Table"
 
 
 @dataclass
@@ -89,6 +93,14 @@ class Program:
         self.methods: set[tuple[str, str]] = set()
         #: The modules that the code names in a text. Target types name their adapters in this way.
         self.named: set[str] = set()
+        #: The types of the adapters, by the names of the ports.
+        self.adapters: dict[str, list[ProperType]] = defaultdict(list)
+        #: The tables that each adapter of DynamoDB is made for, by the names of what has the table.
+        self.tables: dict[str, set[str]] = defaultdict(set)
+        for name, tree in self.modules.items():
+            if name.startswith("sweephand.runtime."):
+                for each in _calls(tree):
+                    self._note_adapters(each)
         for name, tree in self.modules.items():
             _Reader(self, name).read(tree)
         for node in self.nodes.values():
@@ -133,18 +145,36 @@ class Program:
     @cached_property
     def _ports(self) -> dict[str, list[TypeInfo]]:
         """What implements each port in AWS. Classes may fit a port by chance, as stores do."""
-        ports, adapters = self.classes[_PORTS], self.classes[_AWS_PORTS]
         found: dict[str, list[TypeInfo]] = {}
-        for name in ports.names:
-            for port in _returned(ports, name):
-                for adapter in _returned(adapters, name):
-                    meant = self._similar(adapter) if adapter.is_protocol else [adapter]
-                    found.setdefault(port.fullname, []).extend(meant)
+        for owner in self.classes[_STORES].mro:
+            for name, symbol in owner.names.items():
+                if not isinstance(symbol.node, Var) or name not in self.adapters:
+                    continue
+                adapters = [info for each in self.adapters[name] for info in _entries(each)]
+                concrete = [each for each in adapters if not each.is_protocol]
+                for port in _entries(get_proper_type(symbol.type)):
+                    found[port.fullname] = concrete or self._similar(port)
         return found
 
     @cached_property
     def _fits(self) -> dict[str, list[TypeInfo]]:
         return {}
+
+    def _note_adapters(self, call: CallExpr) -> None:
+        """Note the adapters that a call takes or makes. A variable with a table has the table's name."""
+        called = call.callee.fullname if isinstance(call.callee, RefExpr) else ""
+        for name, argument in zip(call.arg_names, call.args, strict=True):
+            given = self.type_of(argument)
+            if called in _TAKING_ADAPTERS and name is not None and given is not None:
+                self.adapters[name].append(given)
+            if called.startswith("sweephand.storage.") and any(
+                each.fullname == _TABLE for each in _infos(given)
+            ):
+                match argument:
+                    case NameExpr():
+                        self.tables[called].add(f"{argument.name}_table")
+                    case CallExpr(callee=MemberExpr(name=table)):
+                        self.tables[called].add(table)
 
     def type_of(self, expression: Expression) -> ProperType | None:
         """The type of an expression, if mypy has found one."""
@@ -304,15 +334,23 @@ def _infos(found: ProperType | None) -> Iterator[TypeInfo]:
             yield found.fallback.type
 
 
-def _returned(info: TypeInfo, name: str) -> list[TypeInfo]:
-    """The classes of what a property of a class returns; of a sequence, those of its entries."""
-    symbol = info.get(name)
-    assert symbol is not None, f"{info.fullname} has no {name}"
-    found = get_proper_type(symbol.type)
-    returned = get_proper_type(found.ret_type) if isinstance(found, CallableType) else found
-    if isinstance(returned, Instance) and returned.args:
-        returned = get_proper_type(returned.args[0])
-    return list(_infos(returned))
+def _calls(tree: Node) -> Iterator[CallExpr]:
+    """The calls in a module."""
+    waiting, seen = [tree], set[Node]()
+    while waiting:
+        o = waiting.pop()
+        if o not in seen:
+            seen.add(o)
+            waiting += _parts(o)
+            if isinstance(o, CallExpr):
+                yield o
+
+
+def _entries(found: ProperType | None) -> list[TypeInfo]:
+    """The classes of the objects that have a type; of a sequence, those of its entries."""
+    if isinstance(found, Instance) and found.args:
+        found = get_proper_type(found.args[0])
+    return list(_infos(found))
 
 
 def _classes_of(tree: MypyFile) -> Iterator[TypeInfo]:

@@ -180,11 +180,14 @@ def _records_before(*late: tuple[str, str]) -> Any:
 
         ports["runs"] = Instead(runs, record=record)
         for port, method in late:
-            # Handlers get the timers by a function, because few messages wait so long that they need any.
-            is_made = port == "timers"
-            given = ports[port]() if is_made else ports[port]
+            # Handlers get the timers with what few deliveries need.
+            rare = ports["rare"]()
+            given = rare.timers if port == "timers" else ports[port]
             instead = Instead(given, **{method: deferred.of(getattr(given, method))})
-            ports[port] = Mock(return_value=instead) if is_made else instead
+            if port == "timers":
+                ports["rare"] = Mock(return_value=rare._replace(timers=instead))
+            else:
+                ports[port] = instead
 
     return deferred, built(Handlers, change)
 

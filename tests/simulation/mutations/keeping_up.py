@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -26,7 +25,7 @@ def begins_with_shard_0_and_forgets() -> Iterator[None]:
     sweep = Sweeper.sweep
 
     def swept(*args: Any, **kwargs: Any) -> Swept:
-        return replace(sweep(*args, **kwargs), left=())
+        return sweep(*args, **kwargs)._replace(left=())
 
     with ExitStack() as stack:
         stack.enter_context(patch.object(tick, "_from", _in_order))

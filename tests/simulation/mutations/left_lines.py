@@ -80,11 +80,11 @@ def tells_only_afterwards() -> Iterator[None]:
     announce = LeftPolicy.announce
 
     def unsent(self: LeftPolicy, *others: Any) -> WorkMessage | None:
-        make_work, self._make_work = self._make_work, _Nowhere  # type: ignore[assignment]
+        work, self._work = self._work, _Nowhere()  # type: ignore[assignment]
         try:
             return announce(self, *others)
         finally:
-            self._make_work = make_work
+            self._work = work
 
     with patch.object(LeftPolicy, "announce", unsent):
         yield

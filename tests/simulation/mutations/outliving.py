@@ -11,7 +11,7 @@ from sweephand.jobs import commit
 from sweephand.model.attempt import Attempt, always
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import Attempts
-from sweephand.runtime import app, threads
+from sweephand.runtime import compose_api, threads
 
 
 @mutation("A bulk call that fails leaves threads behind, and a commit does not ask how old its arming is")
@@ -20,7 +20,7 @@ def leaves_threads_behind() -> Iterator[None]:
         return list(threads.write_pool().map(lambda task: task(), tasks))
 
     with (
-        patch.object(app, "write_concurrently", concurrently),
+        patch.object(compose_api, "write_concurrently", concurrently),
         patch.object(commit, "within_time_limit", lambda *_: always),
     ):
         yield

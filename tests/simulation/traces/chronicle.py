@@ -35,8 +35,9 @@ if TYPE_CHECKING:
 
     from tests.fakes.memory import MemoryLeases
     from tests.fakes.memory_timers import MemoryTimers
-    from tests.fakes.ports import FakePorts
     from tests.simulation.world.removals import Removals
+
+    from sweephand.runtime.stores import Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Chronicle(Recorder):
         self.stats = MemoryStats()
         self.wheel_history = MemoryWheelHistory()
         #: The stores without a gate, for those who look at a world that has ended; None on the adapters.
-        self.readable: FakePorts | None = None
+        self.readable: Stores | None = None
         self.quotas = QuotaWatch(lambda: scheduler.now)
         self.last_other_timer_at: Instant = 0
         self.calm_at: Instant | None = None

@@ -37,7 +37,7 @@ def write_many(request: "Request") -> None:
         headers={},
         requested_at=request.at,
     )
-    results = put_jobs.run(request.app.services, call).body["results"]
+    results = put_jobs.run(request.api, call).body["results"]
     answers = tuple(map(_answered, entries, results))
     chronicle.add(
         BulkWriteAnswered(chronicle.now(), asking.process, asked_at, answers, written=tuple(asking.revs))

@@ -43,7 +43,7 @@ def _ask(request: "Request", ask: _Ask) -> None:
     request.chronicle.figures["bulk calls"] += 1
 
     def counted() -> tuple[int, str | None]:
-        done = ask(request.app.bulk, wanted)
+        done = ask(request.api.bulk, wanted)
         return done.count, done.reached
 
     reached = request.chronicle.of_many(request.asking, chosen, counted)

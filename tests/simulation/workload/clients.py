@@ -31,7 +31,7 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 #: Instants at which cron schedules fire, and how far from them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS
@@ -157,9 +157,9 @@ class Clients:
         known = self._known.setdefault(step.name, Known())
         self._chronicle.figures["client requests"] += 1
 
-        def ask(app: App, asking: Asking) -> tuple[str, str] | None:
+        def ask(api: Services, asking: Asking) -> tuple[str, str] | None:
             request = Request(
-                app,
+                api,
                 key_of(step.name),
                 asking,
                 random,

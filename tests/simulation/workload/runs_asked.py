@@ -22,7 +22,7 @@ def cancel(request: "Request") -> None:
     if run is not None:
         asked = _asked(request, "cancel", run)
         request.chronicle.of_run(
-            asked, lambda: request.app.callbacks.cancel(request.key, run.run_id, "client")
+            asked, lambda: request.api.callbacks.cancel(request.key, run.run_id, "client")
         )
 
 
@@ -31,7 +31,7 @@ def complete(request: "Request") -> None:
     run = _chosen(request, ("running",))
     if run is not None:
         asked = replace(_asked(request, "complete", run), attempt=None)
-        reporter = request.app.callbacks
+        reporter = request.api.callbacks
         request.chronicle.of_run(asked, lambda: reporter.complete(request.key, run.run_id, None))
 
 
@@ -40,7 +40,7 @@ def redrive(request: "Request") -> None:
     run = _chosen(request, ("failed",))
     if run is not None and not _is_stuck(request):
         asked = _asked(request, "redrive", run)
-        request.chronicle.of_run(asked, lambda: request.app.repair.redriver.redrive(request.key, run.run_id))
+        request.chronicle.of_run(asked, lambda: request.api.redriver.redrive(request.key, run.run_id))
 
 
 def redrive_many(request: "Request") -> None:
@@ -51,7 +51,7 @@ def redrive_many(request: "Request") -> None:
     def ask() -> None:
         since = Progress()
         while True:
-            redriven = request.app.repair.redriver.redrive_many(
+            redriven = request.api.redriver.redrive_many(
                 request.key.namespace, prefix=request.key.name, labels={}, since=since
             )
             if redriven.reached is None:
@@ -70,12 +70,12 @@ def _is_stuck(request: "Request") -> bool:
     """
     if not request.policies.ends_missing:
         return False
-    job = request.app.ports.jobs.get(request.key)
+    job = request.api.writer._jobs.get(request.key)
     return job is not None and job.is_gone(request.chronicle.now())
 
 
 def _chosen(request: "Request", states: tuple[State, ...]) -> Run | None:
-    page = request.app.ports.runs.page(request.key, None, "", _LISTED_MAX)
+    page = request.api.runs.page(request.key, None, "", _LISTED_MAX)
     found = [run for run in page.items if run.state in states]
     return request.random.choice(found) if found else None
 

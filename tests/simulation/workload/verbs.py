@@ -75,7 +75,7 @@ from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 #: The key that all clients use.
 CLIENT: Final = "client"
@@ -100,12 +100,12 @@ class Known:
 
 @dataclass(slots=True)
 class Request:
-    """One request: of an app, about a job, at an instant by the client's clock.
+    """One request: of an API function, about a job, at an instant by the client's clock.
 
     Its `random` is the same whenever the request is repeated. The request keeps what it learns in `known`.
     """
 
-    app: App
+    api: Services
     key: JobKey
     asking: Asking
     random: Random
@@ -180,7 +180,7 @@ class Request:
         """PUT the definition, or write it in bulk as the only job of the call."""
         if if_match is None and not if_absent and self.bulks.writes_in_bulk(self.number):
             return self._put_in_bulk(written)
-        return self.app.writer.put(
+        return self.api.writer.put(
             self.key,
             written,
             caller=CLIENT,
@@ -192,7 +192,7 @@ class Request:
     def _put_in_bulk(self, written: Definition) -> WriteResult:
         self.chronicle.figures["bulk writes"] += 1
         job = JobToWrite(self.key, written)
-        [result] = self.app.bulk_writer.put([job], caller=CLIENT, requested_at=self.at)
+        [result] = self.api.bulk_writer.put([job], caller=CLIENT, requested_at=self.at)
         if isinstance(result, WriteResult):
             return result
         raise result
@@ -240,13 +240,13 @@ def _create(request: Request) -> tuple[str, str]:
 
 
 def _delete(request: Request) -> None:
-    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at)
+    request.api.writer.delete(request.key, who=CLIENT, requested_at=request.at)
 
 
 def _delete_if_match(request: Request) -> None:
     known = request.known.rev
     if_match = None if known is None else (known,)
-    request.app.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=if_match)
+    request.api.writer.delete(request.key, who=CLIENT, requested_at=request.at, if_match=if_match)
 
 
 def _patch(request: Request) -> tuple[str, str]:
@@ -264,7 +264,7 @@ def _patch(request: Request) -> tuple[str, str]:
         labels = {**kept, "patch": str(request.number)}
         return replace(before, written=_judged({**before.written, **fields, "labels": labels}))
 
-    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.api.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _retimed(request: Request, before: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def _touch(request: Request) -> tuple[str, str]:
         labels = {**before.labels, "patch": str(request.number)}
         return replace(before, written={**before.written, "labels": labels})
 
-    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.api.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _patch_timing(request: Request) -> tuple[str, str]:
@@ -305,7 +305,7 @@ def _patch_timing(request: Request) -> tuple[str, str]:
     def patched(before: Definition) -> Definition:
         return replace(before, written=_retimed(request, before.written))
 
-    return _told(request.app.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
+    return _told(request.api.writer.patch(request.key, patched, caller=CLIENT, requested_at=request.at))
 
 
 def _put_timing(request: Request) -> tuple[str, str]:
@@ -317,7 +317,7 @@ def _put_timing(request: Request) -> tuple[str, str]:
 
 
 def _pause(request: Request) -> tuple[str, str]:
-    pauser = request.app.pauser
+    pauser = request.api.pauser
     job = pauser.pause(request.key, reason=None, who=CLIENT, requested_at=request.at)
     return job.uid, job.rev
 
@@ -325,13 +325,13 @@ def _pause(request: Request) -> tuple[str, str]:
 def _resume(request: Request) -> tuple[str, str]:
     mode = request.random.choice(MODES)
     request.asking.catchup = mode
-    job = request.app.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
+    job = request.api.resumer.resume(request.key, who=CLIENT, requested_at=request.at, mode=mode)
     return job.uid, job.rev
 
 
 def _trigger(request: Request) -> tuple[str, str]:
     payload = Payload.of(request.new_data())
-    trigger = request.app.on_demand.trigger(
+    trigger = request.api.on_demand.trigger(
         request.key, payload=payload, requested_at=request.at, check_data=lambda _: None
     )
     return trigger.uid, trigger.rev
@@ -342,7 +342,7 @@ def _backfill(request: Request) -> None:
     if looks_far_back(request.weeks.seed):
         # No run of the schedule that was due then may be under way, and newer runs lie between.
         since -= 3 * DAY_MS
-    request.app.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
+    request.api.on_demand.backfill(request.key, since=since - MINUTE_MS, until=since, requested_at=request.at)
 
 
 def _crowd(request: Request) -> tuple[str, str]:

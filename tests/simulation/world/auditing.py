@@ -23,8 +23,7 @@ from sweephand.model.timer import (
     TimerPack,
     bucket_of,
 )
-from sweephand.runtime.app import App
-from sweephand.runtime.app_repair import RepairUseCases
+from sweephand.web.services import Services
 
 #: The operator repeats a call after so long.
 _AGAIN_MS: Final = 5 * SECOND_MS
@@ -75,9 +74,8 @@ class Auditing:
         self._calls += 1
         reached: list[JobProgress | None] = []
 
-        def ask(app: App) -> None:
-            auditor = RepairUseCases(app.ports).auditor
-            done = auditor.audit(namespace=key_of().namespace, begun=begun)
+        def ask(api: Services) -> None:
+            done = api.auditor.audit(namespace=key_of().namespace, begun=begun)
             self._chronicle.figures["audited jobs"] += done.jobs
             self._chronicle.figures["timers found lost"] += len(done.timers)
             self._chronicle.figures["runs found lost"] += len(done.runs)

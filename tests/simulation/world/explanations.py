@@ -6,7 +6,6 @@ from random import Random
 from typing import Final
 
 from tests.fakes.doubles import HandClock
-from tests.fakes.ports import FakePorts
 from tests.simulation.oracle.counts import counts_are_what_consumers_saw
 from tests.simulation.oracle.explain import (
     Explained,
@@ -22,12 +21,13 @@ from tests.simulation.world.faults import stream
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.jobs.forecast import Forecaster
-from sweephand.jobs.policy_check import PoliciesOff
 from sweephand.jobs.read import Filter
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
 from sweephand.model.stats import Stats, no_stats
-from sweephand.runtime.app_insight import InsightUseCases
+from sweephand.runtime.compose_api import compose_api
+from sweephand.runtime.settings import Options
+from sweephand.runtime.stores import Stores
 from sweephand.schedules.triggers import Span
 
 #: How many triggers, and how many other instants, a world is asked about.
@@ -50,10 +50,10 @@ def misstatements(chronicle: Chronicle, tale: Tale, seed: int, now: Instant) -> 
         yield from forecast_is_what_jobs_owe(tale, forecasted(chronicle.readable, now))
 
 
-def explanations(chronicle: Chronicle, ports: FakePorts, seed: int, now: Instant) -> Iterator[Explained]:
+def explanations(chronicle: Chronicle, stores: Stores, seed: int, now: Instant) -> Iterator[Explained]:
     """Explain some triggers that left or have a record, and some instants beside them."""
     random = stream(seed, "explanations")
-    explainer = InsightUseCases(ports).explainer(PoliciesOff())
+    explainer = compose_api(stores, Options()).explainer
     for key, at in _sample(chronicle, random):
         try:
             found, _ = explainer.explain(key, at, now)
@@ -77,10 +77,10 @@ def _sample(chronicle: Chronicle, random: Random) -> list[tuple[JobKey, Instant]
     return [(JobKey("ns", name), at) for name, at in (*triggers, *others)]
 
 
-def forecasted(ports: FakePorts, now: Instant) -> Forecasted:
+def forecasted(stores: Stores, now: Instant) -> Forecasted:
     """What all jobs will do in the next two hours, page by page."""
     span = Span(now, now + _FORECAST_MS, _BUCKET_MS)
-    forecaster = Forecaster(jobs=ports.jobs, clock=HandClock(now))
+    forecaster = Forecaster(jobs=stores.jobs, clock=HandClock(now))
     triggers: Counter[int] = Counter()
     jobs = paused = 0
     after: str | None = ""

@@ -123,12 +123,13 @@ class FlowFunctions:
 
         process = self._make_process("deliver", lambda _: is_over(), self._sqs.code_of(received))
         self._watch.workers.add(process)
-        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
+        deliveries, work_intake = self._fleet.flow(process.machine)
+        clock = self._fleet.clock(process.machine)
 
         def body() -> None:
             deadline = clock.now() + LIMITS_MS["deliver"]
-            worked = app.flow.work_intake.handle(received, deadline=deadline)
-            stats = app.insight.delivery_stats
+            worked = work_intake.handle(received, deadline=deadline)
+            stats = deliveries.stats
             assert stats is not None, "every simulated stack counts"
             self._note_uncounted(
                 stats.count_of_line(worked.namespace, worked.triggers, process.name, deadline)
@@ -170,10 +171,10 @@ class FlowFunctions:
                 self._scheduler.call_at(at, partial(self._change, limits, number, tries + 1))
 
         process = self._make_process("api", lambda _: again(), self._scheduler.now, tries)
-        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
+        api, clock = self._fleet.api(process.machine), self._fleet.clock(process.machine)
 
         def body() -> None:
-            writer, at = app.policies.policy_writer, clock.now()
+            writer, at = api.policy_writer, clock.now()
             try:
                 if limits is None:
                     writer.delete(POLICY, who="operator", requested_at=at)

@@ -32,9 +32,8 @@ from sweephand.base.errors import (
     UnavailableError,
 )
 from sweephand.base.instants import MINUTE_MS, Instant
-from sweephand.runs.delivery_stats import DeliveryStats
 from sweephand.runs.received import Received, finished
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 #: Each process begins at another place in the list of latencies.
 _TURNS: Final = 499
@@ -60,13 +59,6 @@ def unexpected(error: BaseException) -> list[BaseException]:
     if isinstance(error, BaseExceptionGroup):
         return [leaf for each in error.exceptions for leaf in unexpected(each)]
     return [] if isinstance(error, EXPECTED) else [error]
-
-
-def delivery_stats(app: App) -> DeliveryStats:
-    """Return what counts the deliveries of a function."""
-    stats = app.insight.delivery_stats
-    assert stats is not None, "every simulated stack counts"
-    return stats
 
 
 class Functions:
@@ -162,7 +154,7 @@ class Functions:
         verb: Verb,
         name: str,
         number: int,
-        ask: Callable[[App, Asking], tuple[str, str] | None],
+        ask: Callable[[Services, Asking], tuple[str, str] | None],
         answered: Callable[[Exception | str | None], None],
     ) -> None:
         """Serve a request of a client. `number` is the request's own.
@@ -179,7 +171,7 @@ class Functions:
                 with self._chronicle.asking(
                     verb, name, asked_at=at, ahead_ms=machine.ahead_ms, process=process.name
                 ) as asking:
-                    told = ask(self._fleet.app(machine), asking)
+                    told = ask(self._fleet.api(machine), asking)
                     asking.uid, asking.rev = told or (None, None)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)
@@ -190,15 +182,15 @@ class Functions:
         self._scheduler.start(process, body)
 
     def operate(
-        self, number: int, ask: Callable[[App], None], answered: Callable[[Exception | str | None], None]
+        self, number: int, ask: Callable[[Services], None], answered: Callable[[Exception | str | None], None]
     ) -> None:
         """Serve a request of the operator, whose own the `number` is. `answered` is called as by api()."""
         process = self._process("api", answered, _OPERATOR, number)
-        app = self._fleet.app(process.machine)
+        api = self._fleet.api(process.machine)
 
         def body() -> None:
             try:
-                ask(app)
+                ask(api)
             except Exception as error:  # noqa: BLE001 - the gateway answers 5xx
                 self._complain(process, error)
                 answered(error)
@@ -252,7 +244,7 @@ class Functions:
 
     def _hold(self, number: int) -> None:
         process = self._process("deliver", _nobody, number)
-        intake = self._fleet.app(process.machine).intake
+        intake = self._fleet.deliveries(process.machine).intake
         self._chronicle.figures["wake-ups"] += 1
 
         def body() -> None:
@@ -278,14 +270,16 @@ class Functions:
 
     def _deliver(self, batch: Sequence[Received], code: int, is_over: Callable[[], None]) -> None:
         process = self._process("deliver", lambda _: is_over(), code)
-        app, clock = self._fleet.app(process.machine), self._fleet.clock(process.machine)
+        deliveries, clock = self._fleet.deliveries(process.machine), self._fleet.clock(process.machine)
+        stats = deliveries.stats
+        assert stats is not None, "every simulated stack counts"
 
         def body() -> None:
             if self._gate.is_telling:
                 self._gate.told(RECEIVES, tuple(self._queues.normal.readable(batch)), None)
             deadline = clock.now() + LIMITS_MS["deliver"]
-            handled = app.intake.handle(batch, deadline=deadline)
-            self._note_uncounted(delivery_stats(app).count(handled, process.name, deadline))
+            handled = deliveries.intake.handle(batch, deadline=deadline)
+            self._note_uncounted(stats.count(handled, process.name, deadline))
             for each in handled:
                 if each.error is not None:
                     self._complain(process, each.error)

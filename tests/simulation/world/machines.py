@@ -1,10 +1,11 @@
 """The machines that functions run on: each has a clock of its own, and production code runs on it."""
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Final
 
 from tests.fakes.doubles import OneSecret
-from tests.fakes.ports import MISSING, FakePorts
+from tests.fakes.ports import MISSING, fake_stores
 from tests.simulation.workload.bundling import Bundling
 from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
@@ -31,9 +32,16 @@ from sweephand.ports.clock import Ids
 from sweephand.ports.flow import WorkQueue
 from sweephand.ports.queue import DeliveryFunctions, StackQueues
 from sweephand.ports.wheel import ExpirySwitch, Sweepers
+from sweephand.runs.flow.work_intake import WorkIntake
 from sweephand.runs.time_off import TimeOff
-from sweephand.runtime import app
-from sweephand.runtime.app import App, Options
+from sweephand.runtime import compose_api
+from sweephand.runtime.compose_delivery import Deliveries, compose_delivery
+from sweephand.runtime.compose_flow import compose_flow
+from sweephand.runtime.compose_upkeep import compose_upkeep
+from sweephand.runtime.compose_wheel import Wheel, compose_wheel
+from sweephand.runtime.settings import Options
+from sweephand.runtime.stores import Stores
+from sweephand.web.services import Services
 from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker
@@ -130,7 +138,9 @@ class Fleet:
             return int(level * SKEW_MAX_MS * wrong)
 
         self._machines = self._begun(ahead_ms)
-        self._apps: dict[Machine, App] = {}
+        self._apis: dict[Machine, Services] = {}
+        self._deliveries: dict[Machine, Deliveries] = {}
+        self._work_intakes: dict[Machine, WorkIntake] = {}
 
     def calm(self) -> None:
         """Begin every process on a machine with the right time from now on."""
@@ -145,27 +155,51 @@ class Fleet:
         """Return the machine's clock."""
         return MachineClock(self._scheduler, machine)
 
-    def app(self, machine: Machine) -> App:
-        """Return the use cases that a function keeps on that machine between invocations."""
-        if machine not in self._apps:
-            self._apps[machine] = self._app(machine)
-        return self._apps[machine]
+    def api(self, machine: Machine) -> Services:
+        """Return the use cases that an API function keeps on that machine between invocations."""
+        if machine not in self._apis:
+            self._apis[machine] = self._api(machine)
+        return self._apis[machine]
+
+    def deliveries(self, machine: Machine) -> Deliveries:
+        """Return the use cases that a delivery function keeps on that machine between invocations."""
+        if machine not in self._deliveries:
+            stores = self._stores(machine)
+            self._deliveries[machine] = compose_delivery(
+                stores,
+                lambda: stores,
+                self._consumers,
+                self._deployed_options,
+                signing=OneSecret(),
+                decode=self._sqs.decode,
+                namespace_limit=(lambda _: self._known_limit(machine)) if self.limits.namespace else None,
+            )
+        return self._deliveries[machine]
+
+    def flow(self, machine: Machine) -> tuple[Deliveries, WorkIntake]:
+        """Return the use cases that a flow function keeps on that machine between invocations."""
+        deliveries = self.deliveries(machine)
+        if machine not in self._work_intakes:
+            self._work_intakes[machine] = compose_flow(
+                self._stores(machine), deliveries, self._deployed_options
+            )
+        return deliveries, self._work_intakes[machine]
 
     def sweeper(self, machine: Machine) -> Sweeper:
         """Return the sweeper of a process that has just started."""
-        return self._app(machine).sweeper
+        return self._wheel(self._stores(machine)).sweeper
 
     def ticker(self, machine: Machine, sweepers: Sweepers, delivery_functions: DeliveryFunctions) -> Ticker:
         """Return the ticker of a process that has just started, by the latest deployment."""
-        return self._app(machine, sweepers, delivery_functions).ticker
+        return self._wheel(self._stores(machine, sweepers, delivery_functions)).ticker
 
     def audit(self, machine: Machine) -> PayloadAudit:
         """Return the audit of a process that has just started."""
-        return self._app(machine).repair.payload_audit
+        return compose_upkeep(self._stores(machine)).payload_audit
 
     def time_off(self, machine: Machine) -> TimeOff:
         """Return what keeps things while the stack is off, in a process that has just started."""
-        return self._app(machine).repair.time_off
+        return self._wheel(self._stores(machine)).time_off
 
     def _known_limit(self, machine: Machine) -> int:
         return self.limits.known(machine.name, self._scheduler.now - self._begins_at)
@@ -176,60 +210,51 @@ class Fleet:
             for role in LIMITS_MS
         }
 
-    def _app(
-        self,
-        machine: Machine,
-        sweepers: Sweepers = MISSING,
-        delivery_functions: DeliveryFunctions = MISSING,
-    ) -> App:
-        clock, ports = self.clock(machine), self._ports
+    @property
+    def _deployed_options(self) -> Options:
+        return self._options._replace(
+            shards=self.shards,
+            is_enabled=self.is_enabled,
+            triggers_per_minute_max=self.limits.stack,
+        )
+
+    def _api(self, machine: Machine) -> Services:
+        stores = self._stores(machine)
         counts: dict[int, ShardCount] = {}
 
         def shard_count() -> int:
             # A deployment that raises the number of shards starts new processes.
             shards = self.shards
             if shards not in counts:
-                counts[shards] = ShardCount(leases=ports.leases, clock=clock, shards=shards)
+                counts[shards] = ShardCount(leases=stores.leases, clock=stores.clock, shards=shards)
             return counts[shards]()
 
-        return App(
-            FakePorts(
-                clock=clock,
-                ids=self.ids,
-                jobs=ports.jobs,
-                changes=ports.changes,
-                runs=ports.runs,
-                flags=ports.flags,
-                stats=ports.stats,
-                wheel_history=ports.wheel_history,
-                batches=ports.batches,
-                lines=ports.lines,
-                timers=ports.timers,
-                leases=ports.leases,
-                payloads=ports.payloads,
-                payload_places=(ports.payloads,),
-                audits=ports.audits,
-                allowances=ports.allowances,
-                queue=ports.queue,
-                policies=ports.policies,
-                permits=ports.permits,
-                policy_lines=ports.policy_lines,
-                work=self._work,
-                namespaces=ports.namespaces,
-                targets=self._consumers,
-                sweepers=sweepers,
-                delivery_functions=delivery_functions,
-                stack_queues=self._stack_queues,
-                expiry_switch=self._expiry_switch,
-            ),
-            self._options._replace(
-                shards=self.shards,
-                is_enabled=self.is_enabled,
-                triggers_per_minute_max=self.limits.stack,
-            ),
+        return compose_api.compose_api(
+            stores,
+            self._deployed_options,
             signing=OneSecret(),
             shard_count=shard_count,
-            decode=self._sqs.decode,
-            namespace_limit=(lambda _: self._known_limit(machine)) if self.limits.namespace else None,
-            write_concurrently=app.write_concurrently,  # type: ignore[attr-defined] # a mutation may replace it
+            concurrently=compose_api.write_concurrently,  # type: ignore[attr-defined] # a mutation may replace it
+        )
+
+    def _wheel(self, stores: Stores) -> Wheel:
+        return compose_wheel(stores, lambda: stores, self._deployed_options)
+
+    def _stores(
+        self,
+        machine: Machine,
+        sweepers: Sweepers = MISSING,
+        delivery_functions: DeliveryFunctions = MISSING,
+    ) -> Stores:
+        ports = self._ports
+        return fake_stores(
+            **{each.name: getattr(ports, each.name) for each in fields(ports)},
+            clock=self.clock(machine),
+            ids=self.ids,
+            payload_places=(ports.payloads,),
+            work=self._work,
+            sweepers=sweepers,
+            delivery_functions=delivery_functions,
+            stack_queues=self._stack_queues,
+            expiry_switch=self._expiry_switch,
         )

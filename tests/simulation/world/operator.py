@@ -15,8 +15,7 @@ from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.timer import Cursor, Lease, StoredTimer, bucket_of, instant_at
-from sweephand.runtime.app import App
-from sweephand.runtime.app_repair import RepairUseCases
+from sweephand.web.services import Services
 
 #: A timer that could not be expanded was put off, some times in a row. So it promises what was due before its
 #: shard's cursor.
@@ -85,9 +84,8 @@ class Operator:
         self._calls += 1
         reached: list[JobProgress | None] = []
 
-        def ask(app: App) -> None:
-            rebuilder = RepairUseCases(app.ports).rebuilder
-            done = rebuilder.rebuild(self._since, namespace=key_of().namespace, begun=begun)
+        def ask(api: Services) -> None:
+            done = api.rebuilder.rebuild(self._since, namespace=key_of().namespace, begun=begun)
             assert not done.failed, f"jobs that could not be rebuilt: {done.failed}"
             self._chronicle.figures["rebuilt timers"] += done.timers
             self._chronicle.figures["rebuilt runs"] += done.runs

@@ -15,7 +15,7 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.model.definition import Definition
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 #: The client asks again after so long, until a patch is answered.
 _AGAIN_MS: Final = 5 * SECOND_MS
@@ -45,8 +45,8 @@ class PolicyLeavers:
     def _patch(self, name: str) -> None:
         self._calls += 1
 
-        def ask(app: App, asking: Asking) -> tuple[str, str]:
-            written = app.writer.patch(
+        def ask(api: Services, asking: Asking) -> tuple[str, str]:
+            written = api.writer.patch(
                 key_of(name), _without_policy, caller="client", requested_at=asking.asked_at
             )
             self._chronicle.figures["left a policy"] += written.outcome == "replaced"

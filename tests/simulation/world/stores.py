@@ -17,7 +17,7 @@ from tests.fakes.memory import (
 from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_timers import MemoryTimers
-from tests.fakes.ports import MISSING, FakePorts
+from tests.fakes.ports import fake_stores
 from tests.simulation.traces.chronicle import Chronicle
 from tests.simulation.world.delivery_queues import DeliveryQueues
 from tests.simulation.world.gate import Gate
@@ -115,9 +115,7 @@ def memory(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
             chronicle.timer_changed, partial(_timer_removed, timers, chronicle), _timer_expiry, removals
         )
     changes, allowances = MemoryChanges(), MemoryAllowances()
-    chronicle.readable = FakePorts(
-        clock=MISSING,
-        ids=MISSING,
+    chronicle.readable = fake_stores(
         jobs=jobs,
         changes=changes,
         runs=runs,

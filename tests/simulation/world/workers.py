@@ -18,7 +18,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 
 class Manner(NamedTuple):
@@ -151,8 +151,8 @@ class Workers:
         asked = RunAsked(self._scheduler.now, verb, work.key.name, work.uid, work.run_id, work.attempt)
         self._chronicle.figures["reports"] += 1
 
-        def ask(app: App, _: Asking) -> None:
-            self._chronicle.of_run(asked, lambda: _report(app, work, verb))
+        def ask(api: Services, _: Asking) -> None:
+            self._chronicle.of_run(asked, lambda: _report(api, work, verb))
 
         def answered(error: Exception | str | None) -> None:
             if work.manner.is_hasty:
@@ -170,8 +170,8 @@ class Workers:
         self._functions.api(verb, work.key.name, code, ask, answered)
 
 
-def _report(app: App, work: _Work, verb: Verb) -> Run:
-    reporter = app.callbacks
+def _report(api: Services, work: _Work, verb: Verb) -> Run:
+    reporter = api.callbacks
     match verb:
         case "heartbeat":
             return reporter.heartbeat(work.key, work.run_id, work.token)

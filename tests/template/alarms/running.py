@@ -50,8 +50,8 @@ class RunningStack:
         self._sent_at: dict[int, tuple[object, Instant]] = {}
         self._hidden: list[tuple[Instant, Received]] = []
         self.deploy()
-        monkeypatch.setattr(wheel, "app", lambda: self._apps["tick"])
-        monkeypatch.setattr(delivery, "app", lambda: self._apps["deliver"])
+        monkeypatch.setattr(wheel, "wheel", lambda: self._wheel)
+        monkeypatch.setattr(delivery, "deliveries", lambda: self._deliveries)
         # Powertools keeps a logger, and the standard output that was there, for each service.
         self._output = StringIO()
         monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"running {next(_SERVICES)}")
@@ -64,8 +64,7 @@ class RunningStack:
 
     def deploy(self) -> None:
         """Start the functions anew, with the parameters that the world has now."""
-        clocks = {"tick": self.world.wheel_clock, "deliver": self.world.delivery_clock}
-        self._apps = {name: self.world.app(clock) for name, clock in clocks.items()}
+        self._wheel, self._deliveries = self.world.wheel(), self.world.deliveries()
 
     def write_jobs(self) -> None:
         """Write the jobs. Each is due at another second of each minute."""

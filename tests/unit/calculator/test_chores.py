@@ -65,7 +65,7 @@ def test_an_audit_of_a_page_of_jobs_makes_the_requests_that_the_page_counts() ->
 def test_a_rebuild_of_a_page_of_jobs_makes_the_requests_that_the_page_counts() -> None:
     world = hundred_jobs()
     world.lose_timers()
-    calls = asked(world, lambda: world.repair().rebuilder.rebuild(NOON, namespace="ns"))
+    calls = asked(world, lambda: world.api().rebuilder.rebuild(NOON, namespace="ns"))
     assert calls == ["jobs.page", "leases.raise_shards", "timers.put", *["runs.page"] * 100]
     timers = world.timers.everything()
     assert len(timers) == 100 * chores.REBUILD_WRITES

@@ -9,7 +9,7 @@ from sweephand.model.namespace import JobCount, NamespaceLimits
 
 def limit(world: World, **limits: int | None) -> None:
     """Set the limits of the namespace, and let a minute pass until every process knows them."""
-    world.app(world.api_clock).namespaces.admin.put(
+    world.api().namespaces.put(
         "ns", WantedSettings(NamespaceLimits(**limits)), who="admin", requested_at=world.api_clock.now()
     )
     world.clock.time += NAMESPACE_AGE_MAX_MS

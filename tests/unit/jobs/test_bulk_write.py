@@ -27,7 +27,7 @@ def job(name: str, **written: Any) -> JobToWrite:
 
 
 def write(world: World, *jobs: JobToWrite) -> Sequence[Written]:
-    return world.app(world.api_clock).bulk_writer.put(jobs, caller="test", requested_at=world.api_clock.now())
+    return world.api().bulk_writer.put(jobs, caller="test", requested_at=world.api_clock.now())
 
 
 def outcomes(results: Sequence[Written]) -> list[str]:

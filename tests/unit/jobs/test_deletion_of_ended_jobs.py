@@ -107,7 +107,7 @@ def test_a_deletion_ends_what_waits_of_a_job_that_has_ended(written: dict[str, A
     stored = world.policies.get(KEY)
     assert stored is not None
     assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(world.clock.time + 5 * MINUTE)
     assert not world.consumers.attempts
     assert not jobs_in_line(world)

@@ -137,7 +137,7 @@ def test_a_trigger_by_hand_that_was_given_up_is_redriven_with_its_data() -> None
     world.consumers.answering = lambda attempt: Answer(succeeded=attempt.number > 1, code=500)
     trigger = world.trigger(data=LARGE)
     world.run_until(NOON + MINUTE)
-    world.repair().redriver.redrive(key_of(), trigger.run_id)
+    world.api().redriver.redrive(key_of(), trigger.run_id)
     world.run_until(NOON + 2 * MINUTE)
     assert bodies(world) == [LARGE.encode()] * 2
     assert set(world.consumers.ids) == {trigger.id}

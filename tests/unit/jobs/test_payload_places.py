@@ -183,6 +183,6 @@ def test_the_data_of_a_job_is_shown_from_any_place() -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     move_to(world, table, bucket)
-    shown = world.app(world.api_clock).reader.get(key_of(), world.clock.time).job.definition.payload
+    shown = world.api().reader.get(key_of(), world.clock.time).job.definition.payload
     assert shown is not None
     assert shown.text == large("a")

@@ -29,13 +29,13 @@ def flow_world() -> World:
 def put(
     world: World, concurrent_max: int | None = 5, rate: Rate | None = None, **options: Any
 ) -> PolicyWritten:
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     limits = PolicyLimits(concurrent_max, rate)
     return writer.put(MAILER, limits, **{"who": "ann", "requested_at": world.api_clock.now(), **options})
 
 
 def delete(world: World, **options: Any) -> None:
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.delete(MAILER, **{"who": "bob", "requested_at": world.api_clock.now(), **options})
 
 
@@ -137,16 +137,6 @@ def test_a_deletion_has_triggers_taken_out_whose_jobs_have_left_also_if_it_crash
     assert world.work.sent == [(left, LEFT_DELAY_MS), (left, 0)]
 
 
-def test_a_stack_without_flow_policies_deletes_one_and_sends_no_work_message() -> None:
-    world = flow_world()
-    put(world)
-    world.work.sent.clear()
-    world.flow_functions_max = 0
-    delete(world)
-    assert stored(world).deleted_at == NOON
-    assert not world.work.sent
-
-
 def test_preconditions_are_checked_against_the_stored_policy() -> None:
     world = flow_world()
     with pytest.raises(PreconditionError, match="no policy mailer"):
@@ -207,24 +197,6 @@ def test_a_deletion_is_filed_because_its_change_outlives_the_item() -> None:
 def test_the_changes_of_a_policy_that_never_was_are_not_found() -> None:
     with pytest.raises(NotFoundError, match="no policy and no change"):
         changes(flow_world())
-
-
-def test_a_writer_that_is_overtaken_starts_over_from_the_other_version() -> None:
-    world = flow_world()
-    put(world, 4)
-    overtakes = [5_000, 6_000]
-
-    def announce(call: str) -> None:
-        if call == "before policies.put" and overtakes:
-            before = stored(world)
-            version = f"version{overtakes.pop():09d}"
-            assert world.policies.put(replace(before, version=version, partitions=77), before.version)
-
-    world.announce = announce
-    written = put(world, 9)
-    assert written.outcome == "replaced"
-    assert stored(world) == written.policy
-    assert written.policy.partitions == 77
 
 
 def test_a_writer_that_is_overtaken_again_and_again_gives_up() -> None:

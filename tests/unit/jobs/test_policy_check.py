@@ -68,7 +68,7 @@ def test_a_stack_without_flow_policies_refuses_a_job_that_names_one_and_says_whi
         world.put(schedule="@every 1h", policy="mailer")
     assert "FlowPolicies" in refusal(refused.value)
     jobs = [JobToWrite(key_of(name), definition(schedule="@every 1h", policy="mailer")) for name in "ab"]
-    for each in world.app(world.api_clock).bulk_writer.put(jobs, caller="test", requested_at=NOON):
+    for each in world.api().bulk_writer.put(jobs, caller="test", requested_at=NOON):
         assert isinstance(each, InvalidError)
         assert "FlowPolicies" in refusal(each)
     assert world.put(schedule="@every 1h", priority="low").outcome == "created"
@@ -105,7 +105,7 @@ def test_a_bulk_call_reads_each_policy_once_and_refuses_only_the_jobs_whose_poli
         )
         for number, name in enumerate(named)
     ]
-    results = world.app(world.api_clock).bulk_writer.put(jobs, caller="test", requested_at=NOON)
+    results = world.api().bulk_writer.put(jobs, caller="test", requested_at=NOON)
     assert [isinstance(each, WriteResult) for each in results] == [True, False, True, False, True]
     assert "missing" in refusal(results[1]) if isinstance(results[1], InvalidError) else False
     assert len(reads) == 2

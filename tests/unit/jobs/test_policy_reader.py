@@ -24,7 +24,7 @@ def world_with(made: Policy, functions_max: int = 100) -> World:
 
 
 def read(world: World) -> PolicyView:
-    return world.app(world.api_clock).policies.policy_reader.get(MAILER, world.clock.time)
+    return world.api().policy_reader.get(MAILER, world.clock.time)
 
 
 def use(world: World) -> PolicyUse:
@@ -112,5 +112,5 @@ def test_each_function_but_one_adds_a_holder_to_what_the_stack_can_reach(
 ) -> None:
     world = world_with(made, functions_max)
     assert read(world).effective_max == effective_max
-    page = world.app(world.api_clock).policies.policy_reader.page("ns", "", 10)
+    page = world.api().policy_reader.page("ns", "", 10)
     assert [each.effective_max for each in page.items] == [effective_max]

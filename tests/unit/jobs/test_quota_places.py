@@ -13,17 +13,17 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, RECOUNT_AFTER_MS, REQUEST_OVER_MS
 from sweephand.jobs.namespace_settings import WantedSettings
 from sweephand.model.namespace import NamespaceLimits
-from sweephand.runtime.app import App
+from sweephand.web.services import Services
 
 
-def put(app: App, name: str, at: int) -> None:
-    app.writer.put(key_of(name), definition(dueTime="9h"), caller="t", requested_at=at)
+def put(api: Services, name: str, at: int) -> None:
+    api.writer.put(key_of(name), definition(dueTime="9h"), caller="t", requested_at=at)
 
 
 def set_limit(world: World, jobs_max: int) -> None:
     """Set the limit. Processes that begin from now on know it at once."""
     wanted = WantedSettings(NamespaceLimits(jobs_max=jobs_max))
-    world.app(world.api_clock).namespaces.admin.put("ns", wanted, who="admin", requested_at=NOON)
+    world.api().namespaces.put("ns", wanted, who="admin", requested_at=NOON)
 
 
 def new_limit(jobs_max: int) -> World:
@@ -87,7 +87,7 @@ def test_a_job_from_before_the_limit_makes_room_at_once_if_it_is_certainly_count
 def test_a_process_that_does_not_know_the_limit_yet_frees_the_place_of_a_job_that_has_one() -> None:
     world = World()
     world.limits_namespaces = True
-    unaware = world.app(world.api_clock)
+    unaware = world.api()
     put(unaware, "old", NOON)
     set_limit(world, 3)
     world.put("a", dueTime="9h")
@@ -118,10 +118,10 @@ class Traffic:
     world: World
     random: Random
     nests: bool
-    unaware: App = field(init=False)
+    unaware: Services = field(init=False)
     created_unaware: int = 0
     refused: int = 0
-    _apps: list[tuple[App, SkewedClock]] = field(default_factory=list)
+    _apis: list[tuple[Services, SkewedClock]] = field(default_factory=list)
     _deleting: set[str] = field(default_factory=set)
     _busy: list[int] = field(default_factory=list)
 
@@ -129,28 +129,28 @@ class Traffic:
         """Create a job and warm a process, and set the limit after that."""
         for ahead_ms in (-CLOCK_SKEW_MAX_MS // 2, 0, CLOCK_SKEW_MAX_MS // 2):
             clock = SkewedClock(self.world.clock, ahead_ms)
-            self._apps.append((self.world.app(clock), clock))
-        self.unaware = self._apps[0][0]
+            self._apis.append((self.world.api(clock), clock))
+        self.unaware = self._apis[0][0]
         if self.nests:
-            put(self.unaware, "first", self._apps[0][1].now())
+            put(self.unaware, "first", self._apis[0][1].now())
         set_limit(self.world, jobs_max)
         self.world.announce = self._announce
 
     def step(self) -> None:
         """Let one process create or delete a job."""
-        index = self.random.choice([each for each in range(len(self._apps)) if each not in self._busy])
-        app, clock = self._apps[index]
+        index = self.random.choice([each for each in range(len(self._apis)) if each not in self._busy])
+        api, clock = self._apis[index]
         name, now = f"job-{self.random.randrange(9)}", clock.now()
         self._busy.append(index)
         try:
             if self.random.random() < 0.6:
-                put(app, name, now)
+                put(api, name, now)
                 job = self.world.jobs.get(key_of(name))
                 self.created_unaware += job is not None and job.counted_in is None
             elif name not in self._deleting:
                 self._deleting.add(name)
                 try:
-                    app.writer.delete(key_of(name), who="t", requested_at=now)
+                    api.writer.delete(key_of(name), who="t", requested_at=now)
                 finally:
                     self._deleting.discard(name)
         except QuotaError:

@@ -20,9 +20,7 @@ from sweephand.model.namespace import NamespaceLimits
 
 def put_many(world: World, names: Sequence[str], **written: Any) -> Sequence[Written]:
     wanted = [JobToWrite(key_of(each), definition(**({"dueTime": "9h"} | written))) for each in names]
-    return world.app(world.api_clock).bulk_writer.put(
-        wanted, caller="test", requested_at=world.api_clock.now()
-    )
+    return world.api().bulk_writer.put(wanted, caller="test", requested_at=world.api_clock.now())
 
 
 def test_a_namespace_stores_as_many_jobs_as_its_limit_allows() -> None:
@@ -99,10 +97,10 @@ def test_a_limit_that_is_set_again_counts_what_was_created_meanwhile() -> None:
 def test_a_process_that_does_not_know_the_limit_yet_is_corrected_by_the_next_count() -> None:
     world = World()
     world.limits_namespaces = True
-    unaware = world.app(world.api_clock)
+    unaware = world.api()
     unaware.writer.put(key_of("a"), definition(dueTime="9h"), caller="t", requested_at=NOON)
     wanted = WantedSettings(NamespaceLimits(jobs_max=3))
-    unaware.namespaces.admin.put("ns", wanted, who="admin", requested_at=NOON)
+    unaware.namespaces.put("ns", wanted, who="admin", requested_at=NOON)
     for name in ("b", "c"):
         unaware.writer.put(key_of(name), definition(dueTime="9h"), caller="t", requested_at=NOON)
     assert count(world).used == 1
@@ -146,7 +144,7 @@ def test_a_creation_between_the_mark_and_the_count_is_never_missed() -> None:
 def test_two_processes_that_begin_the_first_count_at_once_lose_no_place() -> None:
     world = world_with(jobs_max=1)
     world.namespaces._counts.clear()
-    other = world.app(world.api_clock).namespaces.quotas
+    other = world.api().namespaces._quotas
 
     def announce(call: str) -> None:
         if call == "after namespaces.job_count":
@@ -344,7 +342,7 @@ def test_data_over_the_limit_is_refused_with_the_number_and_stored_data_stays() 
 
 def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_answer() -> None:
     world = world_with(jobs_max=5, payload_bytes_max=7)
-    limits = world.app(world.api_clock).namespaces.settings
+    limits = world.api().namespaces._settings
     reads: list[str] = []
 
     def announce(call: str) -> None:
@@ -366,7 +364,7 @@ def test_limits_are_read_once_a_minute_and_stay_known_while_the_store_does_not_a
 def test_a_namespace_without_settings_has_no_limits() -> None:
     world = World()
     world.limits_namespaces = True
-    limits = world.app(world.api_clock).namespaces.settings
+    limits = world.api().namespaces._settings
     assert limits.of("ns") == NamespaceLimits()
     assert limits.triggers_per_minute("ns") == 0
 

@@ -126,7 +126,7 @@ REPORTS: dict[str, Act] = {"heartbeat": beat, "complete": complete, "fail": fail
 ACTS: dict[str, Act] = {"look": deliver, **REPORTS}
 
 
-@pytest.mark.parametrize(("one", "other"), combinations_with_replacement(ACTS.values(), 2))
+@pytest.mark.parametrize(("one", "other"), list(combinations_with_replacement(ACTS.values(), 2)))
 def test_any_two_actions_on_a_run_at_its_deadline_leave_one_end_in_every_order(one: Act, other: Act) -> None:
     def prepare() -> World:
         world = prepared(silent)

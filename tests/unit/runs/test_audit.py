@@ -338,5 +338,5 @@ def test_jobs_of_every_listed_namespace_are_examined() -> None:
     world = without_timer()
     world.namespaces.enlist("elsewhere")
     world.namespaces.enlist("ns")
-    done = world.repair().auditor.audit()
+    done = world.api().auditor.audit()
     assert (done.jobs, len(done.timers), done.reached) == (2, 1, None)

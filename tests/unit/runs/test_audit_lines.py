@@ -64,7 +64,7 @@ def test_what_waits_is_delivered_when_the_policy_is_created_weeks_later() -> Non
     assert stored is not None
     back = replace(stored, version="version000000003", deleted_at=None)
     assert world.policies.put(back, stored.version)
-    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+    world.line_up().wake(MAILER, world.clock.time)
     world.run_until(world.clock.time + MINUTE)
     assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
 
@@ -239,7 +239,7 @@ def test_a_job_that_has_ended_is_kept_while_a_trigger_of_it_may_wait_in_a_line(
     assert job.is_gone(world.clock.time), "no reader sees that it was kept"
     if policy_is_missing:
         create_again(world)
-    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+    world.line_up().wake(MAILER, world.clock.time)
     world.run_until(world.clock.time + MINUTE)
     assert [each.trigger.due_at for each in world.consumers.attempts] == [NOON + 10 * MINUTE]
     # Nothing waits any more, so the job is removed.
@@ -306,7 +306,7 @@ def create_again(world: World) -> None:
     stored = world.policies.get(MAILER)
     assert stored is not None
     assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
-    world.app(world.api_clock).flow.line_up.wake(MAILER, world.clock.time)
+    world.line_up().wake(MAILER, world.clock.time)
 
 
 @pytest.mark.parametrize("length", [5, 5_000])

@@ -29,7 +29,7 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
 
 def step(world: World) -> int | None:
     """How many jobs the next step examines; None if there is none."""
-    audited = world.repair(world.wheel_clock).audit_rounds.step()
+    audited = world.upkeep().audit_rounds.step()
     return None if audited is None else audited.jobs
 
 
@@ -43,7 +43,7 @@ def test_a_round_goes_through_all_jobs_and_the_next_one_begins_a_week_later(worl
 
 def test_a_step_mends_what_was_lost(world: World) -> None:
     world.timers.lose(key_of("job-3"), NOON)
-    steps = [world.repair(world.wheel_clock).audit_rounds.step() for _ in range(3)]
+    steps = [world.upkeep().audit_rounds.step() for _ in range(3)]
     assert [[each.key.name for each in step.timers] for step in steps if step is not None] == [
         [],
         ["job-3"],
@@ -64,7 +64,7 @@ def test_a_step_that_fails_is_repeated_when_it_must_be_over(world: World) -> Non
         step(world)
     assert step(world) is None
     world.clock.time += AUDIT_STEP_MAX_MS
-    audited = world.repair(world.wheel_clock).audit_rounds.step()
+    audited = world.upkeep().audit_rounds.step()
     assert audited is not None
     assert audited.reached is not None
     assert (audited.jobs, audited.reached.name) == (2, "job-3")
@@ -101,7 +101,7 @@ def test_a_round_waits_for_sweepers_that_are_late_and_passes_over_their_jobs_in_
     shard = world.stored("late").shard
     late = [number for number in range(5) if world.stored(f"job-{number}").shard == shard]
     assert late
-    while (audited := world.repair(world.wheel_clock).audit_rounds.step()) is not None and not audited.late:
+    while (audited := world.upkeep().audit_rounds.step()) is not None and not audited.late:
         pass
     waits = world.audit_rounds.get()
     assert waits is not None
@@ -124,7 +124,7 @@ def test_a_round_goes_on_within_the_runs_of_a_job(world: World, monkeypatch: pyt
 
     world.announce = slow
     positions = []
-    while world.repair(world.wheel_clock).audit_rounds.step() is not None:
+    while world.upkeep().audit_rounds.step() is not None:
         stored = world.audit_rounds.get()
         assert stored is not None
         positions.append(stored.progress)

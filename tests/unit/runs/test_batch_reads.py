@@ -22,7 +22,7 @@ LAST_DAY = INSTANT_MAX - DAY_MS
 
 
 def reader(world: World) -> BatchReader:
-    return world.app(world.api_clock).services.batches
+    return world.api().batches
 
 
 def shown(world: World, due_at: Instant, now: Instant) -> BatchView:

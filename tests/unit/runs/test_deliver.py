@@ -90,7 +90,7 @@ def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent() -> None:
     ((letter, _),) = world.queue.buried
     assert "is not in the payload store any more" in letter.reason
     world.payloads.put(job.uid, payload.ref or "", LARGE)
-    world.app(world.api_clock).repair.redriver.redrive(key_of(), message.trigger.run_id)
+    world.api().redriver.redrive(key_of(), message.trigger.run_id)
     world.run_until(world.clock.time + 1_000)
     assert [each.body for each in world.consumers.attempts] == [LARGE.encode()]
 

@@ -123,10 +123,10 @@ def test_a_call_that_nearly_ran_out_of_time_counts_nothing() -> None:
     world = counting()
     world.put(dueTime="10s")
     world.clock.time = NOON + 10_000
-    app = world.app(world.delivery_clock)
+    deliveries = world.deliveries()
     now = world.delivery_clock.now()
-    handled = app.intake.handle(world.queue.take(), deadline=now + 90_000)
-    stats = app.insight.delivery_stats
+    handled = deliveries.intake.handle(world.queue.take(), deadline=now + 90_000)
+    stats = deliveries.stats
     assert stats is not None
     assert stats.count(handled, "call", now + STATS_RESERVE_MS) is not None
     assert counted(world) == {}
@@ -140,7 +140,7 @@ def test_a_stack_that_does_not_count_writes_nothing_and_has_nothing_to_read() ->
     world.run_until(NOON + MINUTE_MS)
     assert world.consumers.times
     assert counted(world) == {}
-    reader = world.app(world.api_clock).insight.stats_reader
+    reader = world.api().stats
     with pytest.raises(ConflictError, match="parameter Stats"):
         reader.read("ns", StatsSpan(NOON, NOON + HOUR_MS, MINUTE_MS), NOON)
 
@@ -150,7 +150,7 @@ def test_a_reading_that_takes_too_long_goes_on_where_it_stopped(monkeypatch: pyt
     one = Stats(Counter({"succeeded": 1}), Counter())
     for minute in range(0, 600, 10):
         world.stats.add(NOON + minute * MINUTE_MS, 0, {"ns": one}, lambda: True)
-    reader = world.app(world.api_clock).insight.stats_reader
+    reader = world.api().stats
     minutes = world.stats.minutes
 
     def slow(*asked: Any) -> Any:

@@ -33,7 +33,7 @@ def listed(
     labels: dict[str, str] | None = None,
 ) -> tuple[Run, ...]:
     wanted = RunFilter("ns", state, since, labels or {})
-    page = world.app(world.api_clock).insight.flagged_list.page(wanted, "", 50, world.clock.time)
+    page = world.api().flagged.page(wanted, "", 50, world.clock.time)
     return tuple(page.items)
 
 

@@ -29,7 +29,7 @@ SINCE = NOON - 19 * DAY_MS
 @pytest.fixture(autouse=True)
 def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     # Modules that are imported only when they are needed would keep the short page for later tests.
-    for name in ("audit", "audit_lines", "keep.jobs", "keep.policies"):
+    for name in ("audit", "audit_lines"):
         import_module(f"sweephand.runs.{name}")
     monkeypatch.setattr(job_walk, "PAGE_MAX", 5)
 
@@ -91,7 +91,7 @@ def test_a_rebuild_sends_the_retry_of_a_late_run(begin: Callable[[World], None])
     assert oldest(world).state == "retrying"
     world.lose_timers()
     world.leases.raise_shards(2)
-    assert world.repair().rebuilder.rebuild(world.clock.time - HOUR_MS, namespace="ns").runs == 1
+    assert world.api().rebuilder.rebuild(world.clock.time - HOUR_MS, namespace="ns").runs == 1
     wait(world, 4 * HOUR_MS)
     assert oldest(world).state == "succeeded"
 

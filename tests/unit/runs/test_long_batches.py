@@ -58,7 +58,7 @@ def come_back(world: World) -> None:
     stored = world.policies.get(KEY)
     assert stored is not None
     assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(world.clock.time + 10 * MINUTE)
 
 

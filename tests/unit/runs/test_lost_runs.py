@@ -104,7 +104,7 @@ def test_a_run_that_waits_in_the_line_of_a_policy_that_is_behind_is_not_lost(
     let_wait(world, NOON + 5 * HOUR)
     done = world.audit_jobs(mends=mends)
     assert (done.runs, done.written) == ([], 0)
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(world.clock.time + HOUR)
     assert run_of(world).is_over
 

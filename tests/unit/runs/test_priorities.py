@@ -65,7 +65,7 @@ def redriven(world: World) -> None:
     world.run_until(NOON + 2 * SECOND_MS)
     assert not world.queue.waiting
     world.redrive(f"{NOON + SECOND_MS}-0")
-    world.repair().redriver.redrive_many("ns", prefix="", labels={"team": "ops"}, since=Progress())
+    world.api().redriver.redrive_many("ns", prefix="", labels={"team": "ops"}, since=Progress())
     assert len(world.queue.waiting) == 2
 
 

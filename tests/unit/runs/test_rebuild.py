@@ -38,7 +38,7 @@ def lost(world: World, at: int = LOST_AT) -> None:
 def rebuilt(world: World, since: int = LOST_AT - MINUTE, at: int = REBUILT_AT) -> None:
     """Rebuild some minutes later, while tick goes on."""
     world.run_until(at)
-    assert world.repair().rebuilder.rebuild(since, namespace="ns").failed == []
+    assert world.api().rebuilder.rebuild(since, namespace="ns").failed == []
 
 
 def minutes(world: World) -> list[int]:
@@ -235,10 +235,10 @@ def test_a_call_goes_on_where_the_call_before_has_ended() -> None:
     for number in range(1_100):
         world.put(f"job-{number:04d}", schedule="0 * * * * *")
     world.lose_timers()
-    first = world.repair().rebuilder.rebuild(NOON, namespace="ns")
+    first = world.api().rebuilder.rebuild(NOON, namespace="ns")
     assert (first.jobs, first.reached) == (1_000, JobProgress("ns", "job-0999"))
     assert first.reached is not None
-    second = world.repair().rebuilder.rebuild(NOON, namespace="ns", begun=first.reached)
+    second = world.api().rebuilder.rebuild(NOON, namespace="ns", begun=first.reached)
     assert (second.jobs, second.reached) == (100, None)
     assert first.timers + second.timers == 1_100
 
@@ -252,7 +252,7 @@ def test_timers_that_were_written_too_late_are_written_again() -> None:
 
     meanwhile(world, "before timers.put", stand_still)
     with pytest.raises(UnavailableError):
-        world.repair().rebuilder.rebuild(NOON, namespace="ns")
+        world.api().rebuilder.rebuild(NOON, namespace="ns")
 
 
 def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(
@@ -270,7 +270,7 @@ def test_a_job_whose_schedule_cannot_be_read_keeps_no_other_job_waiting(
         return original(job, *arguments, **options)
 
     monkeypatch.setattr(rebuilding, "rebuilt_timers", failing)
-    done = world.repair().rebuilder.rebuild(NOON, namespace="ns")
+    done = world.api().rebuilder.rebuild(NOON, namespace="ns")
     assert [(each.key.name, each.reason) for each in done.failed] == [
         ("a", "There is no time zone Europe/Riga.")
     ]
@@ -282,7 +282,7 @@ def test_jobs_of_every_listed_namespace_are_armed() -> None:
     world.put(schedule="0 * * * * *")
     world.namespaces.enlist("elsewhere")
     world.namespaces.enlist("ns")
-    done = world.repair().rebuilder.rebuild(NOON)
+    done = world.api().rebuilder.rebuild(NOON)
     assert (done.jobs, done.timers, done.reached) == (1, 1, None)
 
 

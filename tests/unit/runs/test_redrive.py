@@ -252,7 +252,7 @@ def redrive_all(world: World, prefix: str = "", labels: dict[str, str] | None = 
     counts: list[int] = []
     since: Progress | None = Progress()
     while since is not None:
-        redriven = world.repair().redriver.redrive_many("ns", prefix=prefix, labels=labels or {}, since=since)
+        redriven = world.api().redriver.redrive_many("ns", prefix=prefix, labels=labels or {}, since=since)
         counts.append(redriven.count)
         since = redriven.reached
         assert len(counts) < 50, "it never ends"
@@ -329,7 +329,7 @@ def test_a_job_deleted_between_two_bulk_calls_does_not_affect_the_others() -> No
     world = World()
     failed_jobs(world, range(2))
     world.delete("job-00")
-    redriven = world.repair().redriver.redrive_many("ns", prefix="", labels={}, since=Progress("job-00", "1"))
+    redriven = world.api().redriver.redrive_many("ns", prefix="", labels={}, since=Progress("job-00", "1"))
     assert redriven == RedriveResult(10, None)
 
 
@@ -338,7 +338,7 @@ def test_a_bulk_redrive_continues_within_a_job_where_the_last_call_ended() -> No
     failed_jobs(world, range(1))
     first = world.runs.page(key_of("job-00"), None, "", 4)
     assert first.next is not None
-    redriven = world.repair().redriver.redrive_many(
+    redriven = world.api().redriver.redrive_many(
         "ns", prefix="", labels={}, since=Progress("job-00", first.next)
     )
     assert redriven == RedriveResult(6, None)

@@ -67,7 +67,7 @@ def check_end(world: World, scene: str) -> None:
     assert run.state == ("failed" if is_given_up else "succeeded")
     assert run.attempts == (1 if is_given_up else 1 + len(given))
     assert bool(world.queue.buried) == is_given_up
-    listed = world.app(world.api_clock).insight.flagged_list.page(RunFilter("ns"), "", 10, world.clock.time)
+    listed = world.api().flagged.page(RunFilter("ns"), "", 10, world.clock.time)
     assert listed.items == ((run,) if is_given_up else ())
 
 

@@ -30,7 +30,7 @@ TARGET: dict[str, Any] = {
 def at_work(**written: Any) -> tuple[World, Worker]:
     """An asynchronous job whose target has secrets, and its consumer, which has accepted the trigger."""
     world = World()
-    world.app(world.api_clock).secrets.admin.put(SecretKey("ns", "login"), BASIC, who="admin")
+    world.api().secrets.put(SecretKey("ns", "login"), BASIC, who="admin")
     return world, running(world, target=TARGET, **written)
 
 
@@ -72,7 +72,7 @@ def test_a_result_is_kept_and_told_without_the_secrets_that_it_repeats() -> None
 def test_a_result_is_told_however_it_reads_without_secrets(result: object) -> None:
     world, worker = at_work(onComplete=TOLD)
     for name, value in (("login", "1234"), ("other", "next")):
-        world.app(world.api_clock).secrets.admin.put(SecretKey("ns", name), value, who="admin")
+        world.api().secrets.put(SecretKey("ns", name), value, who="admin")
     headers = {"authorization": {"secretRef": "login"}, "x-other": {"secretRef": "other"}}
     world.patch("job", target={**TARGET, "headers": headers})
     text = json.dumps(result, separators=(",", ":"))

@@ -1,15 +1,11 @@
 """Where the functions of a stack keep data over 2 KB, by its parameters."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from tests.fakes.functions import forget_the_environment
 
-import sweephand
-from sweephand.runtime.aws_ports import AwsPorts
+from sweephand.runtime.payloads import payload_places, payloads_in
 from sweephand.storage.payload_table import DynamoPayloads, PayloadsInPlaces
 from sweephand.storage.payloads import S3Payloads
 
@@ -29,9 +25,9 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_payloads_lie_in_the_bucket_if_no_parameter_names_a_table() -> None:
-    ports = AwsPorts()
-    assert [type(each) for each in ports.payload_places] == [S3Payloads]
-    assert ports.payloads is ports.payload_places[0]
+    places = payload_places()
+    assert [type(each) for each in places] == [S3Payloads]
+    assert payloads_in(places) is places[0]
 
 
 @pytest.mark.parametrize(
@@ -48,21 +44,6 @@ def test_payloads_are_written_to_the_table_if_there_is_one_and_read_from_all_pla
 ) -> None:
     monkeypatch.setenv("PAYLOAD_TABLE", table)
     monkeypatch.setenv("FORMER_PAYLOAD_TABLE", former)
-    ports = AwsPorts()
-    assert [type(each) for each in ports.payload_places] == kinds
-    assert isinstance(ports.payloads, PayloadsInPlaces)
-
-
-def test_functions_that_fire_triggers_start_without_what_only_a_payload_table_needs() -> None:
-    code = (
-        "import sys, sweephand.runtime.delivery, sweephand.runtime.wheel, sweephand.runtime.flow\n"
-        "print([each for each in sys.modules if each.startswith('sweephand.storage.payload_')])"
-    )
-    done = subprocess.run(  # noqa: S603 (the code is above)
-        [sys.executable, "-c", code],
-        env={"PYTHONPATH": str(Path(sweephand.__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "[]\n"
+    places = payload_places()
+    assert [type(each) for each in places] == kinds
+    assert isinstance(payloads_in(places), PayloadsInPlaces)

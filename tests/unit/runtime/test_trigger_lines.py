@@ -29,9 +29,11 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A stack with all metrics."""
     world = World(shards=1)
     world.flow_functions_max = 2
-    app = world.app(world.delivery_clock)
+    deliveries = world.deliveries()
+    work_intake = world.work_intake(deliveries)
     for module in (delivery, flow):
-        monkeypatch.setattr(module, "app", lambda: app)
+        monkeypatch.setattr(module, "deliveries", lambda: deliveries)
+    monkeypatch.setattr(flow, "work_intake", lambda: work_intake)
     monkeypatch.setenv("METRICS", "namespaces")
     forget_the_environment()
     yield world
@@ -168,8 +170,8 @@ def test_a_call_that_cannot_be_counted_has_a_warning_and_succeeds(
     world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     world.counts_deliveries = True
-    counting = world.app(world.delivery_clock)
-    monkeypatch.setattr(delivery, "app", lambda: counting)
+    counting = world.deliveries()
+    monkeypatch.setattr(delivery, "deliveries", lambda: counting)
     called("deliver", due(world, "one"), monkeypatch, capsys)
     [(_, counted)] = world.stats.minutes("ns", NOON, NOON + 60_000).items()
     assert counted.outcomes == Counter({"succeeded": 1})
@@ -184,8 +186,8 @@ def test_a_call_that_cannot_be_counted_has_a_warning_and_succeeds(
 
 def test_the_triggers_of_a_work_message_are_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.counts_deliveries = True
-    counting = world.app(world.delivery_clock)
-    monkeypatch.setattr(flow, "app", lambda: counting)
+    counting = world.deliveries()
+    monkeypatch.setattr(flow, "deliveries", lambda: counting)
     worked = Worked("walked", Counter[OutcomeName]({"succeeded": 3, "kept": 2}), namespace="ns")
     flow.count(Logger(service=f"lines {next(NUMBERS)}"), worked, "8f507cfc", 90_000)
     [(_, counted)] = world.stats.minutes("ns", NOON, NOON + 60_000).items()

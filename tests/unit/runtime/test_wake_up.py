@@ -15,8 +15,8 @@ from sweephand.runtime import delivery
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack of the function."""
     world = World()
-    app = world.app(world.clock)
-    monkeypatch.setattr(delivery, "app", lambda: app)
+    composed = world.deliveries(world.clock)
+    monkeypatch.setattr(delivery, "deliveries", lambda: composed)
     return world
 
 

@@ -11,14 +11,13 @@ from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.base.timing import AUDIT_MINUTE, AUDIT_ROUND_MS, JOB_AUDIT_MINUTE
 from sweephand.jobs.payload_audit import Audited
 from sweephand.runtime import wheel
-from sweephand.runtime.app_repair import RepairUseCases
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> HandClock:
     clock = HandClock()
-    app = World().app(clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    composed = World().wheel(clock)
+    monkeypatch.setattr(wheel, "wheel", lambda: composed)
     return clock
 
 
@@ -50,8 +49,8 @@ def test_tick_takes_steps_of_the_audit_of_jobs_until_the_round_is_over(clock: Ha
 def test_tick_takes_a_step_in_every_fifth_minute_while_a_round_goes_on(
     clock: HandClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    endless = SimpleNamespace(step=object)
-    monkeypatch.setattr(RepairUseCases, "audit_rounds", endless)
+    endless = SimpleNamespace(audit_rounds=SimpleNamespace(step=object))
+    monkeypatch.setattr(wheel, "upkeep", lambda: endless)
     assert minutes_of_job_audits(clock, NOON) == list(range(JOB_AUDIT_MINUTE, 120, 5))
 
 
@@ -63,16 +62,16 @@ def test_tick_takes_no_step_without_time_for_it(clock: HandClock) -> None:
 def test_tick_takes_no_step_while_the_stack_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     clock, world = HandClock(), World()
     world.is_enabled = False
-    app = world.app(clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    composed = world.wheel(clock)
+    monkeypatch.setattr(wheel, "wheel", lambda: composed)
     assert minutes_of_job_audits(clock, NOON) == []
 
 
 def kept(world: World, monkeypatch: pytest.MonkeyPatch, remaining_ms: int = 55_000) -> bool:
     """Whether tick, with so much time left, has the tables of a stack that is off keep everything."""
     world.is_enabled = False
-    app = world.app(world.clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    composed = world.wheel(world.clock)
+    monkeypatch.setattr(wheel, "wheel", lambda: composed)
     world.tick()
     world.clock.time += 2 * DAY_MS
     wheel.keep_waiting(Logger(), world.tick(), remaining_ms)

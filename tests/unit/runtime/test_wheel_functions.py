@@ -30,12 +30,17 @@ class Context:
         return 55_000
 
 
+def wheel_of(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the functions run on that stack."""
+    composed = world.wheel(world.clock)
+    monkeypatch.setattr(wheel, "wheel", lambda: composed)
+
+
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack of the functions, with a trigger that is due and a timer that cannot be read."""
     world = World(NOW, shards=1)
-    app = world.app(world.clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    wheel_of(world, monkeypatch)
     written(world, "sound", NOW)
     world.timers.put([UnreadTimer(0, f"{position_key(NOW)}#ns/job#1-a#occurrence#", {}, "damaged")])
     return world
@@ -115,8 +120,7 @@ def test_a_tick_logs_each_job_and_run_that_its_audit_has_mended(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = World(NOON)
-    app = world.app(world.clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    wheel_of(world, monkeypatch)
     world.namespaces.enlist("ns")
     world.consumers.answering = lambda _: Answer(succeeded=False, code=500)
     world.put("retried", schedule="@every 1h", retry={"initialDelay": "20m"})
@@ -143,8 +147,7 @@ def switched_off(monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack of the functions, which is off, with a message and a timer that wait."""
     world = World(NOON)
     world.is_enabled = False
-    app = world.app(world.clock)
-    monkeypatch.setattr(wheel, "app", lambda: app)
+    wheel_of(world, monkeypatch)
     world.put("soon", dueTime="1m")
     world.put("later", dueTime="1h")
     world.tick()

@@ -7,19 +7,13 @@ found to be broken when its seed runs, which takes minutes.
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cached_property
 from typing import Any
 from unittest.mock import patch
 
 import pytest
-from tests.fakes.doubles import HandClock
 from tests.fakes.world import World
 from tests.simulation.mutations.registry import Instead
 from tests.simulation.mutations.search import MUTATIONS, known
-
-from sweephand.runtime.app import App
-
-USE_CASES = [name for name, each in vars(App).items() if isinstance(each, cached_property)]
 
 
 def calls_of(function: Callable[..., object]) -> list[tuple[list[str], dict[str, None]]]:
@@ -62,9 +56,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_mutation_patches_names_that_exist(name: str) -> None:
     with MUTATIONS[name].breaks():
-        app = World().app(HandClock())
-        for use_case in USE_CASES:
-            getattr(app, use_case)
+        world = World()
+        for compose in (world.api, world.wheel, world.upkeep, world.deliveries):
+            compose()
 
 
 def test_a_seed_is_kept_for_every_mutation_that_does_harm_and_for_no_other() -> None:

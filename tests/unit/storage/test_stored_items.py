@@ -33,6 +33,7 @@ from sweephand.model.policy import PermitName, Rate
 from sweephand.model.run import Flag
 from sweephand.model.run_id import Counts, Demand, RunName
 from sweephand.model.secret import Secret, SecretKey, SigningSecret
+from sweephand.model.timer import Heartbeat
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.storage import (
@@ -156,6 +157,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             AllowedTargets(("a",), ("b",)),
         ),
     ),
+    "heartbeat": (leases._HEARTBEAT, Heartbeat(NOON, NOON, 60, NOON)),
     "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (
         audit_rounds._ROUND,

@@ -21,7 +21,7 @@ def swept(world: World) -> Swept:
 
 
 def ticked(world: World) -> Ticked:
-    ticker = world.app(world.wheel_clock).ticker
+    ticker = world.wheel().ticker
     return ticker.tick(owner=world.ids.token(), deadline=world.clock.now() + 55_000)
 
 

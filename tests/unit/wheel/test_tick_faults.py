@@ -32,7 +32,7 @@ def damage(world: World, shard: int = 0) -> None:
 
 def ticked(world: World) -> Ticked:
     """The result of a tick, the faults included."""
-    return world.app(world.wheel_clock).ticker.tick(owner=world.ids.token(), deadline=NOW + 55_000)
+    return world.wheel().ticker.tick(owner=world.ids.token(), deadline=NOW + 55_000)
 
 
 def test_a_timer_that_is_put_off_keeps_no_delivery_function_from_being_woken_for_a_peak() -> None:

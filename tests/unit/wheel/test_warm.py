@@ -114,7 +114,7 @@ def herd(count: int, due: str = "6m", **world: Any) -> World:
 
 def test_a_tick_wakes_functions_for_the_peak_that_it_finds_and_the_next_tick_does_not() -> None:
     world = herd(70)
-    ticker = world.app(world.wheel_clock).ticker
+    ticker = world.wheel().ticker
     told = []
     for _ in range(3):
         ticked = ticker.tick(owner=world.ids.token(), deadline=world.clock.time + 55_000)

@@ -8,9 +8,7 @@ from tests.fakes.world import NOON, World, key_of
 from tests.unit.runs.explain.ways import PARIS, explained, instant
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
-from sweephand.jobs.policy_check import PoliciesOff
 from sweephand.model.job import EARLIER_REVISIONS_MAX
-from sweephand.runtime.app_insight import InsightUseCases
 
 
 def test_a_completed_job_that_is_written_again_had_other_due_times_before() -> None:
@@ -20,8 +18,7 @@ def test_a_completed_job_that_is_written_again_had_other_due_times_before() -> N
     world.run_until(NOON + HOUR_MS)
     world.put(**twice)
 
-    explainer = InsightUseCases(world.ports(world.api_clock)).explainer(PoliciesOff())
-    found, _ = explainer.explain(key_of("job"), NOON + 30 * SECOND_MS, world.clock.time)
+    found, _ = world.api().explainer.explain(key_of("job"), NOON + 30 * SECOND_MS, world.clock.time)
 
     assert found.verdict == "not-kept"
 

@@ -48,9 +48,7 @@ def way(verdict: Verdict, words: str) -> Callable[[Callable[[World], Instant]], 
 
 def explained(world: World, at: Instant | None, name: str = "job") -> Explanation:
     """What the API says of the instant."""
-    app = world.app(world.api_clock)
-    explainer = app.insight.explainer(app.policies.policy_check)
-    return explainer.explain(key_of(name), at, world.clock.time)[0]
+    return world.api().explainer.explain(key_of(name), at, world.clock.time)[0]
 
 
 def instant(text: str) -> Instant:
@@ -61,7 +59,7 @@ def instant(text: str) -> Instant:
 def with_policy(world: World, limits: PolicyLimits) -> PolicyWriter:
     """The writer of policies, after it has written the policy `mailer`."""
     world.flow_functions_max = 2
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.put(MAILER, limits, who="test", requested_at=world.clock.time)
     return writer
 

@@ -26,7 +26,7 @@ ONE = ANY._replace(left_by="job")
 
 def delete_policy(world: World) -> None:
     """Delete the policy as the API does, and forget the work messages of that."""
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.delete(KEY, who="me", requested_at=world.api_clock.now())
     world.work.waiting.clear()
 
@@ -85,8 +85,7 @@ def second(message: TriggerMessage, number: int = 0) -> TriggerMessage:
 
 def job_run(world: World, message: TriggerMessage) -> Run:
     """The run of a trigger, as a function claims it."""
-    app = world.app(world.delivery_clock)
-    return app.handlers.deliverer._claims.run_of(message, world.clock.time)
+    return world.handlers().deliverer._claims.run_of(message, world.clock.time)
 
 
 def check_job_is_where_it_belongs(world: World, within_ms: int) -> None:
@@ -126,7 +125,7 @@ def leave_together(world: World, *names: str) -> None:
     """Write these jobs without a policy in one call."""
     wanted = [JobToWrite(key_of(name), definition(schedule=LIST)) for name in names]
     now = world.api_clock.now()
-    world.app(world.api_clock).bulk_writer.put(wanted, caller="me", requested_at=now)
+    world.api().bulk_writer.put(wanted, caller="me", requested_at=now)
 
 
 def claimed(world: World) -> list[LinePlace]:

@@ -33,7 +33,7 @@ def entries(world: World) -> list[LineEntry]:
 
 
 def wake(world: World) -> None:
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
 
 
 def run_of(world: World, name: str = "job") -> Run:

@@ -49,7 +49,7 @@ def line_of_paused_job(count: int, **written: Any) -> World:
 def wake_at(world: World, instant: Instant) -> None:
     """A worker looks after the line at that instant."""
     world.clock.time = instant
-    world.app(world.api_clock).flow.line_up.wake(KEY, instant)
+    world.line_up().wake(KEY, instant)
 
 
 def failed_in_line(count: int) -> World:

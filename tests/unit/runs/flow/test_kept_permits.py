@@ -113,7 +113,7 @@ def test_a_run_that_takes_over_the_token_of_a_crashed_attempt_holds_a_permit() -
         world.run_until(NOON + 30 * SECOND_MS)
     world.patch(completion="sync")
     # SQS shows the work message again.
-    world.app(world.api_clock).flow.line_up.wake(KEY, NOON + ATTEMPT_CLAIM_MS)
+    world.line_up().wake(KEY, NOON + ATTEMPT_CLAIM_MS)
     world.run_until(NOON + ATTEMPT_CLAIM_MS + 3 * MINUTE_MS)
     assert run_of(world).state == "running"
     assert len(away(world)) == 1

@@ -187,7 +187,7 @@ def test_a_trigger_that_comes_into_the_line_after_its_job_has_left_is_taken_out_
     leaves(world)
     world.run_until(world.clock.time + 60 * SECOND_MS)
     # A function had read the job before it left, and was slow.
-    world.app(world.delivery_clock).flow.line_up.put(KEY, "normal", [second(message)], "source")
+    world.line_up().put(KEY, "normal", [second(message)], "source")
     world.run_until(world.clock.time + LEFT_DELAY_MS)
     assert delivered(world) == ["job", "job"]
     assert not waiting(world)
@@ -196,7 +196,7 @@ def test_a_trigger_that_comes_into_the_line_after_its_job_has_left_is_taken_out_
 def test_a_job_that_left_a_policy_before_its_deletion_takes_what_waits_with_it() -> None:
     world = World()
     leave_before_deletion(world)
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.delete(KEY, who="me", requested_at=world.api_clock.now())
     world.run_until(world.clock.time + 5 * SECOND_MS)
     assert delivered(world) == ["job"]
@@ -205,7 +205,7 @@ def test_a_job_that_left_a_policy_before_its_deletion_takes_what_waits_with_it()
 
 def test_a_deletion_of_the_policy_that_crashes_anywhere_forgets_nothing() -> None:
     def delete(world: World) -> None:
-        writer = world.app(world.api_clock).policies.policy_writer
+        writer = world.api().policy_writer
         writer.delete(KEY, who="me", requested_at=world.api_clock.now())
 
     def check(world: World) -> None:

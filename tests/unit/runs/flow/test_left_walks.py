@@ -177,7 +177,7 @@ def test_a_deleted_job_that_may_be_committed_still_or_has_a_run_is_left_to_the_d
 def test_a_policy_that_is_created_again_during_the_walk_is_walked_afterwards() -> None:
     world = waiting_world("job", "stays")
     pack(world)
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
 
     def recreate(call: str) -> None:
         if call == "before queue.send":
@@ -200,7 +200,7 @@ def test_a_policy_that_is_created_again_during_the_walk_is_walked_afterwards() -
 def test_the_message_of_a_policy_that_exists_again_has_its_line_walked_with_permits() -> None:
     world = waiting_world("job")
     leaves(world)
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.put(KEY, PolicyLimits(1, None), who="me", requested_at=world.api_clock.now())
     assert world.work_off(ONE).outcome == "walked"
     world.run_until(world.clock.time + MINUTE)

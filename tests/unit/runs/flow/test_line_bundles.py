@@ -186,7 +186,7 @@ def test_single_triggers_of_a_paused_job_go_down_the_line_together() -> None:
         world.pause(f"job-{number}")
     world.clock.time += 10_000
     free()
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(world.clock.time + 5_000)
     assert len(waiting(world)) == 40
     assert len(world.policy_lines.everything()) <= 12
@@ -219,7 +219,7 @@ def test_held_triggers_do_not_wait_for_a_policy_that_their_job_has_left(other: s
     world.run_until(NOON + 11 * MINUTE)
     world.pause()
     free()
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(NOON + 12 * MINUTE)
     assert len(waiting(world)) == 20
     world.patch(**({} if other is None else {"policy": other}), without=["policy"] if other is None else [])

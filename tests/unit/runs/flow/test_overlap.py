@@ -198,7 +198,7 @@ def test_a_redrive_waits_for_its_turn_and_is_never_skipped() -> None:
     world.run_until(NOON + MINUTE)
     assert states(world) == {0: "failed"}
     handle(world, second)
-    world.repair().redriver.redrive(key_of(), f"{NOON}-0")
+    world.api().redriver.redrive(key_of(), f"{NOON}-0")
     world.run_until(NOON + 30 * MINUTE)
     assert delivered(world) == [0, 0, 1, 1, 0]
     assert states(world) == {0: "succeeded", 1: "succeeded"}

@@ -144,7 +144,7 @@ def test_a_redrive_of_a_paused_job_goes_before_a_holder_that_the_pause_holds_bac
     world.clock.time += 1_000
     world.pause()
     take_line_just_before(world, second.trigger.due_at)
-    world.repair().redriver.redrive(key_of(), f"{NOON}-0")
+    world.api().redriver.redrive(key_of(), f"{NOON}-0")
     world.run_until(world.clock.time + ATTEMPT_CLAIM_MS - 1_000)
     assert delivered(world) == [0]
     world.run_until(world.clock.time + 2_000)
@@ -193,7 +193,7 @@ def test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash(k
         (first,) = triggers(world, "wait", 0, retry={"maxAttempts": 1}, history="full")
         world.consumers.answering = alone(world, iter([FAILED]))
         handle(world, first)
-        world.repair().redriver.redrive(key_of(), f"{NOON}-0")
+        world.api().redriver.redrive(key_of(), f"{NOON}-0")
     world.pause()
     ((_, message),) = waiting(world)
     world.queue.waiting.clear()

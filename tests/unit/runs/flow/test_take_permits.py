@@ -194,7 +194,7 @@ def test_a_trigger_that_comes_alone_costs_two_reads_of_holders_whatever_the_limi
     world.flow_functions_max = functions
     # The policy was made for four permits, so each holder has one.
     assert world.policies.put(policy(4, key=UNDER, holder_size=1), None)
-    writer = world.app(world.api_clock).policies.policy_writer
+    writer = world.api().policy_writer
     writer.put(UNDER, limits, who="me", requested_at=world.api_clock.now())
     world.put(schedule=["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"], policy="mailer")
     world.run_until(NOON + 5 * MINUTE_MS)

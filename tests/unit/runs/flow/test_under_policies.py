@@ -106,7 +106,7 @@ def test_triggers_of_a_policy_that_was_deleted_wait_until_it_is_there_again() ->
     assert len(waiting(world)) == 1
     again = replace(policy(5), key=KEY, version="version000000002")
     assert world.policies.put(again, "version000000001")
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(NOON + 2 * MINUTE)
     assert len(world.consumers.times) == 1
 
@@ -145,7 +145,7 @@ def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_
         world.put(f"job{number}", dueTime="5s", policy="mailer")
     world.run_until(NOON + MINUTE)
     assert len(world.consumers.times) == 1
-    writer, asked = world.app(world.api_clock).policies.policy_writer, world.api_clock.now()
+    writer, asked = world.api().policy_writer, world.api_clock.now()
     if is_created_again:
         writer.delete(KEY, who="me", requested_at=asked)
     writer.put(KEY, PolicyLimits(None, Rate(10, 1_000)), who="me", requested_at=asked)
@@ -193,7 +193,7 @@ def test_triggers_count_as_waiting_until_all_that_came_into_the_line_with_them_a
     seen: list[tuple[int, int]] = []
 
     def looking(_: object) -> Answer:
-        use = world.app(world.api_clock).policies.policy_reader.get(KEY, world.clock.time).use
+        use = world.api().policy_reader.get(KEY, world.clock.time).use
         assert use is not None
         seen.append((use.in_use, use.waiting))
         return OK
@@ -224,7 +224,7 @@ def test_asynchronous_runs_use_more_permits_than_the_functions_of_the_stack_can_
     world.consumers.answering = lambda _: ACCEPTED
     world.put(dueTime="5s", policy="mailer", completion="async", batch={"count": 40})
     world.run_until(NOON + 30_000)
-    view = world.app(world.api_clock).policies.policy_reader.get(KEY, world.clock.time)
+    view = world.api().policy_reader.get(KEY, world.clock.time)
     assert view.use is not None
     assert (view.effective_max, view.use.in_use) == (10, 40)
 
@@ -277,7 +277,7 @@ def test_a_permit_of_a_function_that_crashed_is_freed_when_its_claim_has_ended(c
         world.run_until(NOON + 30_000)
     assert len(away(world)) == 1
     # SQS shows the work message again.
-    world.app(world.api_clock).flow.line_up.wake(KEY, NOON + 180_000)
+    world.line_up().wake(KEY, NOON + 180_000)
     world.run_until(NOON + 5_000 + ATTEMPT_CLAIM_MS + DEADLINE_GRACE_MS + 3 * MINUTE)
     assert run_of(world).state == "running"
     assert len(away(world)) == 1, "only the second attempt at the request holds one"
@@ -309,7 +309,7 @@ def test_a_trigger_whose_mark_was_not_written_stays_in_the_line_and_is_marked_la
     assert len(waiting(world)) == 3
     working(world)
     world.run_until(NOON + 14 * MINUTE)
-    world.app(world.api_clock).flow.line_up.wake(KEY, world.clock.time)
+    world.line_up().wake(KEY, world.clock.time)
     world.run_until(NOON + 20 * MINUTE)
     head = world.batches.find(key_of(), NOON + 10 * MINUTE, None)
     assert head is not None

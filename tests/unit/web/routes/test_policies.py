@@ -3,12 +3,8 @@
 from typing import Any
 
 import pytest
-from tests.contract.builders import trigger_message
 from tests.fakes.http_events import JOB, READER, WRITER, Answered, Client, document
-from tests.fakes.world import NOON, World
-
-from sweephand.model.policy import PolicyKey
-from sweephand.model.policy_line import LinePlace, entry_of
+from tests.fakes.world import World
 
 URL = "/v1/namespaces/ns/policies/mailer"
 LIST = "/v1/namespaces/ns/policies"
@@ -41,27 +37,6 @@ def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
         "createdAt": "2026-11-21T12:00:00.000Z",
         "updatedAt": "2026-11-21T12:00:01.000Z",
     }
-
-
-def test_a_policy_shows_what_is_in_use_and_what_waits() -> None:
-    to = client()
-    put(to)
-    key = PolicyKey("ns", "mailer")
-    permits = to.world.permits
-    assert permits.take(key, permits.holder(key, 0), "owner", NOON, NOON + 60_000)
-    due_at = NOON - 2_500
-    to.world.policy_lines.put(LinePlace(key, "low", 3), entry_of([trigger_message(due_at)], due_at, "m"))
-    shown = to.send("GET", URL, caller=READER)
-    assert (shown.status, shown.etag) == (200, f'"{shown.json["rev"]}"')
-    use = {name: shown.json[name] for name in ("inUse", "waiting", "waitingIsExact", "waitingSince")}
-    assert use == {
-        "inUse": 10,
-        "waiting": 1,
-        "waitingIsExact": True,
-        "waitingSince": "2026-11-21T11:59:57.500Z",
-    }
-    assert shown.json["effectiveMaxConcurrent"] == 50
-    assert "rate" not in shown.json
 
 
 def test_a_policy_without_a_limit_of_concurrency_shows_what_the_stack_can_reach() -> None:
@@ -134,19 +109,6 @@ def test_a_policy_has_the_same_names_as_a_job(name: str) -> None:
 def test_the_described_policy_has_a_limit_as_the_api_asks() -> None:
     described = document()["components"]["schemas"]["PolicyRequest"]
     assert [each["required"] for each in described["anyOf"]] == [["maxConcurrent"], ["rate"]]
-
-
-def test_preconditions_work_as_those_of_jobs() -> None:
-    to = client()
-    assert put(to, headers={"If-Match": "*"}).status == 412
-    created = put(to, headers={"If-None-Match": "*"})
-    assert created.status == 201
-    assert put(to, {"maxConcurrent": 7}, headers={"If-None-Match": "*"}).status == 412
-    assert put(to, {"maxConcurrent": 7}, headers={"If-Match": '"other"'}).status == 412
-    changed = put(to, {"maxConcurrent": 7}, headers={"If-Match": f'"other", {created.etag}'})
-    assert changed.status == 200
-    assert to.send("DELETE", URL, headers={"If-Match": created.etag}).status == 412
-    assert to.send("DELETE", URL, headers={"If-Match": changed.etag}).status == 204
 
 
 def test_a_policy_that_jobs_name_can_be_deleted_and_is_then_gone() -> None:

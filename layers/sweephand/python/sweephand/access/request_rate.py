@@ -1,7 +1,6 @@
 """How many requests a minute a caller may send whose key has a rate. Other callers cost nothing here."""
 
 from collections import deque
-from collections.abc import Callable
 from typing import Final
 
 from sweephand.base.errors import RateError
@@ -22,7 +21,7 @@ class RequestRates:
     minutes to come. A process that was refused asks again in the next minute.
     """
 
-    def __init__(self, allowances: Callable[[], AllowanceStore]) -> None:
+    def __init__(self, allowances: AllowanceStore) -> None:
         self._allowances = allowances
         self._slots: dict[tuple[str, int], deque[int]] = {}
         self._free_us: dict[tuple[str, int], int] = {}
@@ -45,7 +44,7 @@ class RequestRates:
         free_us = slots[0] if slots else self._free_us.get(known, 0)
         if not slots and free_us < end_us:
             count, step_us = slice_of(per_minute), step_us_of(per_minute)
-            free_us = self._allowances().take(f"key#{known[0]}", now, per_minute, count, end_us).first_us
+            free_us = self._allowances.take(f"key#{known[0]}", now, per_minute, count, end_us).first_us
             if free_us < end_us:
                 slots.extend(free_us + number * step_us for number in range(count))
         if free_us >= end_us:

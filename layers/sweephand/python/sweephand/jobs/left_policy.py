@@ -1,6 +1,5 @@
 """Having triggers taken out of the line of a missing policy, when their job is written without it."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 
@@ -21,9 +20,8 @@ class LeftPolicy:
     If that policy is deleted meanwhile, the deletion sends messages of its own (jobs/policies.py).
     """
 
-    def __init__(self, make_work: Callable[[], WorkQueue], clock: Clock) -> None:
-        """`make_work` is called before the first message. No policy is missing in a stack without them."""
-        self._make_work = make_work
+    def __init__(self, work: WorkQueue, clock: Clock) -> None:
+        self._work = work
         self._clock = clock
 
     def announce(
@@ -43,11 +41,11 @@ class LeftPolicy:
         if announced is not None:
             # If this fails, the first one still comes.
             with suppress(StoreError):
-                self._make_work().send(announced, 0)
+                self._work.send(announced, 0)
 
     def of_call(self) -> "LeftPolicies":
         """What one call needs that writes several jobs."""
-        return LeftPolicies(self._make_work, self._clock)
+        return LeftPolicies(self._work, self._clock)
 
     def _left(self, stored: Job | None, definition: Definition, policies: PolicyCheck) -> PolicyKey | None:
         """The missing policy that the definition leaves; None if there is none."""
@@ -60,7 +58,7 @@ class LeftPolicy:
 
     def _send(self, left: PolicyKey, by: str) -> WorkMessage:
         message = WorkMessage(left.namespace, left.name, self._clock.now(), left_by=by)
-        self._make_work().send(message, LEFT_DELAY_MS)
+        self._work.send(message, LEFT_DELAY_MS)
         return message
 
 
@@ -71,8 +69,8 @@ class LeftPolicies(LeftPolicy):
     Several threads may share one object.
     """
 
-    def __init__(self, make_work: Callable[[], WorkQueue], clock: Clock) -> None:
-        super().__init__(make_work, clock)
+    def __init__(self, work: WorkQueue, clock: Clock) -> None:
+        super().__init__(work, clock)
         self._lock = Lock()
         self._announced: dict[PolicyKey, WorkMessage] = {}
 

@@ -27,7 +27,7 @@ from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.overlap_queue import OverlapQueue
-from sweephand.runs.flow.policy_flow import PolicyFlow
+from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.notification import notification_of, notifies_of
 from sweephand.runs.run_secrets import RunSecrets
 
@@ -59,7 +59,7 @@ class Callbacks:
         runs: RunStore,
         overlap_queue: OverlapQueue,
         expiry: JobExpiry,
-        flow: PolicyFlow,
+        run_permits: RunPermits,
         progress: BatchProgress,
         secrets: RunSecrets,
         queue: Queue,
@@ -67,7 +67,7 @@ class Callbacks:
         ids: Ids,
     ) -> None:
         self._overlap_queue = overlap_queue
-        self._flow = flow
+        self._run_permits = run_permits
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
@@ -217,7 +217,7 @@ class Callbacks:
         self._overlap_queue.advance(trigger_of(run))
         self._expiry.ended(job)
         if run.permit is not None:
-            self._flow.run_permits.free(run.key, run.permit)
+            self._run_permits.free(run.key, run.permit)
         mark = mark_of(run)
         for error in self._progress.record([mark] if mark else []).values():
             raise error

@@ -1,6 +1,7 @@
 """Ending attempts that consumers accepted: those whose deadline passed, and those reported as failed."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
@@ -14,10 +15,14 @@ from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import RunStore
 from sweephand.runs.flow.overlap_queue import OverlapQueue
-from sweephand.runs.flow.policy_flow import PolicyFlow
 from sweephand.runs.follow_up import FollowUp, deadline_of
 from sweephand.runs.received import Outcome, outcome_of_failure
 from sweephand.runs.requeue import Requeue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sweephand.runs.handlers import Rare
 
 #: Callbacks can change a run between a read and a write. After so many tries the message comes again.
 _READS_MAX = 5
@@ -38,7 +43,7 @@ class Deadlines:
         follow_up: FollowUp,
         expiry: JobExpiry,
         overlap_queue: OverlapQueue,
-        flow: PolicyFlow,
+        rare: "Callable[[], Rare]",
         clock: Clock,
         ids: Ids,
     ) -> None:
@@ -48,7 +53,7 @@ class Deadlines:
         self._follow_up = follow_up
         self._expiry = expiry
         self._overlap_queue = overlap_queue
-        self._flow = flow
+        self._rare = rare
         self._clock = clock
         self._ids = ids
 
@@ -69,7 +74,7 @@ class Deadlines:
         checked = self._check(message)
         self._follow_end(message.trigger)
         if message.permit is not None and not self._goes_on(message):
-            self._flow.run_permits.free(message.trigger.key, message.permit)
+            self._rare().run_permits.free(message.trigger.key, message.permit)
         return checked
 
     def _goes_on(self, message: DeadlineMessage) -> bool:
@@ -169,7 +174,7 @@ class Deadlines:
         if not self._runs.move(written, seen):
             return None
         if seen.permit is not None:
-            self._flow.run_permits.free(seen.key, seen.permit)
+            self._rare().run_permits.free(seen.key, seen.permit)
         return Outcome(outcome_of_failure(failed.state), ended=mark_of(written))
 
 

@@ -16,16 +16,14 @@ from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts
 from sweephand.runs.claims import Claims, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
+from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.gates import Gates
 from sweephand.runs.received import LineWait, Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue, Retention
 
 if TYPE_CHECKING:
-    # Many jobs do not limit overlap, and only triggers of jobs with a policy have permits.
-    from collections.abc import Callable
-
-    from sweephand.runs.flow.overlap_queue import OverlapQueue
+    # Only triggers of jobs with a policy have permits.
     from sweephand.runs.flow.permit import Permit
 
 #: After these outcomes the trigger may have been the last of its job, and nothing has checked yet whether the
@@ -50,7 +48,7 @@ class Deliverer:
         attempts: Attempts,
         claims: Claims,
         follow_up: FollowUp,
-        overlap_queue: "Callable[[], OverlapQueue]",
+        overlap_queue: OverlapQueue,
         requeue: Requeue,
         runs: RunStore,
         job_reads: JobReads,
@@ -98,7 +96,7 @@ class Deliverer:
         if passed.job.definition.overlap.is_limited and outcome.name in ENDED:
             # The line must advance before the message is acknowledged. After a crash the message comes again,
             # its claim is refused, and it advances the line.
-            self._overlap_queue().advance(passed.message.trigger)
+            self._overlap_queue.advance(passed.message.trigger)
         return outcome
 
     def _attempted(self, delivery: Delivery, run: Run) -> Outcome:
@@ -159,7 +157,7 @@ class Deliverer:
                 return self._waits(stop)
             case Drop(delivery, why, ended, leaves_place):
                 if leaves_place:
-                    self._overlap_queue().remove_ended(delivery.message.trigger)
+                    self._overlap_queue.remove_ended(delivery.message.trigger)
                 return Outcome(why, ended=mark_of(ended))
             case Withdraw(delivery):
                 return self._withdrawn(delivery)
@@ -178,7 +176,7 @@ class Deliverer:
         if wait.run is not None:
             self._retention.keep_run(wait.run)
         if wait.keeps_place:
-            self._overlap_queue().extend(delivery.message.trigger)
+            self._overlap_queue.extend(delivery.message.trigger)
         if wait.line is None:
             self._requeue.put_back(delivery.message, wait.until)
             return Outcome(wait.why)
@@ -193,7 +191,7 @@ class Deliverer:
             if until is not None:
                 return self._waits(Wait(delivery, until, "claimed"))
         elif job.definition.overlap.is_limited:
-            until = self._overlap_queue().withdraw(message, job)
+            until = self._overlap_queue.withdraw(message, job)
             if until is not None:
                 return self._waits(Wait(delivery, until, "leaving"))
         # A function may have ended the run, and crashed before its batch showed that.
@@ -215,7 +213,7 @@ class Deliverer:
         if permit is not None:
             permit.free()
         if job.definition.overlap.is_limited:
-            self._overlap_queue().advance(message.trigger)
+            self._overlap_queue.advance(message.trigger)
         name: OutcomeName = "repeated" if ended is None else "failed"
         return Outcome(name, ended=mark_of(ended or self._claims.run_in_batch(message)))
 
@@ -246,5 +244,5 @@ class Deliverer:
             self._runs.record(failed)
             with suppress(Exception):
                 self._expiry.ended(job)
-        self._overlap_queue().advance(message.trigger)
+        self._overlap_queue.advance(message.trigger)
         return ended

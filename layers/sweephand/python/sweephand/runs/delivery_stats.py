@@ -1,7 +1,7 @@
 """What deliveries did: counting it once for each call of a function, and reading it (decision 160)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 from zlib import crc32
 
@@ -33,7 +33,7 @@ class DeliveryStats:
     counts of the call are lost. If only its answer is lost, the SDK repeats it and the call counts twice.
     """
 
-    def __init__(self, *, stats: Callable[[], StatsStore], clock: Clock) -> None:
+    def __init__(self, *, stats: StatsStore, clock: Clock) -> None:
         self._stats = stats
         self._clock = clock
 
@@ -77,7 +77,7 @@ class DeliveryStats:
         now, last_at = self._clock.now(), deadline - STATS_RESERVE_MS
         minute = now - now % MINUTE_MS
         try:
-            self._stats().add(minute, crc32(call.encode()), counted, lambda: self._clock.now() < last_at)
+            self._stats.add(minute, crc32(call.encode()), counted, lambda: self._clock.now() < last_at)
         except StoreError as error:
             return error
         return None

@@ -1,20 +1,15 @@
 """Writing a flag before each record of a run that did not simply succeed (decision 130)."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
-from sweephand.model.run import Run, State
+from sweephand.model.run import Flag, Run, State
 from sweephand.model.run_id import RunName
 from sweephand.model.trigger import Trigger
-from sweephand.ports.runs import RunStore
-
-if TYPE_CHECKING:
-    # Most deliveries succeed and write no flag.
-    from sweephand.model.run import Flag
-    from sweephand.ports.runs import FlagStore
+from sweephand.ports.runs import FlagStore, RunStore
 
 #: A run that enters one of these states gets a flag first.
 _FLAGGED: Final[frozenset[State]] = frozenset({"retrying", "failed", "skipped"})
@@ -28,7 +23,7 @@ class FlaggedRuns:
     leaves a flag too many, and no such run lacks its flag. A success writes no flag.
     """
 
-    def __init__(self, runs: RunStore, flags: "Callable[[], FlagStore]") -> None:
+    def __init__(self, runs: RunStore, flags: FlagStore) -> None:
         self._runs = runs
         self._flags = flags
 
@@ -57,7 +52,7 @@ class FlaggedRuns:
         """The run of a trigger: RunStore.of."""
         return self._runs.of(trigger)
 
-    def of_flags(self, flags: "Sequence[Flag]") -> Sequence[Run]:
+    def of_flags(self, flags: Sequence[Flag]) -> Sequence[Run]:
         """The runs of flags: RunStore.of_flags."""
         return self._runs.of_flags(flags)
 
@@ -72,7 +67,5 @@ class FlaggedRuns:
         return self._runs.page(key, state, before, limit, with_batches=with_batches)
 
     def _flag(self, run: Run) -> None:
-        from sweephand.model.run import Flag  # noqa: PLC0415 - as above
-
         name = RunName(run.due_at, run.index, run.demand)
-        self._flags().put(Flag(run.key, run.uid, name, run.expires_at))
+        self._flags.put(Flag(run.key, run.uid, name, run.expires_at))

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.timing import DEADLINE_GRACE_MS, TIMER_RETENTION_MS
 from sweephand.jobs.expiry import JobExpiry, is_last
+from sweephand.jobs.pause import Pauser
 from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.change import SWEEPHAND
@@ -29,10 +30,6 @@ from sweephand.runs.received import Outcome, OutcomeName, outcome_of_failure, ow
 from sweephand.runs.requeue import Requeue, Retention
 from sweephand.runs.retry import GiveUp, after_failure, failure_text, too_late
 
-if TYPE_CHECKING:
-    # Few failures pause a job.
-    from sweephand.jobs.pause import Pauser
-
 #: 202 Accepted (RFC 9110, 15.3.3). A queue has no status: a consumer always takes its work later.
 _ACCEPTED: Final = (202, None)
 
@@ -49,7 +46,7 @@ class FollowUp:
         runs: RunStore,
         queue: Queue,
         requeue: Requeue,
-        pauser: "Callable[[], Pauser]",
+        pauser: Pauser,
         expiry: JobExpiry,
         retention: Retention,
         clock: Clock,
@@ -239,7 +236,7 @@ class FollowUp:
             target = None if job.definition.pauses_on_error else job.definition.target
             now = self._clock.now()
             with suppress(NotFoundError, PreconditionError):
-                self._pauser().pause(
+                self._pauser.pause(
                     job.key, reason=reason, who=SWEEPHAND, requested_at=now, uid=job.uid, target=target
                 )
         self._notify(failed, job)

@@ -5,8 +5,8 @@ or a claim, since to take one is to be let through. Everything else that has to 
 the Deliverer.
 """
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import (
@@ -27,18 +27,15 @@ from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
 from sweephand.runs.claims import Claims, may_have_been_started, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
+from sweephand.runs.flow.overlap import AdmissionOutcome
+from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.received import OutcomeName
 from sweephand.runs.requeue import Retention, commit_awaited_until
 from sweephand.runs.retry import is_too_late
 from sweephand.runs.valve import Limited, Valve
 
-if TYPE_CHECKING:
-    # Many jobs do not limit overlap.
-    from sweephand.runs.flow.overlap import AdmissionOutcome
-    from sweephand.runs.flow.overlap_queue import OverlapQueue
-
 #: The outcome of a trigger that the overlap queue does not admit and that does not wait either.
-NOT_ADMITTED: Final[Mapping["AdmissionOutcome", OutcomeName]] = {
+NOT_ADMITTED: Final[Mapping[AdmissionOutcome, OutcomeName]] = {
     "skip": "skipped",
     "over": "repeated",
     "gone": "dropped",
@@ -58,7 +55,7 @@ class Gates:
         job_reads: JobReads,
         attempts: Attempts,
         claims: Claims,
-        overlap_queue: "Callable[[], OverlapQueue]",
+        overlap_queue: OverlapQueue,
         retention: Retention,
         valve: Valve | None,
         clock: Clock,
@@ -138,9 +135,9 @@ class Gates:
         message, job = delivery.message, delivery.job
         if not job.definition.overlap.is_limited:
             if message.is_owed:
-                self._overlap_queue().remove(message.trigger)
+                self._overlap_queue.remove(message.trigger)
             return delivery
-        admission = self._overlap_queue().arrive(message, job, lambda: self._job_reads.reread(job.key).job)
+        admission = self._overlap_queue.arrive(message, job, lambda: self._job_reads.reread(job.key).job)
         if admission.outcome == "go":
             return delivery
         if admission.outcome != "wait":

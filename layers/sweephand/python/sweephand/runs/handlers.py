@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.jobs.expiry import JobExpiry
+from sweephand.jobs.pause import Pauser
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,
@@ -18,26 +19,43 @@ from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
 from sweephand.ports.queue import Queue, Targets
 from sweephand.ports.runs import LineStore, RunStore
-from sweephand.ports.wheel import TimerStore
 from sweephand.runs.attempt import Attempts, NamespaceParts
 from sweephand.runs.claims import Claims
+from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import UNREAD, JobReads, OtherMessage
 from sweephand.runs.faults import Faults
-from sweephand.runs.flow.policy_flow import PolicyFlow
+from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.gates import Gates
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
+from sweephand.runs.valve import Valve
+from sweephand.runs.watch import Watch
 
 if TYPE_CHECKING:
-    # Most invocations only deliver triggers of jobs that are not paused, limit no overlap and have no policy.
-    from sweephand.jobs.pause import Pauser
-    from sweephand.runs.deadlines import Deadlines
-    from sweephand.runs.flow.overlap_queue import OverlapQueue
+    from sweephand.ports.wheel import TimerStore
+    from sweephand.runs.batch_progress import BatchProgress
+    from sweephand.runs.flow.run_permits import RunPermits
+
+    # The next two arm triggers, which few deliveries do: 3 ms of a start's 165 ms (infra.bench start).
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
-    from sweephand.runs.watch import Watch
+    from sweephand.wheel.sending import LineUp
+
+
+class Rare(NamedTuple):
+    """What few deliveries need: long waits, lines of policies, and batches. It is made when first needed.
+
+    Threads may share the parts, and two threads may make one each, which differ in nothing.
+    `line_up` puts triggers into lines, `run_permits` frees the permits of asynchronous runs, and `progress`
+    marks the runs of batches that are over.
+    """
+
+    timers: "TimerStore"
+    line_up: "LineUp"
+    run_permits: "RunPermits"
+    progress: "BatchProgress"
 
 
 class Handlers:
@@ -49,43 +67,38 @@ class Handlers:
     old message acknowledged. A crash therefore repeats a message, with the same trigger id, and loses
     nothing.
 
-    What most invocations do not need is imported and made when it is first needed. Two threads may then make
-    one each, which differ in nothing.
+    What few invocations need is imported and made when it is first needed. Two threads may then make one
+    each, which differ in nothing.
     """
 
     def __init__(
         self,
         *,
         jobs: JobStore,
-        changes: Callable[[], ChangeStore],
+        changes: ChangeStore,
         runs: RunStore,
         lines: LineStore,
-        timers: Callable[[], TimerStore],
         queue: Queue,
         payloads: PayloadStore,
         targets: Targets,
         namespaces: NamespaceParts,
         clock: Clock,
         ids: Ids,
-        flow: PolicyFlow,
+        rare: Callable[[], Rare],
+        valve: Valve | None,
     ) -> None:
+        """A stack without limits has no valve."""
         self._clock = clock
         self._job_reads = JobReads(jobs=jobs, clock=clock)
-        self._requeue = Requeue(queue=queue, timers=timers, payloads=payloads, clock=clock)
+        self._requeue = Requeue(queue=queue, timers=lambda: rare().timers, payloads=payloads, clock=clock)
         retention = Retention(jobs=jobs, runs=runs, clock=clock, ids=ids)
         expiry = JobExpiry(jobs=jobs, runs=runs, lines=lines, clock=clock, ids=ids)
-
-        @cache
-        def pauser() -> "Pauser":
-            from sweephand.jobs.pause import Pauser
-
-            return Pauser(jobs=jobs, changes=changes(), clock=clock, ids=ids)
-
+        overlap_queue = OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
         follow_up = FollowUp(
             runs=runs,
             queue=queue,
             requeue=self._requeue,
-            pauser=pauser,
+            pauser=Pauser(jobs=jobs, changes=changes, clock=clock, ids=ids),
             expiry=expiry,
             retention=retention,
             clock=clock,
@@ -93,14 +106,8 @@ class Handlers:
         )
 
         @cache
-        def overlap_queue() -> "OverlapQueue":
-            from sweephand.runs.flow.overlap_queue import OverlapQueue
-
-            return OverlapQueue(lines=lines, runs=runs, queue=queue, clock=clock, ids=ids)
-
-        @cache
         def notifier() -> "Notifier":
-            from sweephand.runs.notify import Notifier
+            from sweephand.runs.notify import Notifier  # noqa: PLC0415 - as above
 
             return Notifier(
                 runs=runs,
@@ -116,12 +123,12 @@ class Handlers:
 
         @cache
         def ranges() -> "TriggerRanges":
-            from sweephand.runs.trigger_ranges import TriggerRanges
+            from sweephand.runs.trigger_ranges import TriggerRanges  # noqa: PLC0415 - same
 
             return TriggerRanges(
                 job_reads=self._job_reads,
                 runs=runs,
-                timers=timers(),
+                timers=rare().timers,
                 queue=queue,
                 requeue=self._requeue,
                 expiry=expiry,
@@ -129,30 +136,20 @@ class Handlers:
                 clock=clock,
             )
 
-        @cache
-        def deadlines() -> "Deadlines":
-            from sweephand.runs.deadlines import Deadlines
-
-            return Deadlines(
-                jobs=jobs,
-                runs=runs,
-                requeue=self._requeue,
-                follow_up=follow_up,
-                expiry=expiry,
-                overlap_queue=overlap_queue(),
-                flow=flow,
-                clock=clock,
-                ids=ids,
-            )
-
-        @cache
-        def watch() -> "Watch":
-            from sweephand.runs.watch import Watch
-
-            return Watch(
-                runs=runs, queue=queue, job_reads=self._job_reads, requeue=self._requeue, clock=clock
-            )
-
+        self._deadlines = Deadlines(
+            jobs=jobs,
+            runs=runs,
+            requeue=self._requeue,
+            follow_up=follow_up,
+            expiry=expiry,
+            overlap_queue=overlap_queue,
+            rare=rare,
+            clock=clock,
+            ids=ids,
+        )
+        self._watch = Watch(
+            runs=runs, queue=queue, job_reads=self._job_reads, requeue=self._requeue, clock=clock
+        )
         attempts = Attempts(
             job_reads=self._job_reads, payloads=payloads, targets=targets, namespaces=namespaces, clock=clock
         )
@@ -165,7 +162,7 @@ class Handlers:
                 claims=claims,
                 overlap_queue=overlap_queue,
                 retention=retention,
-                valve=flow.valve,
+                valve=valve,
                 clock=clock,
             ),
             attempts=attempts,
@@ -182,8 +179,6 @@ class Handlers:
         self.faults = Faults(queue=queue, claims=claims, deliverer=self.deliverer, clock=clock)
         self._notifier = notifier
         self._ranges = ranges
-        self._deadlines = deadlines
-        self._watch = watch
 
     def handle(self, message: OtherMessage, deadline: Instant = INSTANT_MAX) -> Outcome:
         """Handle a message. When this returns, and its outcome was obeyed, it may be acknowledged.
@@ -197,14 +192,14 @@ class Handlers:
             return Outcome("early")
         if isinstance(message, WatchMessage):
             # A check need not be exact, and AWS bills the wait.
-            return self._watch().check(message, UNREAD)
+            return self._watch.check(message, UNREAD)
         while self._clock.now() < message.not_before:
             self._clock.wait_until(message.not_before)
         match message:
             case DeadlineMessage():
-                outcome = self._deadlines().check(message)
+                outcome = self._deadlines.check(message)
             case FailureMessage():
-                outcome = self._deadlines().fail(message)
+                outcome = self._deadlines.fail(message)
             case NotifyMessage():
                 outcome = self._notifier().notify(message, UNREAD, deadline)
             case _:

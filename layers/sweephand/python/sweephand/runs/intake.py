@@ -32,13 +32,11 @@ from sweephand.ports.queue import Queue
 from sweephand.runs.claims import may_have_been_started
 from sweephand.runs.delivery import Delivery, JobRead, OtherMessage
 from sweephand.runs.due_queue import THREAD_WAIT_MAX_MS, DueQueue, Pending
-from sweephand.runs.flow.policy_flow import PolicyFlow
-from sweephand.runs.handlers import Handlers
+from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.received import Handled, Outcome, Received, finished
 
 if TYPE_CHECKING:
-    # Few triggers belong to a batch, and only workers of a policy's line have permits.
-    from sweephand.runs.batch_progress import BatchProgress
+    # Only workers of a policy's line have permits.
     from sweephand.runs.flow.permit import Permit
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
@@ -69,8 +67,7 @@ class Intake:
         self,
         *,
         handlers: Handlers,
-        progress: Callable[[], "BatchProgress"],
-        flow: PolicyFlow,
+        rare: Callable[[], Rare],
         jobs: JobStore,
         queue: Queue,
         decode: Decoder,
@@ -81,8 +78,7 @@ class Intake:
         self._handlers = handlers
         self._deliverer = handlers.deliverer
         self._faults = handlers.faults
-        self._progress = progress
-        self._flow = flow
+        self._rare = rare
         self._jobs = jobs
         self._queue = queue
         self._decode = decode
@@ -231,7 +227,7 @@ class Intake:
         for (policy, priority), some in lined.items():
             messages = [message for _, message in some]
             try:
-                self._flow.line_up.put(policy, priority, messages, self._ids.token())
+                self._rare().line_up.put(policy, priority, messages, self._ids.token())
             except NewerError:
                 done += [self._faults.put_back_newer(each.received, message) for each, message in some]
             except Exception as error:  # noqa: BLE001 - the other messages of the invocation are unaffected
@@ -276,7 +272,7 @@ class Intake:
         """The same, after the progress of their batches shows the runs that are over."""
         every = list(handled)
         has_marks = any(each.outcome.ended is not None for each in every)
-        return self._progress().shows(every) if has_marks else every
+        return self._rare().progress.shows(every) if has_marks else every
 
     def _handle_one(self, received: Received, work: Delivery | OtherMessage, deadline: Instant) -> Handled:
         message = work.message if isinstance(work, Delivery) else work

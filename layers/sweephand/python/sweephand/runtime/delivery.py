@@ -3,33 +3,30 @@
 import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
-import sweephand.access.signing_keys
-import sweephand.delivery.registry
-import sweephand.delivery.sqs_queue
-import sweephand.jobs.settings_cache
-import sweephand.runs.handlers
-import sweephand.runs.valve
-import sweephand.runtime.app_flow
-import sweephand.runtime.app_namespaces
-import sweephand.runtime.app_secrets
-import sweephand.storage.allowances
-import sweephand.storage.jobs
-import sweephand.storage.lines
-import sweephand.storage.namespaces
-import sweephand.storage.payloads
-import sweephand.storage.runs
-import sweephand.storage.signing_secrets  # noqa: F401
+from sweephand.delivery.registry import targets
 from sweephand.runs.received import FAILURES, Handled, OutcomeName, Received
-from sweephand.runtime.aws_ports import app
+from sweephand.runtime import aws, tables
+from sweephand.runtime.compose_delivery import Deliveries, DeliveryStores, compose_delivery
 from sweephand.runtime.metrics import MetricName, Values, write
-from sweephand.runtime.tables import settings
+from sweephand.runtime.payloads import payload_places, payloads_in
+from sweephand.storage.allowances import DynamoAllowances
+from sweephand.storage.changes import DynamoChanges
+from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.lines import DynamoLines
+from sweephand.storage.namespaces import DynamoNamespaces
+from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.signing_secrets import DynamoSecrets
+from sweephand.storage.stats import DynamoStats
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
+
+    from sweephand.runtime.compose_rare import FlowStores
 
 #: The outcomes that each metric counts.
 _COUNTED: Final[Mapping[MetricName, tuple[OutcomeName, ...]]] = {
@@ -42,24 +39,60 @@ _COUNTED: Final[Mapping[MetricName, tuple[OutcomeName, ...]]] = {
 }
 
 
+@cache
+def delivery_stores() -> DeliveryStores:
+    """What most deliveries of this stack need."""
+    jobs, clock = tables.jobs_table(), tables.clock()
+    return DeliveryStores(
+        clock=clock,
+        ids=aws.ids(),
+        jobs=DynamoJobs(jobs),
+        changes=DynamoChanges(jobs),
+        runs=DynamoRuns(jobs),
+        flags=DynamoFlags(jobs),
+        lines=DynamoLines(jobs),
+        stats=DynamoStats(jobs),
+        queue=aws.queue(),
+        payloads=payloads_in(payload_places()),
+        namespaces=DynamoNamespaces(jobs),
+        secrets=DynamoSecrets(jobs),
+        allowances=DynamoAllowances(jobs),
+    )
+
+
+@cache
+def deliveries() -> Deliveries:
+    """The use cases over this stack."""
+    options = tables.settings().options
+    consumers = targets(tables.clock(), aws.sqs_clients(), options.reach, aws.read_secrets)
+    return compose_delivery(delivery_stores(), _more_stores, consumers, options)
+
+
+def _more_stores() -> "FlowStores":
+    # They are imported with what few deliveries need (compose_delivery.py).
+    from sweephand.runtime.flow_stores import flow_stores  # noqa: PLC0415 - as above
+
+    return flow_stores()
+
+
 def wake_up(hold_ms: int) -> None:
     """Keep this function for a moment, so that Lambda starts others for the other wake-ups.
 
     The function also makes what its first delivery needs.
     """
-    app().intake.hold(hold_ms)
+    deliveries().intake.hold(hold_ms)
 
 
 def deliver(records: Sequence[Mapping[str, Any]], remaining_ms: int) -> Sequence[Handled]:
     """Handle the records of an SQS event, within the function's remaining time in milliseconds."""
     received = [received_of(record) for record in records]
-    return app().intake.handle(received, deadline=app().ports.clock.now() + remaining_ms)
+    return deliveries().intake.handle(received, deadline=deliveries().stores.clock.now() + remaining_ms)
 
 
 def count(logger: "Logger", handled: Sequence[Handled], request_id: str | None, remaining_ms: int) -> None:
     """Count what became of the messages of a call, if the stack counts. A failure is only logged."""
-    if (stats := app().insight.delivery_stats) is not None:
-        deadline = app().ports.clock.now() + remaining_ms
+    if (stats := deliveries().stats) is not None:
+        deadline = deliveries().stores.clock.now() + remaining_ms
         log_uncounted(logger, stats.count(handled, request_id or "", deadline), request_id)
 
 
@@ -84,7 +117,7 @@ def report(logger: "Logger", handled: Sequence[Handled], request_id: str | None)
         "delivered",
         fields,
         {**counted(outcomes), **_of_deliveries(handled)},
-        app().ports.clock.now(),
+        deliveries().stores.clock.now(),
         by_namespace={namespace: _of_deliveries(some) for namespace, some in by_namespace.items()},
     )
 
@@ -132,7 +165,7 @@ def received_of(record: Mapping[str, Any]) -> Received:
     """The message that a record of an SQS event carries."""
     return Received(
         id=record["messageId"],
-        receipt=settings().lanes.receipt(record["receiptHandle"], record.get("eventSourceARN", "")),
+        receipt=tables.settings().lanes.receipt(record["receiptHandle"], record.get("eventSourceARN", "")),
         receives=int(record["attributes"]["ApproximateReceiveCount"]),
         body=record["body"],
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, g
 from sweephand.access.auth_mode import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
+from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
 from sweephand.delivery.sqs_queue import Lanes
 from sweephand.targets.reach import JobQueues, Reach, read_patterns
@@ -24,6 +25,36 @@ MetricsLevel: TypeAlias = Literal["default", "all", "namespaces"]
 
 class SettingsError(SweephandError):
     """An environment variable has a value that cannot be read. template.yaml sets all of them."""
+
+
+class Options(NamedTuple):
+    """What the deployer of a stack chooses.
+
+    `shards` is the number of shards over which new jobs are spread, at least. `sweepers_max` is how many
+    sweepers tick may start in a minute. `deliveries_max` is how many delivery functions may run at once.
+    Triggers that fall due within `bundle_span_ms` travel in one message;
+    0 stands for a message for each trigger.
+    `is_enabled` is the stack's switch: tick sweeps only while it is on.
+    `reach` is what the targets of jobs may reach; by default no queue, and `https` to public addresses.
+    `flow_functions_max` is how many flow functions may run at once; 0 stands for a stack without flow
+    policies. If it `limits_namespaces`, the limits in the settings of namespaces are obeyed.
+    `triggers_per_minute_max` is the stack's valve; 0 stands for none. `namespace_triggers_default` is the
+    limit of namespaces whose settings have none; 0 stands for no such limit. `auth` is how callers prove who
+    they are, by default with keys. If the stack `counts_deliveries`, functions count what they delivered.
+    """
+
+    shards: int = 1
+    sweepers_max: int = 1
+    deliveries_max: int = 2
+    bundle_span_ms: int = 0
+    is_enabled: bool = True
+    reach: Reach = Reach()
+    flow_functions_max: int = 0
+    limits_namespaces: bool = False
+    triggers_per_minute_max: int = 0
+    namespace_triggers_default: int = 0
+    auth: Auth = Auth()
+    counts_deliveries: bool = False
 
 
 class Settings(NamedTuple):
@@ -73,6 +104,16 @@ class Settings(NamedTuple):
         return JobQueues(tuple(filter(None, own)), self.target_queue_arns)
 
     @property
+    def urls_of_queues(self) -> Mapping[str, str]:
+        """The URL of each queue of the stack by its name; empty for a queue that the stack does not have."""
+        return {
+            "delivery": self.delivery_queue_url,
+            "high": self.high_queue_url,
+            "low": self.low_queue_url,
+            "flow": self.flow_queue_url,
+        }
+
+    @property
     def lanes(self) -> Lanes:
         """The queues for the priorities of triggers."""
         return Lanes(self.delivery_queue_url, self.high_queue_url, self.low_queue_url, self.has_lanes)
@@ -87,6 +128,24 @@ class Settings(NamedTuple):
             self.private_networks,
             self.destinations,
             self.stack_name,
+        )
+
+    @property
+    def options(self) -> Options:
+        """What use cases take of the settings."""
+        return Options(
+            shards=self.shards,
+            sweepers_max=self.sweepers_max,
+            deliveries_max=self.deliveries_max,
+            bundle_span_ms=self.bundle_seconds * SECOND_MS,
+            is_enabled=self.is_enabled,
+            triggers_per_minute_max=self.triggers_per_minute_max,
+            namespace_triggers_default=NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT,
+            reach=self.reach,
+            flow_functions_max=self.flow_functions_max if self.has_flow_policies else 0,
+            limits_namespaces=True,
+            auth=self.auth,
+            counts_deliveries=self.counts_deliveries,
         )
 
     @classmethod

@@ -1,6 +1,6 @@
 """The stack's settings, its clock and its two tables, which is all that the authorizer needs.
 
-The other adapters are in aws_ports.py. They import most of the package, and the authorizer should start
+The other stores are in aws_stores.py. They import most of the package, and the authorizer should start
 without that, because a caller waits for it.
 """
 

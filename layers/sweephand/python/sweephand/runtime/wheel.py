@@ -1,14 +1,10 @@
 """The tick function and the sweep function."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-# Imported while the function starts: Lambda then gives it a whole CPU, and a snapshot keeps the modules.
-import sweephand.delivery.functions
-import sweephand.delivery.sqs_queue
-import sweephand.schedules.notations.parsing
-import sweephand.storage.jobs
-import sweephand.storage.leases
-import sweephand.storage.timers  # noqa: F401
+# Nearly every sweep parses a schedule. Lambda gives a function a whole CPU while it starts.
+import sweephand.schedules.notations.parsing  # noqa: F401
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import (
     AUDIT_MINUTE,
@@ -17,8 +13,17 @@ from sweephand.base.timing import (
     JOB_AUDIT_MINUTES,
     RENEWAL_MS,
 )
-from sweephand.runtime.aws_ports import app
+from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
+from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.runtime import aws, tables
+from sweephand.runtime.compose_wheel import Wheel, WheelStores, compose_wheel
 from sweephand.runtime.metrics import Values, write
+from sweephand.runtime.threads import sweep_concurrently
+from sweephand.storage.expiry_switch import DynamoExpirySwitch
+from sweephand.storage.jobs import DynamoJobs
+from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
+from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
+from sweephand.storage.timers import DynamoTimers
 from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked
 
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
     from sweephand.jobs.payload_audit import Audited
     from sweephand.runs.audit_findings import Audited as JobsAudited
+    from sweephand.runtime.compose_upkeep import Upkeep
 
 #: A step of the audit of jobs ends after the time limit of a bulk call, and the last request takes a while.
 _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
@@ -35,10 +41,42 @@ _AUDIT_RESERVE_MS: Final = 2 * BULK_TIME_LIMIT_MS
 _RENEWAL_RESERVE_MS: Final = 2 * RENEWAL_MS
 
 
+@cache
+def wheel() -> Wheel:
+    """The use cases over this stack."""
+    settings, jobs, timers = tables.settings(), tables.jobs_table(), tables.timers_table()
+    clock = tables.clock()
+    stores = WheelStores(
+        clock=clock,
+        ids=aws.ids(),
+        jobs=DynamoJobs(jobs),
+        timers=DynamoTimers(timers),
+        leases=DynamoLeases(timers),
+        queue=aws.queue(),
+        policies=DynamoPolicies(jobs),
+        policy_lines=DynamoPolicyLines(timers, clock.now),
+        work=SqsWorkQueue(aws.sqs_clients(), settings.flow_queue_url),
+        wheel_history=DynamoWheelHistory(jobs),
+        sweepers=LambdaSweepers(settings.sweep_function),
+        delivery_functions=LambdaDeliveryFunctions(settings.deliver_function, sweep_concurrently),
+        stack_queues=SqsStackQueues(aws.sqs_clients(), aws.queue(), settings.urls_of_queues),
+        expiry_switch=DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table)),
+    )
+    return compose_wheel(stores, aws.more_stores, settings.options)
+
+
+def upkeep() -> "Upkeep":
+    """The use cases of tick's rare duties."""
+    # Tick does them in one minute of five. They take 25 ms of a start's 165 ms (infra.bench start).
+    from sweephand.runtime.compose_upkeep import compose_upkeep  # noqa: PLC0415 - as above
+
+    return compose_upkeep(wheel().more())
+
+
 def tick(remaining_ms: int) -> Ticked:
     """Do one tick, within the function's remaining time in milliseconds."""
-    ports = app().ports
-    return app().ticker.tick(owner=ports.ids.token(), deadline=ports.clock.now() + remaining_ms)
+    stores = wheel().stores
+    return wheel().ticker.tick(owner=stores.ids.token(), deadline=stores.clock.now() + remaining_ms)
 
 
 def audit() -> "Audited | None":
@@ -46,9 +84,9 @@ def audit() -> "Audited | None":
 
     StoreError: the step failed, and the next hour repeats it.
     """
-    if app().ports.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
+    if wheel().stores.clock.now() % HOUR_MS // MINUTE_MS != AUDIT_MINUTE:
         return None
-    return app().repair.payload_audit.step()
+    return upkeep().payload_audit.step()
 
 
 def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
@@ -58,10 +96,10 @@ def audit_jobs(remaining_ms: int) -> "JobsAudited | None":
     None if too little of the function's time is left, or if no step is due. StoreError and UnavailableError:
     the step failed, and a later one repeats it.
     """
-    is_minute = app().ports.clock.now() // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
-    if not is_minute or not app().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
+    is_minute = wheel().stores.clock.now() // MINUTE_MS % JOB_AUDIT_MINUTES == JOB_AUDIT_MINUTE
+    if not is_minute or not wheel().options.is_enabled or remaining_ms < _AUDIT_RESERVE_MS:
         return None
-    return app().repair.audit_rounds.step()
+    return upkeep().audit_rounds.step()
 
 
 def keep_waiting(logger: "Logger", ticked: Ticked, remaining_ms: int) -> None:
@@ -71,7 +109,7 @@ def keep_waiting(logger: "Logger", ticked: Ticked, remaining_ms: int) -> None:
     """
     if remaining_ms < _RENEWAL_RESERVE_MS:
         return
-    time_off = app().repair.time_off
+    time_off = wheel().time_off
     if renewed := time_off.keep(ticked.off_since, ticked.off_at):
         logger.info("kept", extra={"messages": renewed})
     time_off.check(ticked.off_since)
@@ -98,18 +136,18 @@ def report_audit(logger: "Logger", audited: "JobsAudited") -> None:
 
 def sweep(first_shard: int, remaining_ms: int) -> Swept:
     """Do one sweep that starts at that shard, within the function's remaining time in milliseconds."""
-    ports = app().ports
-    return app().sweeper.sweep(
-        ports.leases.state().leases,
-        owner=ports.ids.token(),
+    stores = wheel().stores
+    return wheel().sweeper.sweep(
+        stores.leases.state().leases,
+        owner=stores.ids.token(),
         first_shard=first_shard,
-        deadline=ports.clock.now() + remaining_ms,
+        deadline=stores.clock.now() + remaining_ms,
     )
 
 
 def report_tick(logger: "Logger", ticked: Ticked) -> None:
     """Write the log line of a tick, with its metrics."""
-    swept, now = ticked.swept, app().ports.clock.now()
+    swept, now = ticked.swept, wheel().stores.clock.now()
     fields: dict[str, object] = {
         "sweepers": ticked.sweepers,
         "woken": ticked.woken,
@@ -125,7 +163,7 @@ def report_tick(logger: "Logger", ticked: Ticked) -> None:
 
 def report_sweep(logger: "Logger", swept: Swept) -> None:
     """Write the log line of a sweep, with its metrics."""
-    now = app().ports.clock.now()
+    now = wheel().stores.clock.now()
     fields = {
         "triggers": swept.triggers,
         "timers": swept.timers,
@@ -151,4 +189,4 @@ def _cursor_age(left_at: Instant | None, now: Instant) -> Values:
 
 def report_failure(logger: "Logger") -> None:
     """Write what DynamoDB's answers have shown, before a call that could not even begin fails."""
-    write(logger, "not begun", {}, {}, app().ports.clock.now())
+    write(logger, "not begun", {}, {}, wheel().stores.clock.now())

@@ -28,6 +28,15 @@ _CHUNK: Final = Layout(
 )
 
 
+_HEARTBEAT: Final = Layout(
+    Heartbeat,
+    Field("at", "at", WHOLE),
+    Field("off_since", "off", WHOLE, None),
+    Field("limit", "limit", WHOLE, 0),
+    Field("off_at", "was_off", WHOLE, None),
+)
+
+
 class LeaseItem(Item):
     """A shard's lease. Without `owner` the shard is free.
 
@@ -47,15 +56,6 @@ class LeaseItem(Item):
     tries = IntegerAttribute(null=True)
     left_at = IntegerAttribute(null=True, attr_name="left")
     peak = IntegerAttribute(null=True)
-
-
-class HeartbeatItem(Item):
-    """When tick last ran. `off_since` is there while the stack is switched off."""
-
-    at = IntegerAttribute()
-    off_since = IntegerAttribute(null=True, attr_name="off")
-    limit = IntegerAttribute()
-    off_at = IntegerAttribute(null=True, attr_name="was_off")
 
 
 class ShardsItem(Item):
@@ -90,7 +90,7 @@ class DynamoLeases:
 
     def beat(self, heartbeat: Heartbeat) -> Heartbeat | None:
         """Write the heartbeat, and read the one before in the same request."""
-        before = self._table.swap(HeartbeatItem(*_TICK, **heartbeat._asdict()))
+        before = self._table.swap(StoredItem(*_TICK, _HEARTBEAT, heartbeat))
         return None if before is None else _heartbeat(before)
 
     def raise_shards(self, count: int) -> int:
@@ -190,8 +190,7 @@ def _key(shard: int) -> ItemKey:
 
 
 def _heartbeat(raw: RawItem) -> Heartbeat:
-    item = HeartbeatItem.read(raw)
-    return Heartbeat(item.at, item.off_since, item.limit, item.off_at)
+    return Heartbeat(**fields_of(_HEARTBEAT, raw))
 
 
 def _item(lease: Lease) -> LeaseItem:

@@ -2,7 +2,6 @@
 
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -60,8 +59,7 @@ def horizon(now: Instant) -> Instant:
     return now - now % BUCKET_MS + HORIZON_MS
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(NamedTuple):
     """The result of one sweep: triggers sent, timers passed, shards claimed.
 
     `left` are the shards for which the sweeper had no time. `peak` is the largest number of triggers that it
@@ -115,12 +113,12 @@ class Sweeper:
         leases: LeaseStore,
         runs: Callable[[], RunStore],
         queue: Queue,
-        line_up: Callable[[], LineUp],
+        line_up: LineUp,
         clock: Clock,
         concurrently: Concurrently,
         bundle_span_ms: int = 0,
     ) -> None:
-        """`line_up` is called when a trigger under a policy is due, and `runs` when misfires are skipped."""
+        """`runs` is called when misfires are skipped."""
         self._due_jobs = DueJobReads(jobs, concurrently)
         self._timers = timers
         self._leases = leases
@@ -254,7 +252,7 @@ class Sweeper:
         some = page[: portion.timers]
         due = self._due_jobs.of(some, visit.lease, visit.briefs)
         visit.briefs = due.briefs
-        policies = policies_of(due.jobs, lambda key: self._line_up().partitions_of(key))
+        policies = policies_of(due.jobs, self._line_up.partitions_of)
         expansion = expand(
             some,
             due.jobs,
@@ -277,7 +275,7 @@ class Sweeper:
         # A turn that begins at the same cursor gives what it puts into lines the same source.
         source = f"sweep {visit.lease.shard} {visit.lease.cursor}"
         line_ups: list[Callable[[], object]] = [
-            partial(self._line_up().put, key, priority, some, source, policies.partitions[key])
+            partial(self._line_up.put, key, priority, some, source, policies.partitions[key])
             for (key, priority), messages in by_line.items()
             for some in parts(messages, LINE_TRIGGERS_AT_ONCE)
         ]

@@ -1,8 +1,7 @@
 """Ticking: once a minute, how many sweepers that minute needs, and from which shards they start."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
@@ -10,13 +9,9 @@ from sweephand.base.timing import BUCKET_MS, HEARTBEAT_GAP_MS, OFF_LONG_MS
 from sweephand.model.timer import Heartbeat, Lease, WheelState
 from sweephand.model.wheel_event import WheelEvent
 from sweephand.ports.clock import Clock
-from sweephand.ports.wheel import LeaseStore, Sweepers
+from sweephand.ports.wheel import LeaseStore, Sweepers, WheelHistory
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.warm import WarmFunctions, peak_known
-
-if TYPE_CHECKING:
-    # Seldom is there something to write into the history.
-    from sweephand.ports.wheel import WheelHistory
 
 #: Triggers that one sweeper sends in a small part of a minute.
 TRIGGERS_PER_SWEEPER = 20_000
@@ -25,8 +20,7 @@ TRIGGERS_PER_SWEEPER = 20_000
 FINDINGS_AGE_MAX_MS = 3 * BUCKET_MS
 
 
-@dataclass(frozen=True, slots=True)
-class Ticked:
+class Ticked(NamedTuple):
     """The result of a tick: the number of sweepers, and its own sweep if one sweeper sufficed.
 
     `behind_ms` is how long ago the oldest timer was due that earlier sweeps left; usually 0. `woken` is how
@@ -93,7 +87,7 @@ class Ticker:
         sweepers_max: int,
         is_enabled: bool = True,
         limit: int = 0,
-        history: "Callable[[], WheelHistory]",
+        history: WheelHistory,
     ) -> None:
         """`is_enabled` is the stack's switch. While it is off, nothing is swept and no function is woken.
 
@@ -133,7 +127,7 @@ class Ticker:
         peak = max(peak_known(state, now), 0 if ticked.swept is None else ticked.swept.peak)
         # The wake-ups come last, so that a Lambda that is slow to answer delays no sweep.
         woken = self._warm_functions.wake(peak, now)
-        return replace(ticked, woken=woken, faults=tuple(faults), off_at=state.off_at)
+        return ticked._replace(woken=woken, faults=tuple(faults), off_at=state.off_at)
 
     def _stay_off(self, now: Instant) -> Ticked:
         """Write the heartbeat, and since when the stack is off. Every cursor stays where it is."""
@@ -154,7 +148,7 @@ class Ticker:
             before = self._leases.beat(heartbeat)
             events = [] if before is None else events_between(before, heartbeat)
             if events:
-                self._history().put(events)
+                self._history.put(events)
 
         _attempt(beat, faults)
 

@@ -57,13 +57,13 @@ class WorkIntake:
         *,
         make_worker: Callable[[LineDelivery], LineWorker],
         make_delivery: Callable[[], LineDelivery],
-        make_left_triggers: Callable[[], LeftTriggers],
+        left_triggers: LeftTriggers,
         work: WorkQueue,
         queue: Queue,
     ) -> None:
         self._make_worker = make_worker
         self._make_delivery = make_delivery
-        self._make_left_triggers = make_left_triggers
+        self._left_triggers = left_triggers
         self._work = work
         self._queue = queue
 
@@ -76,7 +76,7 @@ class WorkIntake:
             message = decode_work(received.body)
             namespace = message.namespace
             if message.left_by is not None:
-                left = self._make_left_triggers().take_out(message, received.receives, deadline)
+                left = self._left_triggers.take_out(message, received.receives, deadline)
                 if left is not None:
                     return Worked("left", namespace=namespace, left=left)
             worker = self._make_worker(delivery)
