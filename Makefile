@@ -42,6 +42,7 @@ verify: $(TESTS) ## the long proofs, in two hours: SEEDS=1000 of each kind of wo
 	@for kind in $(FLOW_WORLDS); do PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation.flow --kind $$kind --seeds $(or $(FLOW_SEEDS),2000) || exit 1; done
 	$(IN_VENV)/python -m pytest tests/simulation/mutations tests/simulation/flow
 	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/e2e/test_described.py tests/unit/web/hostile
+	SWEEPHAND_WHOLE=1 $(IN_VENV)/python -m pytest tests/models
 
 bench: $(STACK) ## measure lateness, cost, flow, deliveries and start
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m infra.bench

@@ -28,7 +28,7 @@ botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
 #: The folders in the order in which their tests run: the tests that fail fastest come first.
-ROOMS = ("unit", "template", "contract", "integration", "simulation", "e2e")
+ROOMS = ("unit", "models", "template", "contract", "integration", "simulation", "e2e")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,206 @@
+"""Ways of breaking what belongs to gates: keys, the switch, rates, and the end of a policy."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Final
+
+from tests.models.closing import Closing, Policy
+from tests.models.closing import Outcomes as ClosingOutcomes
+from tests.models.closing import State as ClosingState
+from tests.models.keys import Keys
+from tests.models.mutations import shown_in
+from tests.models.operations import OWN, Outcomes
+from tests.models.programs import Answer, Part, Position, Program, operation
+from tests.models.rates import LATE_MAX, PER, Rates
+from tests.models.state import NO_GUARD, NO_TOKEN, Gate, State
+from tests.models.switch import Switch
+
+
+@shown_in("a key is paused while it waits")
+class UnlistsWithoutComparing(Keys):
+    """The list of keys is changed without a look at whose item it is."""
+
+    @operation("removes the key from the list")
+    def unlist_own(self, state: State, _me: int, gate: int) -> Outcomes:
+        return [(state.with_gate(gate, listed=NO_GUARD), True)]
+
+
+@shown_in("a paused key")
+class ListsBeforeStoring(Keys):
+    """A key is listed before its guard is stored."""
+
+    def begin_guard(self, gate: int) -> Part:
+        yield self.send_guard(gate)
+        yield self.list_sent(gate)
+        seen: int = yield self.store_guard(gate)
+        return seen
+
+
+@shown_in("a paused key, crash")
+class RestsUnlisted(Keys):
+    """A guard's handler does not list its key."""
+
+    skips: ClassVar[Mapping[str, Answer]] = {"lists the key under its own guard": True}
+
+
+@shown_in("a paused key")
+class WakesAtCommit(Keys):
+    """A resume wakes keys at the commit."""
+
+    def views_are_over(self, _state: State, _change: int) -> bool:
+        return True
+
+
+@shown_in("a paused key")
+class WakesNobodyOnResume(Keys):
+    """A resume wakes nobody."""
+
+    def late_batons(self, state: State, _change: int) -> State:
+        return state
+
+
+@shown_in("a paused key")
+class GuardRestsForEver(Keys):
+    """A wake-up leaves a resting guard."""
+
+    def wake(self, gate: int) -> Program:
+        yield from ()
+        return Position("act", (gate,))
+
+
+@shown_in("a paused key")
+class WakeReplacesAnyGuard(Keys):
+    """A wake-up replaces whatever guard it finds."""
+
+    @operation("compares its guard")
+    def compare_guard(self, state: State, me: int, gate: int) -> Outcomes:
+        if state.functions[me].message.kind == "wake":
+            return [(state, OWN)]
+        return super().compare_guard(gate).outcomes(state, me)
+
+    @operation("stores the next guard whatever is there")
+    def replace_guard(self, state: State, me: int, gate: int) -> Outcomes:
+        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), True)]
+
+
+@shown_in("a key with runs")
+class ExpiresUnderRuns(Keys):
+    """The item of a gate expires while a run holds a slot."""
+
+    def may_expire(self, gate: Gate) -> bool:
+        return gate.guard == NO_GUARD
+
+
+@shown_in("switched off")
+class WakesNobodyWhenSwitchedOn(Switch):
+    """Switching on wakes nobody."""
+
+    def woken(self, state: State) -> State:
+        return state
+
+
+@shown_in("a rate")
+class LateRequestsLeave(Rates):
+    """A request leaves although its token is too old."""
+
+    @operation("opens a request for its token")
+    def open_request(self, state: State, me: int) -> Outcomes:
+        if state.functions[me].token < -LATE_MAX:
+            return super().open_request().outcomes(state.with_function(me, token=0), me)
+        return super().open_request().outcomes(state, me)
+
+
+@shown_in("a rate")
+class SlotsLieTooClose(Rates):
+    """Slots leave no room for late requests."""
+
+    @staticmethod
+    def step(rate: int) -> int:
+        return -(-PER // rate) if rate else 0
+
+
+@shown_in("a rate is lowered, three triggers")
+class ForgetsTheLastSlot(Rates):
+    """A bucket begins anew when its rate changes."""
+
+    def next_slot(self, state: State, me: int, bucket: int) -> int:
+        is_known = (bucket, state.buckets[bucket].step) in self.steps_now(state, me)
+        return max(0, state.buckets[bucket].next) if is_known else 0
+
+
+@shown_in("a rate")
+class RequestsDoNotWaitForSlots(Rates):
+    """A request leaves before its slot."""
+
+    @operation("opens a request for its token")
+    def open_request(self, state: State, me: int) -> Outcomes:
+        token = state.functions[me].token
+        early = state.with_function(me, token=min(token, 0) if token != NO_TOKEN else token)
+        return super().open_request().outcomes(early, me)
+
+
+@shown_in("a rate")
+class CallsNobodyForTokens(Rates):
+    """A server without a token calls nobody."""
+
+    def give_entry_back(self, gate: int, line: int, trigger: int) -> Program:
+        yield self.free_entry(line, trigger)
+        yield self.give_slot_back_in_time(gate)
+        return None
+
+
+@shown_in("a rate, two gates")
+class ThiefCallsAtOwnGateOnly(Rates):
+    """A thief without a token calls at its own gate only."""
+
+    def give_entry_back(self, gate: int, line: int, trigger: int) -> Program:
+        yield self.free_entry(line, trigger)
+        yield from self.hand_over(gate)
+        return None
+
+
+class AuditsAtOnce(Closing):
+    """The audit does not wait until writers of the open policy have ended."""
+
+    def may_audit(self, _state: ClosingState) -> bool:
+        return True
+
+
+class RemovesAnyVersion(Closing):
+    """The audit removes a policy that was opened meanwhile."""
+
+    @operation("removes the policy")
+    def remove_on(self, state: ClosingState, me: int, _version: int) -> ClosingOutcomes:
+        return super().remove_on(state.version).outcomes(state, me)
+
+
+class WritesAnyVersion(Closing):
+    """A job is written although it changed since it was read."""
+
+    @operation("writes the job")
+    def write_on(self, state: ClosingState, me: int, _version: int) -> ClosingOutcomes:
+        return super().write_on(state.job_version).outcomes(state, me)
+
+
+class AcceptsNewJobs(Closing):
+    """A new job may name a closed policy."""
+
+    @operation("reads whether the policy is there")
+    def read_whether_open(self, state: ClosingState, _me: int) -> ClosingOutcomes:
+        return [(state, state.policy is not Policy.MISSING)]
+
+
+class WalksOverNoJobs(Closing):
+    """The audit looks at gates only."""
+
+    @operation("walks over the jobs")
+    def walk_jobs(self, state: ClosingState, _me: int) -> ClosingOutcomes:
+        return [(state, False)]
+
+
+CLOSING_MUTATIONS: Final = (
+    AuditsAtOnce,
+    RemovesAnyVersion,
+    WritesAnyVersion,
+    AcceptsNewJobs,
+    WalksOverNoJobs,
+)

@@ -1,0 +1,211 @@
+"""What the stores, the queues and the functions of a small world of gates hold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Final, NamedTuple, Self
+
+from tests.models.programs import Position
+
+NOWHERE: Final = -1
+NO_TOKEN: Final = 1000
+#: A gate without a guard, and one whose guard rests because the policy is paused.
+NO_GUARD: Final = 0
+RESTING: Final = -1
+#: The number of all guard messages that no gate knows, and that nobody can store any more.
+STALE: Final = 100
+#: The kinds of messages whose number is the id of a guard.
+OF_GUARDS: Final = ("guard", "wake")
+
+
+class Entry(IntEnum):
+    """What one place of a line holds."""
+
+    NONE = 0
+    FREE = 1
+    LEASED = 2
+    #: The function that leased it has crashed, and the lease lasts on.
+    ORPHANED = 3
+    EXPIRED = 4
+
+
+TAKEABLE: Final = (Entry.FREE, Entry.EXPIRED)
+
+
+class Gate(NamedTuple):
+    """The item of a gate."""
+
+    #: Slots in use. Of these: slots of functions that crashed, and those whose holder has expired since.
+    used: int = 0
+    dead: int = 0
+    expired: int = 0
+    #: The id of the guard message that looks after the gate (`g`).
+    guard: int = NO_GUARD
+    #: Whether newcomers must queue (`q`).
+    queues: bool = False
+    #: Whether a baton is under way (`b`). With a rate, one more than the time until the baton comes.
+    baton: int = 0
+    #: The guard under which the key stands in the list of waiting keys (`waits#`).
+    listed: int = NO_GUARD
+
+
+class Bucket(NamedTuple):
+    """What releases the tokens of a rate. Times count from now."""
+
+    #: The slot of the next token (`n`), and the distance of slots by which it was computed (`s`).
+    next: int = 0
+    step: int = 0
+
+
+class Message(NamedTuple):
+    """A message: a trigger, a baton, a guard, a wake-up, or the end of an asynchronous run (`over`)."""
+
+    kind: str
+    #: The trigger or the gate that it is about.
+    about: int
+    #: The id of a guard, the gate of a run, whether a trigger was received before, or the delay of a baton.
+    number: int = 0
+
+
+NO_MESSAGE: Final = Message("", NOWHERE)
+
+
+class Function(NamedTuple):
+    """A function that runs."""
+
+    position: Position
+    #: The version of the limits by which it acts.
+    view: int
+    #: What it has received and not acknowledged.
+    message: Message = NO_MESSAGE
+    #: The gate of which it holds a slot, and the entry that it has leased, as line and trigger.
+    slot: int = NOWHERE
+    lease: tuple[int, int] = (NOWHERE, NOWHERE)
+    #: The gate whose slot its open request uses.
+    request: int = NOWHERE
+    #: The last guard that it has sent, unless its gate had one.
+    sent: int = NO_GUARD
+    #: The slot of its token of a rate.
+    token: int = NO_TOKEN
+
+
+class State(NamedTuple):
+    """A whole world at one instant."""
+
+    gates: tuple[Gate, ...]
+    #: For each gate, what the place of each trigger in its line holds.
+    lines: tuple[tuple[Entry, ...], ...]
+    messages: tuple[Message, ...]
+    delivered: tuple[bool, ...]
+    crashes_left: int
+    copies_left: int
+    #: The version of the limits, and the changes whose late batons are not sent yet.
+    version: int = 0
+    changes: tuple[int, ...] = ()
+    functions: tuple[Function, ...] = ()
+    #: The slots of asynchronous runs, as trigger and gate.
+    runs: tuple[tuple[int, int], ...] = ()
+    delivered_twice: bool = False
+    #: The buckets of a rate, and how long ago requests left, as far back as the rate counts.
+    buckets: tuple[Bucket, ...] = ()
+    departures: tuple[int, ...] = ()
+    delays_left: int = 0
+    #: Whether the stack is on, off, or on again after it was off for long.
+    switch: int = 0
+
+    def with_gate(self, gate: int, **changes: Any) -> Self:
+        """The state after a write of this gate."""
+        after = self.gates[gate]._replace(**changes)
+        return self._replace(gates=(*self.gates[:gate], after, *self.gates[gate + 1 :]))
+
+    def with_entry(self, line: int, trigger: int, entry: Entry) -> Self:
+        """The state after a write of this place of a line."""
+        places = self.lines[line]
+        after = (*places[:trigger], entry, *places[trigger + 1 :])
+        return self._replace(lines=(*self.lines[:line], after, *self.lines[line + 1 :]))
+
+    def with_function(self, me: int, **changes: Any) -> Self:
+        """The state after a change of this function."""
+        after = self.functions[me]._replace(**changes)
+        return self._replace(functions=(*self.functions[:me], after, *self.functions[me + 1 :]))
+
+    def without_function(self, me: int) -> Self:
+        """The state after the end of this function."""
+        return self._replace(functions=self.functions[:me] + self.functions[me + 1 :])
+
+    def with_message(self, message: Message) -> Self:
+        """The state after this message was sent. A third equal one would do what two do."""
+        if self.messages.count(message) >= 2:
+            return self
+        return self._replace(messages=tuple(sorted((*self.messages, message))))
+
+    def without_message(self, message: Message) -> Self:
+        """The state after this message was received."""
+        rest = list(self.messages)
+        rest.remove(message)
+        return self._replace(messages=tuple(rest))
+
+    def in_order(self) -> Self:
+        """The same state, with functions and guards in order. It stands for all that differ only in that."""
+        functions = tuple(sorted(self.functions)) if len(self.functions) > 1 else self.functions
+        numbers = {NO_GUARD: NO_GUARD, RESTING: RESTING, STALE: STALE}
+        known = [guard for gate in self.gates for guard in (gate.guard, gate.listed)]
+        for function in functions:
+            known += (
+                function.sent,
+                function.message.number if function.message.kind in OF_GUARDS else NO_GUARD,
+            )
+        for guard in known:
+            numbers.setdefault(guard, len(numbers) - 2)
+        found = [message.number for message in self.messages if message.kind in OF_GUARDS]
+        if all(numbers.get(guard, STALE) == guard for guard in (*numbers, *found)):
+            return self if functions == self.functions else self._replace(functions=functions)
+        after = self._replace(
+            gates=tuple(
+                gate._replace(guard=numbers[gate.guard], listed=numbers[gate.listed]) for gate in self.gates
+            ),
+            functions=tuple(
+                function._replace(sent=numbers[function.sent], message=_renumbered(function.message, numbers))
+                for function in functions
+            ),
+            messages=(),
+        )
+        for message in self.messages:
+            after = after.with_message(_renumbered(message, numbers))
+        return after
+
+
+def _renumbered(message: Message, numbers: Mapping[int, int]) -> Message:
+    if message.kind not in OF_GUARDS:
+        return message
+    return message._replace(number=numbers.get(message.number, STALE))
+
+
+@dataclass(frozen=True)
+class World:
+    """What happens in a world."""
+
+    triggers: int = 2
+    functions: int = 2
+    #: The share of each gate, for each version of the limits.
+    shares: tuple[tuple[int, ...], ...] = ((1,),)
+    crashes: int = 0
+    #: How many messages SQS delivers twice.
+    copies: int = 0
+    #: Whether guard messages come although nothing went wrong.
+    guards_come: bool = False
+    #: The triggers whose runs are asynchronous, and those of them that never end.
+    asynchronous: frozenset[int] = frozenset()
+    endless: frozenset[int] = frozenset()
+    #: Whether the time of a serving function may be up at any moment.
+    time_is_up: bool = False
+    #: Whether all gates belong to one policy. Otherwise each is the only gate of its own policy.
+    one_policy: bool = True
+    #: The rate of each bucket, for each version of the limits: how many requests may leave in `Rates.PER`.
+    rates: tuple[tuple[int, ...], ...] = ()
+    #: How often time may pass while a function does something else than wait for a slot of a rate.
+    delays: int = 2
+    #: The gates that triggers choose first, if not all.
+    chosen: tuple[int, ...] = ()
+    #: Messages that are in the queue from the beginning, besides the triggers.
+    sent: tuple[Message, ...] = ()
