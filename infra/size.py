@@ -47,14 +47,14 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    "package": Size(lines=32_700, modules=402, inner_imports=150),
-    "client": Size(lines=4_050, modules=42, inner_imports=0),
+    "package": Size(lines=30_640, modules=337, inner_imports=38),
+    "client": Size(lines=4_020, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
-    "infra": Size(lines=6_510, modules=74, inner_imports=1),
-    # The test that reads every stored form with wrong fields takes 250 lines.
-    "tests": Size(lines=83_560, modules=793, inner_imports=1),
+    "infra": Size(lines=5_890, modules=68, inner_imports=1),
+    # The models of gates take 1,620 lines in 15 modules.
+    "tests": Size(lines=81_600, modules=795, inner_imports=1),
 }
 
 
