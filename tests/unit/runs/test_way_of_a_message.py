@@ -23,8 +23,8 @@ class Way(NamedTuple):
 #: The ways of two triggers: a plain one, and one whose runs take turns and are recorded in full. The first
 #: way goes through `runs`, where deliveries are decided. The second goes through the whole package.
 _CEILINGS: Final[list[tuple[dict[str, Any], Way, Way]]] = [
-    ({}, Way(13, 57), Way(30, 117)),
-    ({"overlap": {"mode": "wait"}, "history": "full"}, Way(16, 69), Way(34, 140)),
+    ({}, Way(13, 57), Way(27, 109)),
+    ({"overlap": {"mode": "wait"}, "history": "full"}, Way(15, 67), Way(30, 130)),
 ]
 
 
