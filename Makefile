@@ -29,7 +29,7 @@ down: .venv/.locked ## end what `make up` started
 	@$(IN_VENV)/python -m infra.local down --port $(PORT)
 
 test: $(TESTS) ## run all tests in four processes: two begin with those on deployed local stacks
-	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup
+	$(IN_VENV)/python -m pytest --numprocesses=4 --dist=loadgroup --durations=25
 
 sim: .venv/.locked ## simulate SEEDS=1000 worlds with faults, from FIRST=0 on; or print the story of one, SEED=7
 	@PYTHONPATH=layers/sweephand/python $(IN_VENV)/python -m tests.simulation --seeds $(or $(SEEDS),1000) $(addprefix --first ,$(FIRST)) $(addprefix --seed ,$(SEED))
