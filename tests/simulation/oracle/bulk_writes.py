@@ -46,7 +46,8 @@ def refused_entries_leave_nothing(tale: Tale) -> Iterator[str]:
     """A job that was refused is in no store, and none of its triggers leaves.
 
     The data of a refused entry is its own. An entry that was not written for lack of time was not written by
-    that call.
+    that call. Nor was one for which there was no place: the client repeats a call of which some jobs failed,
+    and by then there may be a place.
     """
     if not tale.bulk_writes:
         return
@@ -54,13 +55,14 @@ def refused_entries_leave_nothing(tale: Tale) -> Iterator[str]:
     requested = {each.data for each in tale.requests}
     of_rev = {each.rev: each for each in tale.of(Written)}
     for answer, entry in _entries(tale):
-        if entry.is_refused and entry.data is not None and entry.data in written | requested:
+        ours = [of_rev[rev] for rev in answer.written if rev in of_rev]
+        is_ours = any((each.name, each.definition.get("data")) == (entry.name, entry.data) for each in ours)
+        is_stored = is_ours if entry.status == TOO_MANY else entry.data in written | requested
+        if entry.is_refused and entry.data is not None and is_stored:
             what = "fired" if entry.data in requested else "was written"
             yield f"{_named(answer, entry)} was refused with {entry.status}, and {what}"
-        if NOT_WRITTEN in entry.detail.lower():
-            ours = (of_rev[rev] for rev in answer.written if rev in of_rev)
-            if any((each.name, each.definition.get("data")) == (entry.name, entry.data) for each in ours):
-                yield f"{_named(answer, entry)} counts as not written, and the call wrote it"
+        if NOT_WRITTEN in entry.detail.lower() and is_ours:
+            yield f"{_named(answer, entry)} counts as not written, and the call wrote it"
 
 
 def entries_are_judged_alone(tale: Tale) -> Iterator[str]:

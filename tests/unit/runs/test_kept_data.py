@@ -68,15 +68,16 @@ def test_a_chained_trigger_is_delivered_after_a_long_pause() -> None:
 def test_a_trigger_is_delivered_after_a_long_wait_for_its_turn() -> None:
     world = world_with(completion="async", overlap="wait", heartbeatTimeout="30d", maxRunTime="30d")
     world.consumers.answering = lambda _: ACCEPTED
-    for data in ('"first"', '"second"', LARGE):
+    sent = ['"first"', '"second"', '"third"', LARGE]
+    for data in sent:
         world.trigger(data=data)
         wait(world, MINUTE_MS)
-    for _ in range(2):
+    for _ in sent[1:]:
         wait(world, (RUN_DAYS_MAX - 1) * DAY_MS)
         attempt = world.consumers.attempts[-1]
         world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
         wait(world, HOUR_MS)
-    assert [each.body.decode() for each in world.consumers.attempts] == ['"first"', '"second"', LARGE]
+    assert [each.body.decode() for each in world.consumers.attempts] == sent
 
 
 def test_a_run_that_its_consumer_leaves_is_tried_again_with_its_data() -> None:
