@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
-from tests.simulation.oracle.tale import Tale
+from tests.simulation.oracle.tale import Tale, killer_of
 from tests.simulation.traces.trace import LineStored, Mishap, Requested, TimerStored
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
@@ -47,9 +47,6 @@ CRASHED = "functions crashed while handling it"
 
 #: The number of functions that one message of a trigger may crash before the trigger is given up.
 CRASHES_MAX = 5
-
-#: What a kill is called that a trigger caused. Its id follows.
-KILLS = "making a request of "
 
 #: Mishaps after which no trigger travels in two messages. Each message counts its own crashes.
 DOUBLE_NOTHING = ("delay", "stumble", "shortage", "received in vain", "no ticks", "raised shards")
@@ -133,7 +130,7 @@ def crashing_triggers_end(tale: Tale) -> Iterator[str]:
     """A trigger that crashes functions is given up after five of them, however its message travels.
 
     A trigger that has waited for its turn has two messages: its own, and that of its job's line. Each counts
-    its own crashes.
+    its own crashes. So does each redrive of a run that was given up.
     """
     if tale.losses:
         # What a rebuild promises again travels in two messages.
@@ -141,13 +138,14 @@ def crashing_triggers_end(tale: Tale) -> Iterator[str]:
     waited = {each.trigger_id for line in tale.of(LineStored) for each in line.waiting}
     killed: Counter[str] = Counter()
     for each in tale.of(Mishap):
-        _, is_own, trigger_id = each.where.partition(KILLS)
-        if is_own:
+        trigger_id = killer_of(each)
+        if trigger_id is not None:
             killed[trigger_id] += 1
         elif not each.kind.startswith(DOUBLE_NOTHING):
             return
     for trigger_id, count in killed.items():
-        limit = 2 * CRASHES_MAX if trigger_id in waited else CRASHES_MAX
+        rounds = 1 + tale.redrives_of[trigger_id]
+        limit = rounds * CRASHES_MAX * (2 if trigger_id in waited else 1)
         if count > limit:
             yield f"{trigger_id} crashed {count} functions, and was not given up after {limit}"
 

@@ -1,6 +1,6 @@
 """A trace, ordered for the checks."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +16,7 @@ from tests.simulation.traces.trace import (
     CursorStored,
     Event,
     LineStored,
+    Mishap,
     Requested,
     RunAnswered,
     RunAsked,
@@ -28,6 +29,9 @@ Kind = TypeVar("Kind", bound=Event)
 #: The direct window of arming (300 s), a sweep's horizon (180 s) and the difference of clocks (90 s). No
 #: message that was sent before the calm lies further ahead. Until then any message may come twice.
 ECHO_MS = 570_000
+
+#: What a kill is called that a trigger caused. Its id follows.
+_KILLS = "making a request of "
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,19 @@ class Tale:
         }
 
     @cached_property
+    def redrives_of(self) -> Counter[str]:
+        """How often a redrive took up each trigger that was given up."""
+        counts = {
+            f"{uid}-{run_id}": sum(map(_is_redrive, stored)) for (uid, run_id), stored in self.runs_of.items()
+        }
+        return Counter(counts)
+
+    @cached_property
+    def killed_at(self) -> list[int]:
+        """When a trigger ended the function that made its request."""
+        return [each.at for each in self.of(Mishap) if killer_of(each) is not None]
+
+    @cached_property
     def runs_of(self) -> dict[tuple[str, str], list[RunStored]]:
         """What was stored of each run, by uid and run id."""
         runs: dict[tuple[str, str], list[RunStored]] = defaultdict(list)
@@ -259,6 +276,12 @@ class Tale:
 
 
 Named = TypeVar("Named", Requested, Concluded)
+
+
+def killer_of(mishap: Mishap) -> str | None:
+    """Return the id of the trigger whose request ended its function; None for any other mishap."""
+    _, is_own, trigger_id = mishap.where.partition(_KILLS)
+    return trigger_id if is_own else None
 
 
 def _is_redrive(stored: RunStored) -> bool:
