@@ -53,8 +53,8 @@ CEILINGS: Final = {
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     "infra": Size(lines=5_890, modules=68, inner_imports=1),
-    # The models of gates take 1,620 lines in 15 modules.
-    "tests": Size(lines=81_600, modules=795, inner_imports=1),
+    # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
+    "tests": Size(lines=81_625, modules=795, inner_imports=1),
 }
 
 
