@@ -198,10 +198,10 @@ def _gone(tale: Tale, life: Life) -> Iterator[tuple[int, str]]:
 
 
 def _is_about_time_off(tale: Tale, at: int) -> bool:
-    """Whether the stack is off, or was off until a day before, and nobody moves the end of a job in time.
+    """Whether the stack was switched off at that instant, or had been on again for less than a day.
 
-    The API then shows no such job, and another one may take its name (docs/operations.md). Otherwise the item
-    stays.
+    The API does not show a job that has ended, and another job may take its name (docs/operations.md). If no
+    other job takes its name, DynamoDB keeps the item, so its triggers are still delivered.
     """
     return any(off_at <= at <= on_at + DUPLICATES_MS for off_at, on_at in times_off(tale))
 

@@ -41,7 +41,7 @@ def maker_of(keys: KeyStore, caller: Caller, now: Instant) -> Key | None:
         return None
     key = keys.get(caller.key_id)
     if key is None or not key.is_alive(now):
-        raise ForbiddenError("Your key was revoked or has expired. Call with one that is valid.")
+        raise ForbiddenError("Your key was revoked or has expired. Call with a valid key.")
     return key
 
 

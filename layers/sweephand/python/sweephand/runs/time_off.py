@@ -17,8 +17,8 @@ from sweephand.ports.clock import Clock
 from sweephand.ports.queue import StackQueues
 from sweephand.ports.wheel import ExpirySwitch
 
-#: A tick is done with a queue after so many messages in a row that are not old. A queue keeps no order. If a
-#: fiftieth of its messages were old, 100 in a row would be young in one case of seven.
+#: A tick is done with a queue after this many messages in a row that are not old. A queue keeps no order. If
+#: a fiftieth of its messages were old, 100 in a row would be young in one case of seven.
 _YOUNG_MAX: Final = 100
 
 
