@@ -78,10 +78,15 @@ class Console:
     page: Page
     url: str
     complaints: list[str] = field(default_factory=list)
+    loads: int = 0
 
     def show(self, screen: str) -> Page:
-        """Go to a screen, such as `ns/jobs`, and wait until it has what it shows."""
-        self.page.goto(f"{self.url}/console#/{screen}")
+        """Load a screen, such as `ns/jobs`, and wait until it has what it shows.
+
+        Another query makes another document, so nothing of the screen before is taken for this one.
+        """
+        self.loads += 1
+        self.page.goto(f"{self.url}/console?{self.loads}#/{screen}")
         self.page.wait_for_selector("main h1")
         self.page.wait_for_selector(".loading", state="detached")
         return self.page
@@ -132,7 +137,11 @@ def town() -> Iterator[Town]:
 
 @pytest.fixture
 def open_console(browser: Browser, town: Town) -> Iterator[Callable[..., Console]]:
-    """Opens the console in a tab of its own. After the test no complaint of the browser may be left."""
+    """Opens the console in a tab of its own. After the test no complaint of the browser may be left.
+
+    With a key, the tab is empty until the test shows a screen. So a test may answer the first calls itself.
+    Without a key, the tab shows the sign-in.
+    """
     opened: list[Console] = []
 
     def open_one(
@@ -157,9 +166,10 @@ def open_console(browser: Browser, town: Town) -> Iterator[Callable[..., Console
         page.on("console", heard)
         page.on("pageerror", failed)
         page.clock.set_fixed_time(town.world.clock.time / 1_000)
-        if key is not None:
+        if key is None:
+            page.goto(f"{town.server.url}/console")
+        else:
             page.add_init_script(_SIGNED_IN.replace("KEY", key))
-        page.goto(f"{town.server.url}/console")
         return console
 
     yield open_one
