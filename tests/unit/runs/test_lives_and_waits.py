@@ -62,7 +62,7 @@ class Life(NamedTuple):
 
 
 SENT_AGAIN: Final = Renewed("sweephand.runs.requeue:Requeue.put_back", timing.QUEUE_DELAY_MAX_MS)
-ARRIVES: Final = Renewed("sweephand.runs.flow.overlap_queue:OverlapQueue.arrive", timing.QUEUE_DELAY_MAX_MS)
+ARRIVES: Final = Renewed("sweephand.runs.overlap_queue:OverlapQueue.arrive", timing.QUEUE_DELAY_MAX_MS)
 _SAID_IN: Final = "docs/decisions/200-every-life-is-compared-with-every-wait.md"
 UNREADABLE: Final = Open(_SAID_IN)
 LINES: Final = Open(_SAID_IN)
@@ -173,7 +173,7 @@ LIVES: Final[dict[str, Life]] = {
         "when it is written",
         overlap.LINE_RETENTION_MS,
         {
-            "paused": Renewed("sweephand.runs.flow.overlap_queue:OverlapQueue.extend", DAY_MS),
+            "paused": Renewed("sweephand.runs.overlap_queue:OverlapQueue.extend", DAY_MS),
             "turn": ARRIVES,
             "slot": Never("a trigger has its slot before it enters the line of its job"),
             "line": LINES,

@@ -29,7 +29,7 @@ from sweephand.model.attempt import Answer
 from sweephand.model.job import Revision
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.flow.overlap import ABANDONED_MS
+from sweephand.runs.overlap import ABANDONED_MS
 
 ACCEPTED = Answer(succeeded=True, code=202)
 

@@ -117,22 +117,18 @@ BULK_TIME_LIMIT_MS: Final = 10 * SECOND_MS
 #: the function that holds the claim has ended.
 ATTEMPT_CLAIM_MS: Final = 90 * SECOND_MS + CLOCK_SKEW_MAX_MS
 
-#: A worker holds permits for as long as an attempt's claim lasts, counted from when it has received its work
-#: message. The reason is the same: after that, its function has ended by every clock.
+#: A function holds slots and leases entries for as long as an attempt's claim lasts. The reason is the same:
+#: after that, it has ended by every clock.
 HOLDER_MS: Final = ATTEMPT_CLAIM_MS
 
-#: A work message that is sent again in place of a dropped one also stands for those that are dropped for so
-#: much longer.
-COVER_SLACK_MS: Final = 10 * SECOND_MS
+#: A message that looks after a gate comes after this: no function lives for so long.
+GUARD_MS: Final = HOLDER_MS + 20 * SECOND_MS
 
-#: A worker claims a partition of a line for this long, and renews the claim when half of it is over. A claim
-#: saves duplicates. Nothing is lost without it.
-LINE_CLAIM_MS: Final = 30 * SECOND_MS
+#: So long after the commit of another limit, no function acts by the earlier one: a read of the policy may be
+#: a second old, and a write takes a moment.
+POLICY_CHANGE_MS: Final = 2 * SECOND_MS
 
-#: A worker waits for an entry that is due within this. What is due later goes down the line.
-LINE_AHEAD_MS: Final = SECOND_MS
-
-#: A worker reads its policy again after this long, so that a change is in force within seconds.
+#: A function reads its policy again after this long, so that a change is in force within seconds.
 POLICY_AGE_MAX_MS: Final = SECOND_MS
 
 #: A request under a rate is prepared this long before its token's slot begins: its job is read, its run is
@@ -140,36 +136,11 @@ POLICY_AGE_MAX_MS: Final = SECOND_MS
 #: than the second within which a worker finds a token that it can take.
 TOKEN_LEAD_MS: Final = 300
 
-#: A worker that finds nothing new in its line looks again after this, and then after twice as long each time.
+#: A function that finds nothing new in its line looks again after this.
 LINE_LOOK_MS: Final = 300
 
-#: It looks at least this often.
-LINE_LOOK_MAX_MS: Final = 1_200
-
-#: A worker that sees more work than its own calls others at most once in this time.
+#: A function that sees more work than its own calls another one at most once in this time.
 FAN_OUT_MS: Final = 300
-
-#: Helpers that a worker has called in this time may not have come yet, so it does not call others in their
-#: place.
-HELPERS_COME_MS: Final = SECOND_MS
-
-#: A worker that was called to help is not needed any more after this. A cold function begins within seconds.
-HELP_MS: Final = 10 * SECOND_MS
-
-#: What waits in a line is kept for as long as a timer after its time.
-LINE_RETENTION_MS: Final = 14 * DAY_MS
-
-#: An audit keeps an entry of a line for LINE_RETENTION more when the entry has waited for so long. So what a
-#: round leaves out lasts for twelve days. A round begins a week after the one before, and may stand still for
-#: half a week (runs/audit_rounds.py).
-LINE_EXTENDED_AFTER_MS: Final = 2 * DAY_MS
-
-#: A job's write that leaves a missing policy sends one work message that comes after this. By then the write
-#: is committed or never will be, and sweepers and workers that had read the job before have ended.
-LEFT_DELAY_MS: Final = 180 * SECOND_MS
-
-#: If another worker walks a partition, a walk for triggers whose jobs have left comes again after this.
-LEFT_AGAIN_MS: Final = 5 * SECOND_MS
 
 #: A process reads the settings of a namespace again after this long, so that a change is in force by then.
 NAMESPACE_AGE_MAX_MS: Final = MINUTE_MS
@@ -181,8 +152,6 @@ RECOUNT_AFTER_MS: Final = NAMESPACE_AGE_MAX_MS + 2 * API_LIMIT_MS + CLOCK_SKEW_M
 #: So long after a request, by any clock, each of its writes is committed or never will be.
 REQUEST_OVER_MS: Final = API_LIMIT_MS + CLOCK_SKEW_MAX_MS
 
-#: A policy that was deleted keeps its item for this long. A run lasts at most 30 days, and holds its permit.
-POLICY_RETENTION_MS: Final = 31 * DAY_MS
 
 #: A consumer's deadline counts as over only this long after its instant, because another function's clock
 #: wrote it. AWS keeps clocks within milliseconds. If a consumer is taken for dead too early, the only harm is

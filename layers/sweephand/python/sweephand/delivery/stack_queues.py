@@ -1,4 +1,4 @@
-"""The other queues of the stack: work messages, and messages that wait and are sent again as they are."""
+"""The other queues of the stack: that of messages about gates, and those whose messages are sent again."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,34 +11,36 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
+from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.trigger import NewerMessage
-from sweephand.model.work_message import WorkMessage, encode_work
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 
-class SqsWorkQueue:
-    """ports.WorkQueue over SQS. Safe to use from many threads at once."""
+class SqsFlowQueue:
+    """ports.FlowQueue over SQS. Safe to use from many threads at once."""
 
     def __init__(self, clients: SqsClients, url: str) -> None:
         self._clients = clients
         self._url = url
 
     def acknowledge(self, receipt: str) -> None:
-        """As ports.WorkQueue promises."""
+        """As ports.FlowQueue promises."""
         with suppress(ClientError, BotoCoreError):
             self._clients.client(None).delete_message(QueueUrl=self._url, ReceiptHandle=receipt)
 
-    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """As ports.WorkQueue promises."""
-        assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a work message waits at most as long as SQS allows"
+    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
+        """As ports.FlowQueue promises."""
+        assert 0 <= delay_ms <= QUEUE_DELAY_MAX_MS, "a message waits at most as long as SQS allows"
         try:
             self._clients.client(None).send_message(
-                QueueUrl=self._url, MessageBody=encode_work(message), DelaySeconds=delay_ms // SECOND_MS
+                QueueUrl=self._url,
+                MessageBody=encode_gate_message(message),
+                DelaySeconds=delay_ms // SECOND_MS,
             )
         except (ClientError, BotoCoreError) as error:
-            raise StoreError(f"The work message was not accepted by the queue: {error}") from error
+            raise StoreError(f"The message about a gate was not accepted by the queue: {error}") from error
 
 
 #: A message that was received, and whose copy could not be sent, can be received again after this.

@@ -12,7 +12,6 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import shard_of
-from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.pause import Pauser
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.read import Filter, examined_pages
@@ -145,7 +144,6 @@ class BulkWriter:
         jobs: JobStore,
         writer: Writer,
         commits: Commits,
-        left_policy: LeftPolicy,
         quotas: Quotas,
         ids: Ids,
         shards: Callable[[], int],
@@ -154,7 +152,6 @@ class BulkWriter:
         self._jobs = jobs
         self._writer = writer
         self._commits = commits
-        self._left_policy = left_policy
         self._quotas = quotas
         self._ids = ids
         self._shards = shards
@@ -168,8 +165,7 @@ class BulkWriter:
         and means what it means when Writer.put() raises it.
         """
         results: dict[JobKey, Written] = {}
-        left_policies = self._left_policy.of_call()
-        writer = self._writer.for_call(left_policies)
+        writer = self._writer.for_call()
         # After a failure here no job of it is committed, and each is written as if it were the only one. So
         # one job that cannot be read or armed does not stop the others.
         with suppress(StoreError, UnavailableError):
@@ -178,7 +174,6 @@ class BulkWriter:
         tasks = [partial(_put, each, writer, caller, requested_at) for each in left]
         for each, result in zip(left, self._concurrently(tasks), strict=True):
             results[each.key] = result
-        left_policies.confirm_all()
         return [results[each.key] for each in wanted]
 
     def _create(

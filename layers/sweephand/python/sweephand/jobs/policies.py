@@ -5,24 +5,24 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError, Violation
-from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.instants import Instant
 from sweephand.base.limits import (
     POLICY_CONCURRENT_MAX,
     POLICY_RATE_MAX,
     POLICY_RATE_PER_DAYS_MAX,
     POLICY_RATE_PER_S_MIN,
 )
-from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS
+from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS
 from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.validation import object_violations
 from sweephand.model.change import Change, changes_between
-from sweephand.model.policy import Policy, PolicyKey, Rate, holder_size_of, partitions_of
+from sweephand.model.gate_message import GateMessage
+from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.model.trigger import NewerMessage
-from sweephand.model.work_message import WorkMessage
 from sweephand.ports.clock import Clock, Ids
-from sweephand.ports.flow import PolicyStore, WorkQueue
+from sweephand.ports.flow import FlowQueue, PolicyStore
 from sweephand.ports.jobs import ChangeStore
 from sweephand.schedules import duration_text, parse_duration_ms
 
@@ -106,13 +106,13 @@ class PolicyWriter:
         *,
         policies: PolicyStore,
         changes: ChangeStore,
-        work: WorkQueue,
+        flow_queue: FlowQueue,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._policies = policies
         self._changes = changes
-        self._work = work
+        self._flow_queue = flow_queue
         self._clock = clock
         self._ids = ids
 
@@ -128,10 +128,10 @@ class PolicyWriter:
     ) -> PolicyWritten:
         """Create or change a policy. Equal limits change nothing.
 
-        A work message is sent before the commit, delayed past it, and another one after it. So whatever
-        crashes, one comes that finds the new limit. Under another rate, both clear the wake mark, which
-        stands for a token of the earlier rate. `if_match` are the versions of which the stored policy
-        must have one. With `if_absent`, there must be no policy. Raises PreconditionError, and
+        A message is sent before the commit, delayed past it, and another one after it. So whatever crashes,
+        one comes when no function acts by the old limit any more, and has each gate looked after. `if_match`
+        are the versions of which the stored policy must have one. With `if_absent`, there must be no policy.
+        Raises PreconditionError, and
         UnavailableError after 20 s; then nothing was committed. Raises StoreError, after which the write may
         be committed. The caller may safely ask again.
         """
@@ -143,23 +143,20 @@ class PolicyWriter:
             if present is not None and _limits(present) == limits:
                 return PolicyWritten(present, "unchanged")
             policy = self._policy(key, stored, limits, now, who)
-            is_other_rate = stored is not None and stored.rate != limits.rate
             check_time_limit(self._clock, requested_at)
-            self._wake(key, now + API_LIMIT_MS + SECOND_MS, clears_mark=is_other_rate)
+            self._announce(stored, key, API_LIMIT_MS)
             self._file_change_of(stored)
             if self._policies.put(policy, stored.version if stored else None):
-                self._wake(key, now, clears_mark=is_other_rate)
+                self._announce(stored, key, 0)
                 return PolicyWritten(policy, "created" if present is None else "replaced")
         raise UnavailableError(_BUSY)
 
     def delete(
         self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
     ) -> None:
-        """Delete a policy. The triggers of jobs that name it wait until it is created again.
+        """Delete a policy: it closes. Its limit holds for the jobs that name it, and no other job may.
 
-        Those of jobs that no longer name it are taken out of its line. As in put(), one work message comes
-        past the commit if this function crashes. Raises NotFoundError, PreconditionError, and
-        UnavailableError after 20 s.
+        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s.
         """
         for _ in range(_TRIES_MAX):
             stored, now = self._policies.get(key), self._clock.now()
@@ -170,14 +167,9 @@ class PolicyWriter:
             token = self._ids.token()
             change = Change(now, who, "deleted", token)
             check_time_limit(self._clock, requested_at)
-            # The policy's item expires before its change does. So the change is filed as well, and first:
-            # after a crash it may be filed without effect, but it is never lost.
             self._file_change_of(stored)
-            self._changes.put(key, change)
-            self._announce(key, LEFT_DELAY_MS)
             deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
             if self._policies.put(deleted, present.version):
-                self._announce(key, 0)
                 return
         raise UnavailableError(_BUSY)
 
@@ -186,41 +178,33 @@ class PolicyWriter:
     ) -> Policy:
         present = _present(stored)
         token = self._ids.token()
-        written = Policy(
+        return Policy(
             key=key,
             version=token,
             concurrent_max=limits.concurrent_max,
             rate=limits.rate,
-            holder_size=1,
-            partitions=0,
             created_at=now if present is None else present.created_at,
             updated_at=now if stored is None else max(now, stored.updated_at),
             change=_change(present, limits, token, now, who),
         )
-        size = holder_size_of(written.permits) if stored is None else stored.holder_size
-        partitions = partitions_of(written.permits, size, written.rate)
-        if stored is not None:
-            partitions = max(partitions, stored.partitions)
-        return replace(written, holder_size=size, partitions=partitions)
 
     def _file_change_of(self, stored: Policy | None) -> None:
         """File the change of the version that is about to be replaced. Every filed change was committed."""
         if stored is not None and stored.change is not None:
             self._changes.put(stored.key, stored.change)
 
-    def _announce(self, key: PolicyKey, delay_ms: int) -> None:
-        """Have triggers taken out whose jobs had left the policy before."""
-        self._work.send(WorkMessage(key.namespace, key.name, self._clock.now(), left_by=""), delay_ms)
+    def _announce(self, stored: Policy | None, key: PolicyKey, delay_ms: int) -> None:
+        """Have each gate of both limits looked after, once no function acts by the earlier limit."""
+        delay_ms += POLICY_CHANGE_MS
+        gates = 0 if stored is None else stored.gates
+        message = GateMessage("change", *key, gates, self._clock.now() + delay_ms)
+        self._flow_queue.send(message, delay_ms)
 
-    def _wake(self, key: PolicyKey, at: Instant, *, clears_mark: bool) -> None:
-        message = WorkMessage(key.namespace, key.name, at, clears_mark)
-        self._work.send(message, max(0, at - self._clock.now()))
 
+class _NoQueue:
+    """The flow queue of a stack without flow policies: nobody serves gates there."""
 
-class _NoWork:
-    """The work queue of a stack without flow policies: nobody walks lines there."""
-
-    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
+    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
         """Send nothing."""
 
     def acknowledge(self, receipt: str) -> None:
@@ -231,7 +215,7 @@ class PolicyRemover(PolicyWriter):
     """The PolicyWriter of a stack without flow policies, where policies can only be deleted."""
 
     def __init__(self, *, policies: PolicyStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
-        super().__init__(policies=policies, changes=changes, work=_NoWork(), clock=clock, ids=ids)
+        super().__init__(policies=policies, changes=changes, flow_queue=_NoQueue(), clock=clock, ids=ids)
 
     def put(self, *_: Any, **__: Any) -> NoReturn:
         """Raise ConflictError."""

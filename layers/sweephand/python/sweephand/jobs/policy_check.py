@@ -6,7 +6,6 @@ from threading import Lock
 from typing import Final, Literal, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.base.instants import Instant
 from sweephand.model.definition import Definition
 from sweephand.model.policy import Policy, PolicyKey
 
@@ -20,8 +19,7 @@ PolicyBlock: TypeAlias = Literal["missing", "off"]
 class PolicyCheck:
     """Finds the policies of jobs, and refuses the write of a job whose policy does not exist.
 
-    A policy can be deleted while jobs name it, and then their triggers wait. So only the write of a job is
-    refused: it would most likely have a misspelled name.
+    A policy that was deleted is closed: jobs that name it stay under its limit, and no other job may name it.
     """
 
     def __init__(self, read: Callable[[PolicyKey], Policy | None]) -> None:
@@ -29,27 +27,20 @@ class PolicyCheck:
 
     def check(self, namespace: str, definition: Definition) -> None:
         """Raise InvalidError if the definition names a policy that does not exist, or was deleted."""
-        match self.block(namespace, definition):
-            case "off":
-                raise InvalidError([Violation("/policy", f"{POLICIES_OFF} Or leave this field out.")])
-            case "missing":
-                name = definition.policy
-                detail = f"There is no policy {name} in namespace {namespace}. Create the policy first."
-                raise InvalidError([Violation("/policy", detail)])
+        if self.block(namespace, definition) == "off":
+            raise InvalidError([Violation("/policy", f"{POLICIES_OFF} Or leave this field out.")])
+        name = definition.policy
+        found = None if name is None else self._read(PolicyKey(namespace, name))
+        if name is not None and (found is None or found.deleted_at is not None):
+            detail = f"There is no policy {name} in namespace {namespace}. Create the policy first."
+            raise InvalidError([Violation("/policy", detail)])
 
     def block(self, namespace: str, definition: Definition) -> PolicyBlock | None:
         """Why the definition's policy lets no trigger through. None if it does, or if there is no policy."""
         name = definition.policy
         if name is None:
             return None
-        found = self._read(PolicyKey(namespace, name))
-        return "missing" if found is None or found.deleted_at is not None else None
-
-    def missing_since(self, namespace: str, definition: Definition) -> Instant | None:
-        """When the definition's policy was deleted; None if it is not missing, or if that is not known."""
-        name = definition.policy
-        found = None if name is None else self._read(PolicyKey(namespace, name))
-        return None if found is None else found.deleted_at
+        return "missing" if self._read(PolicyKey(namespace, name)) is None else None
 
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""

@@ -43,7 +43,6 @@ class View:
     next_run_at: Instant | None
     last_run: Run | None = None
     policy_block: PolicyBlock | None = None
-    policy_missing_since: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,6 @@ class Reader:
             view(self._with_text(job), now),
             last_run=self._last_run(job),
             policy_block=policies.block(key.namespace, job.definition),
-            policy_missing_since=policies.missing_since(key.namespace, job.definition),
         )
 
     def page(self, selection: Selection, *, limit: int, now: Instant) -> Page[View]:

@@ -9,7 +9,6 @@ from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
-from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import (
@@ -54,7 +53,6 @@ class Writer:
         changes: ChangeStore,
         commits: Commits,
         policies: PolicyCheck,
-        left_policy: LeftPolicy,
         defaults: NamespaceDefaults,
         secrets: SecretCheck,
         quotas: Quotas,
@@ -66,19 +64,15 @@ class Writer:
         self._changes = changes
         self._commits = commits
         self._check = WriteCheck(policies=policies, defaults=defaults, secrets=secrets, quotas=quotas)
-        self._left_policy = left_policy
         self._quotas = quotas
         self._clock = clock
         self._ids = ids
         self._shards = shards
 
-    def for_call(self, left_policy: LeftPolicy) -> "Writer":
-        """A writer for one call that writes several jobs: it reads each policy and each secret once.
-
-        `left_policy` sends the work messages of the call.
-        """
+    def for_call(self) -> "Writer":
+        """A writer for one call that writes several jobs: it reads each policy and each secret once."""
         writer = copy(self)
-        vars(writer).update(_check=self._check.once(), _left_policy=left_policy)
+        vars(writer).update(_check=self._check.once())
         return writer
 
     def put(
@@ -114,13 +108,11 @@ class Writer:
             if stored is None:
                 draft = self.draft_new(key, definition, caller=caller, requested_at=requested_at)
             else:
-                self._check.check(key.namespace, definition)
+                self._check.check(key.namespace, definition, policy=stored.definition.policy)
                 token = self._ids.token()
                 draft = draft_replacement(stored, definition, token=token, who=caller, now=requested_at)
-            left = self._left_policy.announce(stored, definition, self._check.policies)
             job = self._commit(draft, stored, over=found)
             if job is not None:
-                self._left_policy.confirm(left)
                 return WriteResult(job, "created" if stored is None else "replaced")
 
     def draft_new(
@@ -173,10 +165,8 @@ class Writer:
             self._check.check(key.namespace, definition, stored.definition)
             token = self._ids.token()
             draft = draft_patch(stored, definition, token=token, who=caller, now=requested_at)
-            left = self._left_policy.announce(stored, definition, self._check.policies)
             job = self._commits.commit(draft, stored, over=stored)
             if job is not None:
-                self._left_policy.confirm(left)
                 return WriteResult(job, "replaced")
 
     def _commit(self, draft: Draft, stored: Job | None, *, over: Job | None) -> Job | None:

@@ -82,7 +82,7 @@ class WriteCheck:
     def __init__(
         self, *, policies: PolicyCheck, defaults: NamespaceDefaults, secrets: SecretCheck, quotas: Quotas
     ) -> None:
-        self.policies = policies
+        self._policies = policies
         self._defaults = defaults
         self._secrets = secrets
         self._quotas = quotas
@@ -90,7 +90,7 @@ class WriteCheck:
     def once(self) -> "WriteCheck":
         """A check for one call that writes several jobs: it reads each policy and each secret once."""
         return WriteCheck(
-            policies=self.policies.once(),
+            policies=self._policies.once(),
             defaults=self._defaults,
             secrets=self._secrets.once(),
             quotas=self._quotas,
@@ -100,14 +100,22 @@ class WriteCheck:
         """The definition with the namespace's retry if it has none of its own."""
         return self._defaults.with_retry(namespace, definition)
 
-    def check(self, namespace: str, definition: Definition, stored: Definition | None = None) -> None:
+    def check(
+        self,
+        namespace: str,
+        definition: Definition,
+        stored: Definition | None = None,
+        *,
+        policy: str | None = None,
+    ) -> None:
         """Raise InvalidError with the first of these that is wrong: policy, targets, secrets, size of data.
 
         `stored` is the definition that a patch changes. What the patch leaves as it is, is not judged again:
-        a policy, a secret and a default target may have been deleted since then.
+        a secret and a default target may have been deleted since then. The job may go on to name its
+        `policy`, which may have been deleted.
         """
-        if stored is None or definition.policy != stored.policy:
-            self.policies.check(namespace, definition)
+        if definition.policy != (policy if stored is None else stored.policy):
+            self._policies.check(namespace, definition)
         has_other_data = stored is None or definition.payload != stored.payload
         if has_other_data or _targets(definition) != _targets(stored):
             self._defaults.check(namespace, definition)

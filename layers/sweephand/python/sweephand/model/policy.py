@@ -1,38 +1,22 @@
-"""What a flow policy is, which of its permits are free, and when requests under its rate may leave.
+"""What a flow policy is, how its limit is divided over gates, and when requests under its rate may leave.
 
-A policy puts the triggers of many jobs under one limit. Its permits lie in numbered holders. A worker takes a
-holder as a whole, for longer than its function can run (decision 043).
+A policy puts the triggers of many jobs under one limit.
 """
 
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.model.change import Change
+from sweephand.model.gate import gates_of, share_of
 from sweephand.model.policy_names import PRIORITIES as PRIORITIES  # noqa: PLC0414 - users of Policy need these
 from sweephand.model.policy_names import PermitName as PermitName  # noqa: PLC0414 - same
 from sweephand.model.policy_names import PolicyKey as PolicyKey  # noqa: PLC0414 - same
 from sweephand.model.policy_names import Priority as Priority  # noqa: PLC0414 - same
 
-#: A holder has at most this many permits. So many permits at most stand idle after a crash.
-HOLDER_SIZE_MAX: Final = 10
-
-#: A policy is created with at least this many holders, if its limit allows. A crash then stops about a
-#: quarter of it at most. After a change of its limit, it can be more.
-HOLDERS_MIN: Final = 4
-
-#: Holders of one group share a partition of the table, and are read together.
-GROUP_SIZE: Final = 16
-
-#: The bounds of the partitions of a priority. A worker reads each before it leaves.
-PARTITIONS_MIN: Final = 4
-PARTITIONS_MAX: Final = 256
-
-#: A policy that limits only its rate has partitions for as many requests as leave in this time.
-RATE_OPEN_MS: Final = 10 * SECOND_MS
+#: A gate of a policy that limits only its rate serves so many requests a second.
+RATE_OF_GATE_MAX: Final = 300
 
 
 class Rate(NamedTuple):
@@ -44,108 +28,39 @@ class Rate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A stored policy. `version` changes with every write.
+    """A stored policy. `version` changes with every write, and `change` is the write that made it.
 
-    `holder_size` is set when the policy is created and never changes. Holders of another size would count
-    permits that are in use a second time. `partitions` is only ever raised. A policy that was deleted keeps
-    its item, with `deleted_at`, for as long as one of its permits may be in use. `change` is the write that
-    made this version.
+    A policy that was deleted is closed: it keeps its item with `deleted_at`, and its limit, as long as a job
+    may name it.
     """
 
     key: PolicyKey
     version: str
     concurrent_max: int | None
     rate: Rate | None
-    holder_size: int
-    partitions: int
     created_at: Instant
     updated_at: Instant
     deleted_at: Instant | None = None
     change: Change | None = None
 
     @property
-    def permits(self) -> int:
-        """The permits of the policy; the most that any policy can have, if only its rate is limited."""
+    def slots(self) -> int:
+        """The slots of the policy; the most that any policy can have, if only its rate is limited."""
         return POLICY_CONCURRENT_MAX if self.concurrent_max is None else self.concurrent_max
 
     @property
-    def holders(self) -> int:
-        """The number of holders under today's limit. They are numbered from 0."""
-        return -(-self.permits // self.holder_size)
+    def gates(self) -> int:
+        """How many gates have a share."""
+        if self.concurrent_max is not None:
+            return gates_of(self.concurrent_max)
+        assert self.rate is not None, "a policy without any limit cannot be written"
+        return -(-self.rate.limit * SECOND_MS // (self.rate.per_ms * RATE_OF_GATE_MAX))
 
-    @property
-    def groups(self) -> int:
-        """The number of groups in which those holders lie."""
-        return -(-self.holders // GROUP_SIZE)
-
-    def share(self, slot: int) -> int:
-        """The permits of a holder under today's limit: none of a holder beyond it, or if it is deleted."""
-        if self.deleted_at is not None:
-            return 0
-        return max(0, min(self.holder_size, self.permits - slot * self.holder_size))
-
-
-def holder_size_of(permits: int) -> int:
-    """The size of the holders of a policy that is created with so many permits."""
-    return min(HOLDER_SIZE_MAX, -(-permits // HOLDERS_MIN))
-
-
-def workers_max_of(functions: int) -> int:
-    """How many workers a policy may have at once in a stack with so many flow functions; 0 if it has none.
-
-    One function is left, so that a policy with a backlog does not keep all others waiting.
-    """
-    return min(functions, max(1, functions - 1))
-
-
-def partitions_of(permits: int, holder_size: int, rate: Rate | None = None) -> int:
-    """How many partitions each priority of the line of such a policy needs: two for each worker.
-
-    A worker reads all of them before it leaves, so a slow rate must not have many.
-    """
-    if rate is not None:
-        permits = min(permits, -(-rate.limit * RATE_OPEN_MS // rate.per_ms))
-    holders = -(-permits // holder_size)
-    return max(PARTITIONS_MIN, min(PARTITIONS_MAX, 2 * holders))
-
-
-class PermitHolder(NamedTuple):
-    """A holder as stored. A holder that was never taken has neither an owner nor away entries.
-
-    `owner` holds it until `until` at the latest. Each entry of `away` is a permit in use, until that instant
-    at the latest, by no worker that has the holder now: an asynchronous run, or a request that its worker
-    left open. Until `idle_until`, the owner has idle permits and looks for work.
-    """
-
-    slot: int
-    owner: str | None = None
-    until: Instant = 0
-    away: Mapping[str, Instant] = {}
-    idle_until: Instant = 0
-
-    def is_owned(self, now: Instant) -> bool:
-        """Whether a worker has the holder, or had it when it crashed."""
-        return self.owner is not None and self.until >= now
-
-    def is_takeable(self, policy: Policy, now: Instant) -> bool:
-        """Whether a worker may take the holder, and would find a free permit in it."""
-        return not self.is_owned(now) and self.free(policy, now) > 0
-
-    def is_idle(self, now: Instant) -> bool:
-        """Whether the worker that has the holder would find work that is shared with it."""
-        return self.owner is not None and self.idle_until > now
-
-    def free(self, policy: Policy, now: Instant, own: AbstractSet[str] = frozenset()) -> int:
-        """How many requests whoever has taken the holder may have open.
-
-        The away entries named in `own` are among these requests. After a limit is lowered, that can be fewer
-        than are open.
-        """
-        return max(0, policy.share(self.slot) - len(self.in_use(now) - own))
-
-    def in_use(self, now: Instant) -> frozenset[str]:
-        """The away entries that have not ended."""
-        return frozenset(each for each, until in self.away.items() if until > now)
+    def share(self, number: int) -> int:
+        """The slots of the gate of that number. See share_of() on what becomes of it under another limit."""
+        if self.concurrent_max is not None:
+            return share_of(self.concurrent_max, number)
+        return self.slots if number < self.gates else 0
 
 
 #: A worker takes the slots that begin within this. Those that it does not use are lost.
@@ -160,23 +75,13 @@ _SLACK: Final = 20
 class RateBucket(NamedTuple):
     """The tokens of a policy: the slot of the next one, in µs, and who moved it there.
 
-    While a wake mark stands, a work message for the next token is on its way. `mark_until` is when the mark
-    ends by itself. A work message comes at `covered_until`, for those that were dropped and were handled less
-    than the clock bound before that. Policies without a rate have this one too. `step_us` is how far the slot
-    of the next token lies behind the last one that was taken. It is 0 if none was taken, or if a version took
-    it that did not store this.
+    `step_us` is how far the slot of the next token lies behind the last one that was taken. It is 0 if none
+    was taken.
     """
 
     next_us: int = 0
     owner: str | None = None
-    mark_until: Instant = 0
-    mark_owner: str | None = None
-    covered_until: Instant = 0
     step_us: int = 0
-
-    def is_marked(self, now: Instant) -> bool:
-        """Whether a wake mark stands."""
-        return self.mark_until > now
 
     def next_of(self, rate: Rate) -> int:
         """The slot of the next token under a rate, in µs.
@@ -239,6 +144,6 @@ def next_slots(
     return slots, bucket._replace(next_us=first_us + count * step_us, owner=owner, step_us=step_us)
 
 
-def next_token_at(bucket: RateBucket, rate: Rate, now: Instant) -> Instant:
+def next_slot_at(bucket: RateBucket, rate: Rate, now: Instant) -> Instant:
     """When the next slot of the bucket begins; `now` if it has begun."""
     return max(now, -(-bucket.next_of(rate) // _MS_IN_US))

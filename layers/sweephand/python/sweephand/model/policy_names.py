@@ -24,8 +24,8 @@ class PolicyKey(NamedTuple):
 
 
 class PermitName(NamedTuple):
-    """The permit of one request: the name of its policy, the number of its holder, and an id of its own."""
+    """The permit of one request: the name of its policy, the number of its gate, and an id of its own."""
 
     policy: str
-    slot: int
+    gate: int
     id: str

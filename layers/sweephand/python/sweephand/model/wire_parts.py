@@ -68,7 +68,7 @@ BATCH_PLACE: Final = Layout(
 )
 
 PERMIT: Final = Layout(
-    PermitName, Field("policy", "p", NAME), Field("slot", "s", WHOLE), Field("id", "i", NAME)
+    PermitName, Field("policy", "p", NAME), Field("gate", "g", WHOLE), Field("id", "i", NAME)
 )
 
 PASSAGE: Final = Layout(

@@ -1,28 +1,27 @@
-"""The ports of flow control: policies, permits, lines, the queue of work messages, and namespaces."""
+"""The ports of flow control: policies, their gates and lines, the queue of both, and namespaces."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from sweephand.base.instants import Instant
     from sweephand.model.allowance import Allowance, Slots
     from sweephand.model.change import AdminChange
+    from sweephand.model.gate import Changed, Gate, GateChange, GateName
+    from sweephand.model.gate_line import Entry, LineCount, LineTop
+    from sweephand.model.gate_message import GateMessage
     from sweephand.model.namespace import JobCount, NamespaceSettings
     from sweephand.model.page import Page
-    from sweephand.model.policy import PermitHolder, Policy, PolicyKey, RateBucket
-    from sweephand.model.policy_line import KeptEntries, LineClaim, LineCount, LineEntry, LinePlace, LineTop
+    from sweephand.model.policy import Policy, PolicyKey, RateBucket
     from sweephand.model.trigger import NewerMessage
-    from sweephand.model.work_message import WorkMessage
 
 
 class PolicyStore(Protocol):
-    """The policies. The token is `version`. A policy that was deleted is stored with `deleted_at`."""
+    """The policies. The token is `version`. A policy that was deleted stays stored, with `deleted_at`."""
 
     def get(self, key: PolicyKey) -> Policy | None:
-        """The policy of that key, deleted or not; None if there never was one, or it has expired."""
+        """The policy of that key, deleted or not; None if there never was one."""
         ...
 
     def put(self, policy: Policy, replacing: str | None) -> bool:
@@ -38,134 +37,51 @@ class PolicyStore(Protocol):
         """
         ...
 
-    def keep(self, policy: Policy, until: Instant) -> bool:
-        """Keep a policy that was deleted until that instant, if it is stored in this version.
 
-        Returns whether it is.
+class GateStore(Protocol):
+    """The gates of policies, and the tokens of their rates. Both outlive their policy."""
+
+    def get(self, name: GateName) -> Gate:
+        """The gate of that name; an empty one if it was never written."""
+        ...
+
+    def change(self, name: GateName, change: GateChange) -> Changed:
+        """Make a change if all holds that it expects.
+
+        Returns the gate after it, or as it stands if the change was refused. A change that was made before
+        counts as made.
         """
         ...
 
-
-class PermitStore(Protocol):
-    """The permits of policies: holders, and the tokens of a rate. They outlive their policy.
-
-    The token of a holder is `owner`, which differs for every worker. An away entry has an id of its own, so
-    that entering or removing it again changes nothing.
-    """
-
-    def holders(self, key: PolicyKey, group: int) -> Sequence[PermitHolder]:
-        """All holders of that group by number, also those that were never taken."""
+    def bucket(self, key: PolicyKey, number: int) -> RateBucket:
+        """The bucket of that number of a policy's rate."""
         ...
 
-    def take(
-        self, key: PolicyKey, seen: PermitHolder, owner: str, now: Instant, until: Instant
-    ) -> PermitHolder | None:
-        """Give the holder to `owner` until then, if it has no owner, or its owner's time ended before `now`.
+    def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
+        """Move the next token if nobody has since `seen` was read; return whether it did."""
+        ...
 
-        Away entries of `seen` that have ended by `now` are removed. Returns the holder as it then is, with
-        away entries that were added since `seen` was read; None if it was not taken.
+
+class GateLines(Protocol):
+    """The lines of gates. The token of an entry is another one after each write. No entry expires."""
+
+    def put(self, name: GateName, entry: Entry) -> None:
+        """Write an entry, unless one of its priority, time and name is there."""
+        ...
+
+    def top(self, name: GateName, limit: int, after: Entry | None = None) -> LineTop:
+        """The first entries, at most `limit`; of those behind `after` if one is given."""
+        ...
+
+    def replace(self, name: GateName, seen: Entry, entry: Entry | None) -> bool:
+        """Write `entry` in the place of `seen`, or delete that, if nobody has written it since.
+
+        Returns whether it did. An entry that is gone counts as deleted.
         """
         ...
 
-    def holder(self, key: PolicyKey, slot: int) -> PermitHolder:
-        """The holder of that number."""
-        ...
-
-    def enter(
-        self, key: PolicyKey, slot: int, owner: str, away: Mapping[str, Instant], *, releasing: bool = False
-    ) -> bool:
-        """Enter permits as away if `owner` has the holder, and release the holder if so asked, in one write.
-
-        Returns whether it was written. If not, another worker has the holder, or nobody has.
-        """
-        ...
-
-    def announce(self, key: PolicyKey, slot: int, owner: str, until: Instant) -> None:
-        """Store that `owner` has idle permits and looks for work until then, if it has the holder."""
-        ...
-
-    def remove(self, key: PolicyKey, slot: int, away: Sequence[str]) -> None:
-        """Remove away entries, whoever has the holder. A missing entry is a success."""
-        ...
-
-    def bucket(self, key: PolicyKey) -> RateBucket:
-        """The tokens of a policy's rate."""
-        ...
-
-    def move_bucket(self, key: PolicyKey, bucket: RateBucket, seen: RateBucket) -> bool:
-        """Move the next token if nobody has since `seen` was read; return whether it did. Marks stay."""
-        ...
-
-    def mark(self, key: PolicyKey, now: Instant, until: Instant, owner: str) -> bool:
-        """Set the wake mark until then if none stands at `now`, or this owner's; return whether it stands."""
-        ...
-
-    def clear_mark(self, key: PolicyKey) -> None:
-        """Remove the wake mark, whoever set it."""
-        ...
-
-    def cover(self, key: PolicyKey, until: Instant) -> None:
-        """Raise `covered_until` of the policy's bucket to that instant. A later one stays."""
-        ...
-
-
-class PolicyLines(Protocol):
-    """The lines of policies. The token of an entry is its content, and that of a claim is its owner."""
-
-    def put(self, place: LinePlace, entry: LineEntry) -> None:
-        """Write an entry, over the one of the same time and name if there is one.
-
-        It expires LINE_RETENTION after its time. If its time is past, that counts from now.
-        """
-        ...
-
-    def top(self, place: LinePlace, before: Instant, limit: int) -> LineTop:
-        """The claim of a partition, and its first entries with a time before `before`, up to `limit`.
-
-        Entries that a newer version wrote are left out, and the top says so. If a hundred of them stand in a
-        row, what is behind them may be left out too.
-        """
-        ...
-
-    def page(self, place: LinePlace, after: str, limit: int) -> Sequence[LineEntry]:
-        """Up to `limit` entries of a partition behind the sort key `after`, whatever their time.
-
-        An empty `after` stands for the beginning. There may be fewer entries, and none only behind the last
-        one. Raises NewerError if a newer version wrote one of them.
-        """
-        ...
-
-    def count(self, place: LinePlace, before: Instant, limit: int) -> LineCount:
-        """How many triggers the first entries with a time before `before` hold, up to `limit` entries."""
-        ...
-
-    def extend(
-        self, place: LinePlace, after: str, before: Instant, until: Instant, limit: int
-    ) -> KeptEntries:
-        """Keep entries with a time before `before` until that instant.
-
-        Looks at the first `limit` of them behind the sort key `after`, or at fewer. Leaves those alone that
-        expire later than LINE_EXTENDED_AFTER before that instant anyway. An entry that is deleted or replaced
-        meanwhile stays so. The payloads of an entry that a newer version wrote are not known.
-        """
-        ...
-
-    def delete(self, place: LinePlace, entry: LineEntry) -> bool:
-        """Remove the entry if it still has this content. A missing entry is a success."""
-        ...
-
-    def claim(self, place: LinePlace, seen: LineClaim | None, owner: str, until: Instant) -> LineClaim | None:
-        """Claim the partition if its claim is still the one that was `seen`. None if another worker did.
-
-        Who walks the partition has found that `seen` is not held. The result is LineClaim.after() of it.
-        """
-        ...
-
-    def renew(self, place: LinePlace, claim: LineClaim, until: Instant) -> bool:
-        """Extend a claim if its fence is unchanged. `owner` None releases it. Returns whether it did.
-
-        `crashed_until` stays what it is.
-        """
+    def count(self, name: GateName, limit: int) -> LineCount:
+        """How many triggers stand in the first entries, at most `limit` entries."""
         ...
 
 
@@ -193,11 +109,11 @@ class AllowanceStore(Protocol):
         ...
 
 
-class WorkQueue(Protocol):
-    """The queue of work messages. Like the delivery queue, it may deliver twice, and it loses none."""
+class FlowQueue(Protocol):
+    """The queue of messages about gates. Like the delivery queue, it may deliver twice, and it loses none."""
 
-    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """Send a work message with a delay of 0 to 900,000 ms, rounded down to seconds."""
+    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
+        """Send a message with a delay of 0 to 900,000 ms, rounded down to seconds."""
         ...
 
     def acknowledge(self, receipt: str) -> None:

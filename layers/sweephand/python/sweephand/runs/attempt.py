@@ -18,10 +18,9 @@ from sweephand.runs.delivery import Delivery, JobReads
 from sweephand.targets.registry import attempt_ms_max, stands_for_default
 
 if TYPE_CHECKING:
-    from sweephand.model.namespace import AllowedTargets
-
     # Only triggers under a policy have a permit.
-    from sweephand.runs.flow.permit import Permit
+    from sweephand.flow.permit import Permit
+    from sweephand.model.namespace import AllowedTargets
 
 #: How often an attempt reads its job again, if each read takes longer than a read may be old. Then it puts
 #: the trigger back.

@@ -23,7 +23,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import message_of
 from sweephand.ports.clock import Clock
-from sweephand.ports.flow import NamespaceStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.ports.flow import GateLines, NamespaceStore, PolicyStore
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
@@ -82,8 +82,7 @@ class Auditor:
         queue: Queue,
         payloads: PayloadStore,
         policies: PolicyStore,
-        lines: PolicyLines,
-        work: WorkQueue,
+        lines: GateLines,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -93,7 +92,6 @@ class Auditor:
         self._namespaces = namespaces
         self._policies = policies
         self._lines = lines
-        self._work = work
         self._payloads = payloads
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
@@ -116,7 +114,6 @@ class Auditor:
         lines = LineAudit(
             policies=self._policies,
             lines=self._lines,
-            work=self._work,
             jobs=self._jobs,
             payloads=self._payloads,
             now=now,
@@ -180,8 +177,7 @@ class Auditor:
             part.done.jobs += 1
             if is_judged and self._end_runs(job, "", part, is_over):
                 return False
-            is_done = part.lines.keep_of(job)
-        if is_done:
+            part.lines.keep_of(job)
             listed.passed = job.key.name
             is_done = part.lines.looks == looks or not is_over()
         if not is_done:

@@ -134,7 +134,7 @@ class BatchReader:
             return True
         if job.definition.policy is None:
             return False
-        return may_come(job, at, reached_at, self._policies.missing_since(job.key.namespace, job.definition))
+        return may_come(job, at, reached_at)
 
     def page(self, key: JobKey, before: str, limit: int) -> Page[BatchHead]:
         """The batches of a job of which at least one run is over, newest due time first."""

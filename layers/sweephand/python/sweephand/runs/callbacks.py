@@ -15,6 +15,7 @@ from sweephand.base.errors import (
 from sweephand.base.instants import Instant
 from sweephand.base.limits import REASON_LENGTH_MAX
 from sweephand.base.timing import API_LIMIT_MS, DEADLINE_GRACE_MS
+from sweephand.flow.gates import Gates
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
@@ -26,9 +27,8 @@ from sweephand.ports.jobs import JobStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.runs.batch_progress import BatchProgress
-from sweephand.runs.flow.overlap_queue import OverlapQueue
-from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.notification import notification_of, notifies_of
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.run_secrets import RunSecrets
 
 #: How often a run is read and written until no other writer came between. A heartbeat and a deadline come
@@ -59,7 +59,7 @@ class Callbacks:
         runs: RunStore,
         overlap_queue: OverlapQueue,
         expiry: JobExpiry,
-        run_permits: RunPermits,
+        flow: Gates,
         progress: BatchProgress,
         secrets: RunSecrets,
         queue: Queue,
@@ -67,7 +67,7 @@ class Callbacks:
         ids: Ids,
     ) -> None:
         self._overlap_queue = overlap_queue
-        self._run_permits = run_permits
+        self._flow = flow
         self._jobs = jobs
         self._runs = runs
         self._queue = queue
@@ -217,7 +217,7 @@ class Callbacks:
         self._overlap_queue.advance(trigger_of(run))
         self._expiry.ended(job)
         if run.permit is not None:
-            self._run_permits.free(run.key, run.permit)
+            self._flow.end_run(run.key, run.permit)
         mark = mark_of(run)
         for error in self._progress.record([mark] if mark else []).values():
             raise error

@@ -10,11 +10,10 @@ from sweephand.model.run import Run, State
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.runs import RunStore
-from sweephand.runs.delivery import Delivery
 
 if TYPE_CHECKING:
     # Only triggers of jobs with a policy have permits.
-    from sweephand.runs.flow.permit import Permit
+    from sweephand.flow.permit import Permit
 
 
 class Claims:
@@ -75,18 +74,6 @@ class Claims:
         run = self._runs.of(message.trigger)
         is_claimed = run is not None and (run.state, run.attempts) == ("claimed", message.attempt)
         return run.claimed_until if run is not None and is_claimed else None
-
-    def leaving(self, delivery: Delivery) -> Delivery:
-        """The same, for a trigger that waits elsewhere than in its place in a line, or is dropped.
-
-        A worker of the line that crashed may have begun the attempt. Only the trigger's place shows that, and
-        its run, if it has one. In that case the message counts one crash, as it would in the delivery queue.
-        """
-        message, permit = delivery.message, delivery.permit
-        if permit is None or not permit.may_be_begun or may_have_been_started(message):
-            return delivery
-        is_begun = self._runs.of(message.trigger) is not None
-        return delivery._replace(message=message._replace(crashes=1)) if is_begun else delivery
 
     def run_in_batch(self, message: TriggerMessage) -> Run | None:
         """The stored run of a trigger of a batch; None for any other trigger."""

@@ -14,8 +14,8 @@ from sweephand.model.trigger import DeadlineMessage, FailureMessage, Trigger
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import RunStore
-from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp, deadline_of
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import Outcome, outcome_of_failure
 from sweephand.runs.requeue import Requeue
 
@@ -74,7 +74,7 @@ class Deadlines:
         checked = self._check(message)
         self._follow_end(message.trigger)
         if message.permit is not None and not self._goes_on(message):
-            self._rare().run_permits.free(message.trigger.key, message.permit)
+            self._rare().gates.end_run(message.trigger.key, message.permit)
         return checked
 
     def _goes_on(self, message: DeadlineMessage) -> bool:
@@ -174,7 +174,7 @@ class Deadlines:
         if not self._runs.move(written, seen):
             return None
         if seen.permit is not None:
-            self._rare().run_permits.free(seen.key, seen.permit)
+            self._rare().gates.end_run(seen.key, seen.permit)
         return Outcome(outcome_of_failure(failed.state), ended=mark_of(written))
 
 

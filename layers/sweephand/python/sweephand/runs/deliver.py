@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
+from sweephand.flow.taken import LineWait
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
@@ -16,15 +17,15 @@ from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts
 from sweephand.runs.claims import Claims, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
-from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp, permit_check_of
 from sweephand.runs.gates import Gates
-from sweephand.runs.received import LineWait, Outcome, OutcomeName
+from sweephand.runs.overlap_queue import OverlapQueue
+from sweephand.runs.received import Outcome, OutcomeName
 from sweephand.runs.requeue import Requeue, Retention
 
 if TYPE_CHECKING:
     # Only triggers of jobs with a policy have permits.
-    from sweephand.runs.flow.permit import Permit
+    from sweephand.flow.permit import Permit
 
 #: After these outcomes the trigger may have been the last of its job, and nothing has checked yet whether the
 #: job may expire. The function that should have checked may have crashed.
@@ -148,7 +149,7 @@ class Deliverer:
             return self._stopped(self._gates.not_alive(withdrawn))
         if permit is not None and permit.was_refused:
             return Outcome("kept")
-        return self._stopped(self._gates.postponed(self._claims.leaving(delivery)))
+        return self._stopped(self._gates.postponed(delivery))
 
     def _stopped(self, stop: Stop) -> Outcome:
         """Write and send what a trigger needs that does not pass a gate."""

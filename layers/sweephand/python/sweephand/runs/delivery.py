@@ -33,7 +33,7 @@ from sweephand.runs.received import OutcomeName
 
 if TYPE_CHECKING:
     # Only workers of a policy's line have permits.
-    from sweephand.runs.flow.permit import Permit
+    from sweephand.flow.permit import Permit
 
 #: A message that carries no single trigger to be delivered.
 OtherMessage: TypeAlias = RangeMessage | DeadlineMessage | FailureMessage | NotifyMessage | WatchMessage

@@ -25,10 +25,10 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import Attempts
-from sweephand.runs.claims import Claims, may_have_been_started, started
+from sweephand.runs.claims import Claims, started
 from sweephand.runs.delivery import Bury, Delivery, Drop, JobReads, Keep, Stop, Wait, Withdraw
-from sweephand.runs.flow.overlap import AdmissionOutcome
-from sweephand.runs.flow.overlap_queue import OverlapQueue
+from sweephand.runs.overlap import AdmissionOutcome
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import OutcomeName
 from sweephand.runs.requeue import Retention, commit_awaited_until
 from sweephand.runs.retry import is_too_late
@@ -113,8 +113,7 @@ class Gates:
             if is_over(message, stored):
                 return Drop(delivery, "repeated", stored)
         job_until = admitted.slot_at + delivery.job.definition.run_time_max_ms
-        leaving = self._claims.leaving(delivery)
-        return Wait(leaving, message.not_before, admitted.outcome, job_until=job_until)
+        return Wait(delivery, message.not_before, admitted.outcome, job_until=job_until)
 
     def policy(self, delivery: Delivery) -> Delivery | Stop:
         """Send a trigger without a permit of its job's policy into the line of that policy.
@@ -125,10 +124,10 @@ class Gates:
         policy, permit = delivery.job.definition.policy, delivery.permit
         if policy == (None if permit is None else permit.key.name):
             return delivery
-        leaving, now = self._claims.leaving(delivery), self._clock.now()
+        now = self._clock.now()
         if policy is None:
-            return Wait(leaving, now, "postponed")
-        return Wait(leaving, now, "in_line", line=PolicyKey(delivery.job.key.namespace, policy))
+            return Wait(delivery, now, "postponed")
+        return Wait(delivery, now, "in_line", line=PolicyKey(delivery.job.key.namespace, policy))
 
     def overlap(self, delivery: Delivery) -> Delivery | Stop:
         """Let a trigger wait for its turn, or skip it, if its job limits overlap."""
@@ -142,9 +141,8 @@ class Gates:
             return delivery
         if admission.outcome != "wait":
             return Drop(delivery, NOT_ADMITTED[admission.outcome], self._claims.run_in_batch(message))
-        leaving = self._claims.leaving(delivery)
         return Wait(
-            leaving._replace(message=leaving.message.waiting()),
+            delivery._replace(message=message.waiting()),
             admission.recheck_at,
             "waiting",
             job_until=admission.recheck_at + job.definition.run_time_max_ms,
@@ -188,7 +186,6 @@ class Gates:
 
     def refused(self, delivery: Delivery, stored: Run) -> Stop:
         """What a trigger does whose claim the stored run refuses."""
-        delivery = self._claims.leaving(delivery)
         message, now = delivery.message, self._clock.now()
         if stored.state == "running" and stored.attempts < message.attempt:
             # Usually another invocation is about to record the attempt before as failed. If a callback came
@@ -205,7 +202,7 @@ class Gates:
 
     def not_alive(self, delivery: Delivery) -> Stop:
         """What a trigger does that is not alive by the read of its job."""
-        delivery = self._job_reads.mark_owed(self._claims.leaving(delivery))
+        delivery = self._job_reads.mark_owed(delivery)
         message, liveness = delivery.message, delivery.liveness
         if liveness == "alive":
             # The job was read again meanwhile, and no longer remembers the revision that owes the trigger.
@@ -228,56 +225,21 @@ class Gates:
     def _held(self, delivery: Delivery, paused_at: Instant) -> Stop:
         """Let a trigger of a paused job wait, or end it if nothing of it can follow the resume.
 
-        A held trigger is put back in rounds. If its run is over, its turn after the resume shows that: the
-        attempt is claimed then, and the record refuses the claim. So a round in the line of a policy does
-        only what cannot wait for the resume. Hundreds of thousands of triggers of one job may stand there.
-        The run of a trigger in a line is read in two cases:
-
-        - A function that crashed or failed may have ended the run, and left the trigger's batch as it was.
-        - A pause can last longer than the record of a run is kept. Without the record, a later message could
-          not tell that the run is over. So one round in each day keeps the record and the place of a trigger
-          whose run is not over.
-
-        A message in the queue does not say when this round should have begun, and each round costs several
-        requests there in any case. So every round reads the run.
+        A held trigger is put back in rounds, each after as long as the pause has lasted, and 900 s at most.
+        Each round reads the run. A function that crashed or failed may have ended it. And a pause can last
+        longer than the record of a run is kept: without the record, a later message could not tell that the
+        run is over.
         """
         message, definition, now = delivery.message, delivery.job.definition, self._clock.now()
         if is_too_late(definition.retry, message.first_attempt_at, now):
             # After the resume it would be given up in any case, and `onError` could pause the job again.
             return Bury(delivery)
-        run, keeps_place = None, False
-        is_daily_round = is_daily(message.not_before, now, paused_at)
-        if delivery.permit is None or may_have_been_started(message) or is_daily_round:
-            run = self._runs.of(message.trigger)
-            if is_over(message, run):
-                return Drop(delivery, "repeated", run, leaves_place=definition.overlap.is_limited)
-            keeps_place = definition.overlap.is_limited and now - paused_at >= DAY_MS
-        until, line = held_until(now, paused_at), None
+        run = self._runs.of(message.trigger)
+        if is_over(message, run):
+            return Drop(delivery, "repeated", run, leaves_place=definition.overlap.is_limited)
         # The resume decides about triggers that fall due during the pause.
-        message = message.waiting(is_owed=message.trigger.due_at <= paused_at)
-        if delivery.permit is not None and definition.policy is not None:
-            # Not the line of a policy that the job has left. Nobody may look after that one any more.
-            line = PolicyKey(delivery.permit.key.namespace, definition.policy)
-            message = message._replace(not_before=until)
-        delivery = delivery._replace(message=message)
-        return Wait(delivery, until, "held", line=line, run=run, keeps_place=keeps_place)
-
-
-def is_daily(since: Instant, now: Instant, paused_at: Instant) -> bool:
-    """Whether the round that should have begun at `since` is one that comes once in each day of a pause.
-
-    A whole number of days after the beginning of the pause then lies between the two instants, or on one.
-    """
-    days = (now - paused_at) // DAY_MS
-    return days > 0 and since <= paused_at + days * DAY_MS
-
-
-def held_until(now: Instant, paused_at: Instant) -> Instant:
-    """When a trigger that is held at that instant comes again: after as long as the pause has lasted.
-
-    It is 900 s at most. It is also no later than the next whole number of days after the beginning of the
-    pause. So one round in each day is_daily(), however late the rounds begin.
-    """
-    lasted_ms = max(now - paused_at, SECOND_MS)
-    next_day_at = paused_at + (lasted_ms // DAY_MS + 1) * DAY_MS
-    return min(now + min(lasted_ms, QUEUE_DELAY_MAX_MS), next_day_at)
+        delivery = delivery._replace(message=message.waiting(is_owed=message.trigger.due_at <= paused_at))
+        lasted_ms = max(now - paused_at, SECOND_MS)
+        keeps_place = definition.overlap.is_limited and lasted_ms >= DAY_MS
+        until = now + min(lasted_ms, QUEUE_DELAY_MAX_MS)
+        return Wait(delivery, until, "held", run=run, keeps_place=keeps_place)

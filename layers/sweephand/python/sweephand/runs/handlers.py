@@ -25,36 +25,33 @@ from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import UNREAD, JobReads, OtherMessage
 from sweephand.runs.faults import Faults
-from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.follow_up import FollowUp
 from sweephand.runs.gates import Gates
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.received import Outcome
 from sweephand.runs.requeue import Requeue, Retention
 from sweephand.runs.valve import Valve
 from sweephand.runs.watch import Watch
 
 if TYPE_CHECKING:
+    from sweephand.flow.gates import Gates as FlowGates
     from sweephand.ports.wheel import TimerStore
     from sweephand.runs.batch_progress import BatchProgress
-    from sweephand.runs.flow.run_permits import RunPermits
 
     # The next two arm triggers, which few deliveries do: 3 ms of a start's 165 ms (infra.bench start).
     from sweephand.runs.notify import Notifier
     from sweephand.runs.trigger_ranges import TriggerRanges
-    from sweephand.wheel.sending import LineUp
 
 
 class Rare(NamedTuple):
-    """What few deliveries need: long waits, lines of policies, and batches. It is made when first needed.
+    """What few deliveries need: long waits, gates of policies, and batches. It is made when first needed.
 
     Threads may share the parts, and two threads may make one each, which differ in nothing.
-    `line_up` puts triggers into lines, `run_permits` frees the permits of asynchronous runs, and `progress`
-    marks the runs of batches that are over.
+    `gates` are those of policies, and `progress` marks the runs of batches that are over.
     """
 
     timers: "TimerStore"
-    line_up: "LineUp"
-    run_permits: "RunPermits"
+    gates: "FlowGates"
     progress: "BatchProgress"
 
 

@@ -37,7 +37,7 @@ from sweephand.runs.received import Handled, Outcome, Received, finished
 
 if TYPE_CHECKING:
     # Only workers of a policy's line have permits.
-    from sweephand.runs.flow.permit import Permit
+    from sweephand.flow.permit import Permit
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
 #: before.
@@ -227,7 +227,7 @@ class Intake:
         for (policy, priority), some in lined.items():
             messages = [message for _, message in some]
             try:
-                self._rare().line_up.put(policy, priority, messages, self._ids.token())
+                self._rare().gates.enqueue(policy, priority, messages, self._ids.token())
             except NewerError:
                 done += [self._faults.put_back_newer(each.received, message) for each, message in some]
             except Exception as error:  # noqa: BLE001 - the other messages of the invocation are unaffected

@@ -50,7 +50,7 @@ class LostRuns:
 
     def _line_reached_at(self, key: PolicyKey) -> Instant | None:
         policy = self._policies.get(key)
-        if policy is None or policy.deleted_at is not None:
+        if policy is None:
             return None
         first_at = self._lines.first_at(key)
         return self._now if first_at is None else min(first_at, self._now)

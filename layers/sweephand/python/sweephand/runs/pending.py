@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.jobs.change_history import ChangeHistory, replaced_since
 from sweephand.jobs.policy_check import PolicyBlock
 from sweephand.model.job import Job
@@ -53,30 +53,25 @@ def waiting_in_line(line: Line) -> list[Pending]:
     ]
 
 
-def manual_trigger(
-    job: Job, series: Series, name: RunName, now: Instant, missing_since: Instant | None = None
-) -> Pending | None:
+def manual_trigger(job: Job, series: Series, name: RunName, now: Instant) -> Pending | None:
     """The manual trigger of that name, which has no record; None if there can be none on its way.
 
     Before its first attempt is over, nothing but its name exists of a manual trigger. The clock of the
-    function that made the name may differ from this one's. `series` and `missing_since` are those of
-    pending().
+    function that made the name may differ from this one's. `series` is that of pending().
     """
     size = 1 if series.batch is None else series.batch.size
     if name.demand is None or name.demand.kind != "manual" or name.index >= size:
         return None
-    is_recent = name.due_at <= now + CLOCK_SKEW_MAX_MS and may_come(job, name.due_at, now, missing_since)
+    is_recent = name.due_at <= now + CLOCK_SKEW_MAX_MS and may_come(job, name.due_at, now)
     if not is_recent or name.due_at < job.created_at or not job.definition.records_successes:
         return None
     return Pending(f"{job.uid}-{name}", str(name), name.due_at, sequence=0, state="enqueued")
 
 
-def pending(
-    job: Job, series: Series, name: RunName, now: Instant, missing_since: Instant | None = None
-) -> Pending | None:
+def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | None:
     """The trigger of a job whose run has that name and no record; None if the job has none to deliver.
 
-    `series` is the one that its due time follows (series_at). `missing_since` is that of may_come().
+    `series` is the one that its due time follows (series_at).
 
     None also for a trigger that was due an hour ago, or 14 days ago under a policy: its record was not kept,
     or an outage lost it. Nothing tells the two cases apart.
@@ -87,7 +82,7 @@ def pending(
     if name.index >= (1 if series.batch is None else series.batch.size):
         return None
     at = nth_trigger_from(series, coming, name.index).at
-    if at <= now and not (job.definition.records_successes and may_come(job, at, now, missing_since)):
+    if at <= now and not (job.definition.records_successes and may_come(job, at, now)):
         return None
     state: PendingState = "scheduled" if at > now else "enqueued"
     reason = None
@@ -124,21 +119,10 @@ def under_policy(found: Pending | None, job: Job, block: PolicyBlock | None) -> 
     return replace(found, state="waiting", reason=POLICY_WAITS[block].format(policy=policy), policy=policy)
 
 
-def may_come(job: Job, at: Instant, now: Instant, missing_since: Instant | None) -> bool:
-    """Whether a trigger without a record, which was due at that instant, may still be delivered.
-
-    `missing_since` is when the job's policy was deleted, if the policy is missing and that is known. A
-    trigger that fell due later waits for the policy, however long. An earlier one waits if its record could
-    not have expired.
-    """
-    if job.definition.policy is None:
-        return now - at < PENDING_MAX_MS
-    if missing_since is None:
-        return now - at < LINE_RETENTION_MS
-    # A function's clock may be behind that of the function that deleted the policy.
-    if at > missing_since + CLOCK_SKEW_MAX_MS:
-        return True
-    return now - at < job.definition.history_retention_ms
+def may_come(job: Job, at: Instant, now: Instant) -> bool:
+    """Whether a trigger without a record, which was due at that instant, may still be delivered."""
+    longest_ms = PENDING_MAX_MS if job.definition.policy is None else TIMER_RETENTION_MS
+    return now - at < longest_ms
 
 
 def series_at(job: Job, due_at: Instant, changes: ChangeHistory) -> Series | None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
+from sweephand.flow.taken import LineWait
 from sweephand.model.batch_mark import Mark
-from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.run import State
 from sweephand.model.trigger import Trigger, TriggerMessage
 
@@ -68,14 +68,6 @@ FAILURES: Final[Mapping[OutcomeName, Literal[0, 1]]] = {
 NOTEWORTHY: Final[frozenset[OutcomeName]] = frozenset(
     {"retrying", "failed", "skipped", "unrecorded", "unnotified", "fault", "buried"}
 )
-
-
-class LineWait(NamedTuple):
-    """A trigger that has to wait in the line of a policy, until its `not_before` at least."""
-
-    policy: PolicyKey
-    priority: Priority
-    message: TriggerMessage
 
 
 class Outcome(NamedTuple):

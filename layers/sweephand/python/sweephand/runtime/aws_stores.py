@@ -3,9 +3,9 @@
 from functools import cache
 
 from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
 from sweephand.ports.clock import Clock, Ids
-from sweephand.ports.flow import WorkQueue
+from sweephand.ports.flow import FlowQueue
 from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
 from sweephand.ports.wheel import ExpirySwitch, Sweepers
 from sweephand.runtime import aws, tables
@@ -19,12 +19,12 @@ from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.gates import DynamoGateLines, DynamoGates
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
-from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
+from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.stats import DynamoStats
@@ -43,7 +43,7 @@ def stores() -> Stores:
         ids=aws.ids(),
         places=payload_places(),
         queue=aws.queue(),
-        work=SqsWorkQueue(aws.sqs_clients(), settings.flow_queue_url),
+        flow_queue=SqsFlowQueue(aws.sqs_clients(), settings.flow_queue_url),
         stack_queues=SqsStackQueues(aws.sqs_clients(), aws.queue(), settings.urls_of_queues),
         expiry_switch=DynamoExpirySwitch(tables.dynamodb(), (settings.jobs_table, settings.timers_table)),
         sweepers=LambdaSweepers(settings.sweep_function),
@@ -59,7 +59,7 @@ def stores_over(
     ids: Ids,
     places: Places,
     queue: Queue,
-    work: WorkQueue,
+    flow_queue: FlowQueue,
     stack_queues: StackQueues,
     expiry_switch: ExpirySwitch,
     sweepers: Sweepers,
@@ -89,13 +89,13 @@ def stores_over(
         admin_changes=DynamoAdminChanges(jobs),
         namespaces=DynamoNamespaces(jobs),
         policies=DynamoPolicies(jobs),
-        policy_lines=DynamoPolicyLines(timers, clock.now),
-        permits=DynamoPermits(jobs),
+        gates=DynamoGates(timers),
+        gate_lines=DynamoGateLines(timers),
         allowances=DynamoAllowances(jobs),
         stack_queues=stack_queues,
         expiry_switch=expiry_switch,
         queue=queue,
-        work=work,
+        flow_queue=flow_queue,
         sweepers=sweepers,
         delivery_functions=delivery_functions,
     )

@@ -11,7 +11,6 @@ from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.forecast import Forecaster
-from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
@@ -33,11 +32,11 @@ from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
 from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.flagged_list import FlaggedList
-from sweephand.runs.flow.overlap_queue import OverlapQueue
-from sweephand.runs.flow.run_permits import RunPermits
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.runs.run_secrets import RunSecrets
+from sweephand.runtime.compose_rare import compose_gates
 from sweephand.runtime.compose_upkeep import compose_auditor
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
@@ -72,11 +71,12 @@ def compose_api(
     has_policies = options.flow_functions_max > 0
     policy_check = PolicyCheck(stores.policies.get) if has_policies else PoliciesOff()
     policy_writer = (
-        PolicyWriter(policies=stores.policies, changes=changes, work=stores.work, clock=clock, ids=ids)
+        PolicyWriter(
+            policies=stores.policies, changes=changes, flow_queue=stores.flow_queue, clock=clock, ids=ids
+        )
         if has_policies
         else PolicyRemover(policies=stores.policies, changes=changes, clock=clock, ids=ids)
     )
-    left_policy = LeftPolicy(stores.work, clock)
 
     # Writes of jobs.
     shards = shard_count or ShardCount(leases=stores.leases, clock=clock, shards=options.shards)
@@ -89,7 +89,6 @@ def compose_api(
         changes=changes,
         commits=commits,
         policies=policy_check,
-        left_policy=left_policy,
         defaults=defaults,
         secrets=secret_check,
         quotas=quotas,
@@ -106,7 +105,6 @@ def compose_api(
             jobs=jobs,
             writer=writer,
             commits=commits,
-            left_policy=left_policy,
             quotas=quotas,
             ids=ids,
             shards=shards,
@@ -153,7 +151,7 @@ def compose_api(
                 lines=stores.lines, runs=flagged_runs, queue=queue, clock=clock, ids=ids
             ),
             expiry=expiry,
-            run_permits=RunPermits(permits=stores.permits, work=stores.work, clock=clock),
+            flow=compose_gates(stores),
             progress=BatchProgress(batches=stores.batches, jobs=jobs, queue=queue, clock=clock),
             secrets=RunSecrets(
                 signing=signing or signing_keys,
@@ -180,8 +178,8 @@ def compose_api(
         policy_writer=policy_writer,
         policy_reader=PolicyReader(
             policies=stores.policies,
-            permits=stores.permits,
-            lines=stores.policy_lines,
+            gates=stores.gates,
+            lines=stores.gate_lines,
             functions_max=options.flow_functions_max,
             concurrently=concurrently,
         ),

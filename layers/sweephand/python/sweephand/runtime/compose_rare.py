@@ -1,35 +1,50 @@
-"""Makes what few deliveries need, and the workers of policies: lines of policies, batches and long waits."""
+"""Makes what few deliveries need, and all that goes under policies: gates, batches and long waits."""
 
 from dataclasses import dataclass
 
+from sweephand.base.concurrency import Concurrently
+from sweephand.flow.gates import Gates
 from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
 from sweephand.ports.wheel import TimerStore
 from sweephand.runs.batch_progress import BatchProgress
-from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.handlers import Rare
 from sweephand.runtime.compose_delivery import DeliveryStores
-from sweephand.wheel.sending import LineUp
+from sweephand.runtime.threads import sweep_concurrently
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FlowStores(DeliveryStores):
-    """What the workers of policies need, and few deliveries: lines of policies, batches and long waits."""
+    """What goes under policies needs, and few deliveries: gates, batches and long waits."""
 
     timers: TimerStore
     batches: BatchStore
     policies: PolicyStore
-    policy_lines: PolicyLines
-    permits: PermitStore
-    work: WorkQueue
+    gates: GateStore
+    gate_lines: GateLines
+    flow_queue: FlowQueue
+
+
+def compose_gates(stores: FlowStores, concurrently: Concurrently = sweep_concurrently) -> Gates:
+    """What functions do with the gates of policies."""
+    return Gates(
+        policies=stores.policies,
+        store=stores.gates,
+        lines=stores.gate_lines,
+        queue=stores.flow_queue,
+        clock=stores.clock,
+        ids=stores.ids,
+        concurrently=concurrently,
+    )
 
 
 def compose_rare(stores: FlowStores) -> Rare:
     """What few deliveries need."""
-    clock, work = stores.clock, stores.work
+    gates = compose_gates(stores)
     return Rare(
         timers=stores.timers,
-        line_up=LineUp(policies=stores.policies, lines=stores.policy_lines, work=work, clock=clock),
-        run_permits=RunPermits(permits=stores.permits, work=work, clock=clock),
-        progress=BatchProgress(batches=stores.batches, jobs=stores.jobs, queue=stores.queue, clock=clock),
+        gates=gates,
+        progress=BatchProgress(
+            batches=stores.batches, jobs=stores.jobs, queue=stores.queue, clock=stores.clock
+        ),
     )

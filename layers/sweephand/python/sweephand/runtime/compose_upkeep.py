@@ -42,7 +42,6 @@ def compose_auditor(stores: Stores) -> Auditor:
         queue=stores.queue,
         payloads=stores.payloads,
         policies=stores.policies,
-        lines=stores.policy_lines,
-        work=stores.work,
+        lines=stores.gate_lines,
         clock=stores.clock,
     )

@@ -12,7 +12,6 @@ from sweephand.ports.wheel import ExpirySwitch, LeaseStore, Sweepers, TimerStore
 from sweephand.runs.time_off import TimeOff
 from sweephand.runtime.settings import Options
 from sweephand.runtime.threads import sweep_concurrently
-from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker
 from sweephand.wheel.warm import WarmFunctions
@@ -20,7 +19,6 @@ from sweephand.wheel.warm import WarmFunctions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sweephand.ports.flow import PolicyLines, PolicyStore, WorkQueue
     from sweephand.runtime.stores import Stores
 
 
@@ -34,9 +32,6 @@ class WheelStores:
     timers: TimerStore
     leases: LeaseStore
     queue: Queue
-    policies: "PolicyStore"
-    policy_lines: "PolicyLines"
-    work: "WorkQueue"
     wheel_history: WheelHistory
     sweepers: Sweepers
     delivery_functions: DeliveryFunctions
@@ -75,9 +70,6 @@ def compose_wheel(
         leases=stores.leases,
         runs=runs,
         queue=stores.queue,
-        line_up=LineUp(
-            policies=stores.policies, lines=stores.policy_lines, work=stores.work, clock=stores.clock
-        ),
         clock=stores.clock,
         concurrently=concurrently,
         bundle_span_ms=options.bundle_span_ms,

@@ -1,11 +1,10 @@
-"""The flow function: the record of an SQS event in, and what became of the work message out."""
+"""The flow function: the record of an SQS event in, and what became of the message out."""
 
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from sweephand.runs.flow.work_intake import Worked, WorkIntake
-from sweephand.runtime import tables
+from sweephand.runs.flow_intake import FlowIntake, Worked
 from sweephand.runtime.compose_flow import compose_flow
 from sweephand.runtime.delivery import counted, deliveries, failures, log_triggers, log_uncounted, received_of
 from sweephand.runtime.flow_stores import flow_stores
@@ -16,19 +15,19 @@ if TYPE_CHECKING:
 
 
 @cache
-def work_intake() -> WorkIntake:
+def flow_intake() -> FlowIntake:
     """The use case over this stack."""
-    return compose_flow(flow_stores(), deliveries(), tables.settings().options)
+    return compose_flow(flow_stores(), deliveries())
 
 
 def work(record: Mapping[str, Any], remaining_ms: int) -> Worked:
     """Handle the record of an SQS event, within the function's remaining time in milliseconds."""
     deadline = deliveries().stores.clock.now() + remaining_ms
-    return work_intake().handle(received_of(record), deadline=deadline)
+    return flow_intake().handle(received_of(record), deadline=deadline)
 
 
 def count(logger: "Logger", worked: Worked, request_id: str | None, remaining_ms: int) -> None:
-    """Count what became of the triggers of a work message, if the stack counts. A failure is only logged."""
+    """Count what became of the triggers of a message, if the stack counts. A failure is only logged."""
     if (stats := deliveries().stats) is not None:
         deadline = deliveries().stores.clock.now() + remaining_ms
         error = stats.count_of_line(worked.namespace, worked.triggers, request_id or "", deadline)
@@ -36,7 +35,7 @@ def count(logger: "Logger", worked: Worked, request_id: str | None, remaining_ms
 
 
 def report(logger: "Logger", worked: Worked, request_id: str | None) -> None:
-    """Write the log lines of a work message, with its metrics.
+    """Write the log lines of a message, with its metrics.
 
     No lateness is measured: a trigger that waits for a permit is late because its policy says so.
     """
@@ -46,8 +45,6 @@ def report(logger: "Logger", worked: Worked, request_id: str | None) -> None:
             logger.error("fault", extra={"request_id": request_id, "outcome": "work"}, exc_info=error)
     fields: dict[str, object] = {str(name): count for name, count in worked.triggers.items()}
     fields["work"] = worked.outcome
-    if worked.left:
-        fields["left"] = worked.left
     failed: Values = {"Failures": failures(worked.triggers)}
     in_use = [worked.open_max] if worked.open_max else []
     write(

@@ -2,13 +2,13 @@
 
 from functools import cache
 
-from sweephand.delivery.stack_queues import SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsFlowQueue
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_rare import FlowStores
 from sweephand.runtime.delivery import delivery_stores
 from sweephand.storage.batches import DynamoBatches
-from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
+from sweephand.storage.gates import DynamoGateLines, DynamoGates
+from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.timers import DynamoTimers
 
 
@@ -21,7 +21,7 @@ def flow_stores() -> FlowStores:
         timers=DynamoTimers(timers),
         batches=DynamoBatches(jobs),
         policies=DynamoPolicies(jobs),
-        policy_lines=DynamoPolicyLines(timers, tables.clock().now),
-        permits=DynamoPermits(jobs),
-        work=SqsWorkQueue(aws.sqs_clients(), tables.settings().flow_queue_url),
+        gates=DynamoGates(timers),
+        gate_lines=DynamoGateLines(timers),
+        flow_queue=SqsFlowQueue(aws.sqs_clients(), tables.settings().flow_queue_url),
     )

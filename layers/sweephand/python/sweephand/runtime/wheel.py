@@ -14,7 +14,7 @@ from sweephand.base.timing import (
     RENEWAL_MS,
 )
 from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsStackQueues
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_wheel import Wheel, WheelStores, compose_wheel
 from sweephand.runtime.metrics import Values, write
@@ -22,7 +22,6 @@ from sweephand.runtime.threads import sweep_concurrently
 from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
-from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 from sweephand.storage.timers import DynamoTimers
 from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked
@@ -53,9 +52,6 @@ def wheel() -> Wheel:
         timers=DynamoTimers(timers),
         leases=DynamoLeases(timers),
         queue=aws.queue(),
-        policies=DynamoPolicies(jobs),
-        policy_lines=DynamoPolicyLines(timers, clock.now),
-        work=SqsWorkQueue(aws.sqs_clients(), settings.flow_queue_url),
         wheel_history=DynamoWheelHistory(jobs),
         sweepers=LambdaSweepers(settings.sweep_function),
         delivery_functions=LambdaDeliveryFunctions(settings.deliver_function, sweep_concurrently),

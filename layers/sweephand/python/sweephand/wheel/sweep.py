@@ -32,12 +32,8 @@ from sweephand.wheel.arm import delay_of
 from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.sending import (
-    LINE_TRIGGERS_AT_ONCE,
-    LineUp,
     bundled,
-    policies_of,
     set_priorities,
-    take_line_triggers,
 )
 from sweephand.wheel.shard_visit import (
     MESSAGES_PER_SEND,
@@ -113,7 +109,6 @@ class Sweeper:
         leases: LeaseStore,
         runs: Callable[[], RunStore],
         queue: Queue,
-        line_up: LineUp,
         clock: Clock,
         concurrently: Concurrently,
         bundle_span_ms: int = 0,
@@ -124,7 +119,6 @@ class Sweeper:
         self._leases = leases
         self._runs = runs
         self._queue = queue
-        self._line_up = line_up
         self._clock = clock
         self._concurrently = concurrently
         self._bundle_span_ms = bundle_span_ms
@@ -252,12 +246,11 @@ class Sweeper:
         some = page[: portion.timers]
         due = self._due_jobs.of(some, visit.lease, visit.briefs)
         visit.briefs = due.briefs
-        policies = policies_of(due.jobs, self._line_up.partitions_of)
         expansion = expand(
             some,
             due.jobs,
             visit.lease,
-            unreadable={**due.unreadable, **policies.unreadable},
+            unreadable=due.unreadable,
             triggers_max=portion.triggers,
             seen=visit.seen_in(bucket_of(page[0].timer.due_at)),
         )
@@ -268,18 +261,8 @@ class Sweeper:
         if not self._is_renewed(visit):
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
-        # The delivery function looks after a retry whose policy cannot be read.
-        readable = {key: job for key, job in due.jobs.items() if key not in policies.unreadable}
-        by_line = take_line_triggers(expansion.messages, readable)
         set_priorities(expansion.messages, due.jobs)
-        # A turn that begins at the same cursor gives what it puts into lines the same source.
-        source = f"sweep {visit.lease.shard} {visit.lease.cursor}"
-        line_ups: list[Callable[[], object]] = [
-            partial(self._line_up.put, key, priority, some, source, policies.partitions[key])
-            for (key, priority), messages in by_line.items()
-            for some in parts(messages, LINE_TRIGGERS_AT_ONCE)
-        ]
-        self._concurrently([*self._requests(expansion), *line_ups])
+        self._concurrently(self._requests(expansion))
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
         rest = self._committed(visit, expansion, page[expansion.timers :])
         portion_rounds = rounds(len(some), len(expansion.messages), len(expansion.skipped))

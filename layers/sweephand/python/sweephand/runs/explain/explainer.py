@@ -91,9 +91,6 @@ class Explainer:
             facts,
             line=None if line is None or line.uid != job.uid else line.line,
             policy_block=policies.block(key.namespace, job.definition) if run is None else None,
-            policy_missing_since=policies.missing_since(key.namespace, job.definition)
-            if run is None
-            else None,
             events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,

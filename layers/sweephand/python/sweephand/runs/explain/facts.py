@@ -92,7 +92,6 @@ class Facts:
     run: Run | None = None
     line: Line | None = None
     policy_block: PolicyBlock | None = None
-    policy_missing_since: Instant | None = None
     wheel: WheelState = field(default_factory=lambda: WheelState((), 0, None))
     events: tuple[WheelEvent, ...] = ()
     limit: Limit | None = None

@@ -3,7 +3,7 @@
 import json
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.base.timing import PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict
 from sweephand.runs.explain.subject import Subject
@@ -96,7 +96,7 @@ def held_by_pause(facts: Facts) -> Explanation | None:
         return None
     definition = job.definition
     waits = definition.policy is not None or definition.overlap.is_limited
-    if job.paused_at - subject.due_at > (LINE_RETENTION_MS if waits else PENDING_MAX_MS):
+    if job.paused_at - subject.due_at > (TIMER_RETENTION_MS if waits else PENDING_MAX_MS):
         # It left long before the pause.
         return None
     why = f": {job.pause_reason.rstrip('.')}." if job.pause_reason else "."

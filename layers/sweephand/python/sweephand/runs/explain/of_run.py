@@ -240,7 +240,7 @@ def held_by_limit(facts: Facts) -> Explanation | None:
     if job is None or facts.run is not None or not job.definition.records_successes:
         return None
     due, policy = _unrecorded(facts), job.definition.policy
-    if policy is not None and may_come(job, facts.due_at, facts.now, facts.policy_missing_since):
+    if policy is not None and may_come(job, facts.due_at, facts.now):
         said = f"{due} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
         return Explanation("waiting-policy", said, policy=policy)
     if limit is None:

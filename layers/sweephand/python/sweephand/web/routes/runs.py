@@ -250,12 +250,11 @@ def find_pending(services: Services, request: Request[NoQuery, None], name: RunN
             return each
     now = request.requested_at
     series = series_at(job, name.due_at, services.changes)
-    missing_since = view.policy_missing_since
     if name.demand:
         # A trigger by hand in a pause belongs to no revision.
-        found = manual_trigger(job, series or job.series, name, now, missing_since)
+        found = manual_trigger(job, series or job.series, name, now)
     else:
-        found = None if series is None else pending(job, series, name, now, missing_since)
+        found = None if series is None else pending(job, series, name, now)
     return under_policy(found, job, view.policy_block)
 
 

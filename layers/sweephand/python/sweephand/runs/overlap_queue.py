@@ -13,7 +13,8 @@ from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import LineStore, RunStore
-from sweephand.runs.flow.overlap import (
+from sweephand.runs.notification import notification_of
+from sweephand.runs.overlap import (
     LINE_RETENTION_MS,
     AdmissionOutcome,
     ArrivalDecision,
@@ -23,7 +24,6 @@ from sweephand.runs.flow.overlap import (
     leaves_at,
     yields_at,
 )
-from sweephand.runs.notification import notification_of
 
 #: How often another invocation may change a line between a read and a write. Then the message comes again.
 TRIES_MAX = 20

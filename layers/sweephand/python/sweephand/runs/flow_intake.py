@@ -1,4 +1,4 @@
-"""Handling a received work message: one invocation of the flow function handles one."""
+"""Handling a message about a gate: one invocation of the flow function handles one."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,34 +8,32 @@ from typing import Literal
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import NEWER_MS
+from sweephand.flow.server import Server, ServerOutcome
+from sweephand.model.gate_message import decode_gate_message
 from sweephand.model.trigger import DeadLetter, NewerMessage
-from sweephand.model.work_message import decode_work
-from sweephand.ports.flow import WorkQueue
+from sweephand.ports.flow import FlowQueue
 from sweephand.ports.queue import Queue
-from sweephand.runs.flow.left_triggers import LeftTriggers
-from sweephand.runs.flow.line_delivery import LineDelivery
-from sweephand.runs.flow.line_worker import LineWorker, WorkOutcome
+from sweephand.runs.line_delivery import LineDelivery
 from sweephand.runs.received import Handled, OutcomeName, Received
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What became of a work message, and of the triggers that its worker has met.
+    """What became of a message, and of the triggers that its server has met.
 
     `noteworthy` has the triggers for which the log has a line. `open_max` is how many permits were in use at
-    once. `left` is how many triggers were taken out of the line of a missing policy. `refusal` is why the
-    message itself could not be handled. `error` is that of the worker itself. If there is one, the message
-    must come again. `namespace` is that of the policy, if the message could be read.
+    once. `refusal` is why the message itself could not be handled. `error` is that of the server itself. If
+    there is one, the message must come again. `namespace` is that of the policy, if it is
+    known.
     """
 
-    outcome: WorkOutcome | Literal["left", "newer", "buried", "fault"]
+    outcome: ServerOutcome | Literal["newer", "buried", "fault"]
     triggers: Counter[OutcomeName] = field(default_factory=Counter)
     noteworthy: Sequence[Handled] = ()
     open_max: int = 0
     refusal: Exception | None = None
     error: Exception | None = None
     namespace: str | None = None
-    left: int = 0
 
     @property
     def errors(self) -> list[Exception]:
@@ -49,39 +47,32 @@ class Worked:
         return self.error is None
 
 
-class WorkIntake:
-    """Handles the work messages that the flow function receives."""
+class FlowIntake:
+    """Handles the messages about gates that the flow function receives."""
 
     def __init__(
         self,
         *,
-        make_worker: Callable[[LineDelivery], LineWorker],
+        make_server: Callable[[LineDelivery], Server],
         make_delivery: Callable[[], LineDelivery],
-        left_triggers: LeftTriggers,
-        work: WorkQueue,
+        flow_queue: FlowQueue,
         queue: Queue,
     ) -> None:
-        self._make_worker = make_worker
+        self._make_server = make_server
         self._make_delivery = make_delivery
-        self._left_triggers = left_triggers
-        self._work = work
+        self._flow_queue = flow_queue
         self._queue = queue
 
     def handle(self, received: Received, *, deadline: Instant) -> Worked:
-        """Handle a work message. Nothing raises; at `deadline` the function's time is up."""
+        """Handle a message. Nothing raises; at `deadline` the function's time is up."""
         delivery, namespace = self._make_delivery(), None
-        outcome: WorkOutcome | Literal["fault"] = "fault"
+        outcome: ServerOutcome | Literal["fault"] = "fault"
         fault: Exception | None = None
         try:
-            message = decode_work(received.body)
+            message = decode_gate_message(received.body)
             namespace = message.namespace
-            if message.left_by is not None:
-                left = self._left_triggers.take_out(message, received.receives, deadline)
-                if left is not None:
-                    return Worked("left", namespace=namespace, left=left)
-            worker = self._make_worker(delivery)
-            outcome = worker.work(
-                message, received.receives, deadline, lambda: self._work.acknowledge(received.receipt)
+            outcome = self._make_server(delivery).handle(
+                message, deadline, lambda: self._flow_queue.acknowledge(received.receipt)
             )
         except NewerError as error:
             return self._put_back(received, error)
@@ -101,7 +92,7 @@ class WorkIntake:
     def _put_back(self, received: Received, error: NewerError) -> Worked:
         """Send a message again that only a newer version can handle, however often it comes."""
         try:
-            self._work.send(NewerMessage(received.body), NEWER_MS)
+            self._flow_queue.send(NewerMessage(received.body), NEWER_MS)
         except Exception as worse:  # noqa: BLE001 - same
             return Worked("fault", error=worse)
         return Worked("newer", refusal=error)

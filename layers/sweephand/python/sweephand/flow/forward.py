@@ -1,0 +1,85 @@
+"""A gate without a share: what may go on leaves its line."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from sweephand.base.concurrency import Concurrently
+from sweephand.base.instants import Instant
+from sweephand.base.timing import HOLDER_MS
+from sweephand.flow.gates import Gates
+from sweephand.model.gate import GateChange, GateName
+from sweephand.model.gate_line import Entry
+from sweephand.model.policy import Policy
+from sweephand.model.trigger import TriggerMessage
+from sweephand.ports.jobs import JobStore
+from sweephand.ports.queue import Queue
+
+#: Entries that are read at once.
+_ENTRIES_READ = 100
+
+
+class Forward:
+    """Moves entries to a gate that has a share, or triggers of jobs that have left to the delivery queue."""
+
+    def __init__(self, gates: Gates, *, jobs: JobStore, queue: Queue, together: Concurrently) -> None:
+        self._gates = gates
+        self._jobs = jobs
+        self._queue = queue
+        self._together = together
+
+    def forward(self, name: GateName, policy: Policy | None, ends_at: Instant) -> None:
+        """Let go on what may, of all entries that nobody has leased. StoreError: the message must come again.
+
+        If the policy has another gate, everything goes there. If it has none, or is missing, only triggers
+        leave whose jobs do not name it any more. The delivery function decides what becomes of these.
+        """
+        gates = self._gates
+        gates.store.change(name, GateChange(removes_baton=True))
+        last: Entry | None = None
+        while True:
+            now = gates.clock.now()
+            top = gates.lines.top(name, _ENTRIES_READ, last)
+            move = self._move if policy is not None and policy.gates else self._send_leavers
+            self._together([partial(move, name, entry, now) for entry in top.takeable(now)])
+            if not (top.has_more and top.entries):
+                return
+            if now >= ends_at:
+                gates.send("baton", name, now)
+                return
+            last = top.entries[-1]
+
+    def _move(self, name: GateName, entry: Entry, now: Instant) -> None:
+        """Write the triggers of an entry into the line of another gate, and then delete it here."""
+        if (leased := self._leased(name, entry, now)) is not None:
+            self._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+            self._gates.lines.replace(name, leased, None)
+
+    def _send_leavers(self, name: GateName, entry: Entry, now: Instant) -> None:
+        jobs = self._jobs.get_many(sorted({each.trigger.key for each in entry.messages}))
+        stay: list[TriggerMessage] = []
+        leave: list[TriggerMessage] = []
+        for message in entry.messages:
+            job = jobs.get(message.trigger.key)
+            is_named = job is not None and job.uid == message.trigger.uid
+            stays = is_named and job is not None and job.definition.policy == name.policy.name
+            (stay if stays else leave).append(message)
+        if leave and (leased := self._leased(name, entry, now)) is not None:
+            self._send(leave)
+            rest = leased._replace(messages=tuple(stay), token=self._gates.ids.token(), owner=None, until=0)
+            self._gates.lines.replace(name, leased, rest if stay else None)
+
+    def _send(self, messages: Sequence[TriggerMessage]) -> None:
+        self._queue.send([(each, 0) for each in messages])
+
+    def _leased(self, name: GateName, entry: Entry, now: Instant) -> Entry | None:
+        """The entry, leased, so that nobody else takes it; None if another function was first.
+
+        If a function has crashed that had leased it, its triggers count that.
+        """
+        crashes = int(entry.is_abandoned(now))
+        token = self._gates.ids.token()
+        leased = entry._replace(
+            messages=tuple(each._replace(crashes=each.crashes + crashes) for each in entry.messages),
+            token=token, owner=token, until=now + HOLDER_MS,
+        )  # fmt: skip
+        return leased if self._gates.lines.replace(name, entry, leased) else None

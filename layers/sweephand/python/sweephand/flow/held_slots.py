@@ -1,0 +1,99 @@
+"""The slots of one gate that a function holds, and the slots that asynchronous runs hold."""
+
+from sweephand.base.instants import Instant
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import GateStore
+
+
+class HeldSlots:
+    """The slots of one function. Several threads may share one object.
+
+    Each write carries the number of the holder's writes, and expects the number before it. So a repeat that
+    comes late changes nothing, and a thread that another one has overtaken writes again.
+    """
+
+    def __init__(self, name: GateName, token: str, holder: Holder, *, store: GateStore, clock: Clock) -> None:
+        self.name = name
+        self.token = token
+        self.until = holder.until
+        self._holder = holder
+        self._store = store
+        self._clock = clock
+
+    @property
+    def size(self) -> int:
+        """How many slots it has."""
+        return self._holder.slots
+
+    @property
+    def last(self) -> bool:
+        """Whether it lasts for longer than any two clocks may differ."""
+        return self._clock.now() < self.until - CLOCK_SKEW_MAX_MS
+
+    def grow(self, share: int, size: int) -> Gate:
+        """Take more slots of the gate as far as they are free, up to that size. Returns the gate."""
+        gate, now = self._store.get(self.name), self._clock.now()
+        held = gate.holders.get(self.token)
+        if held is None or (count := min(size - held.slots, gate.free(share, now))) <= 0:
+            return gate
+        change = GateChange({self.token: Swap(held, _following(held, count))})
+        gate = self._store.change(self.name, with_expired(change, gate, share, now)).gate
+        self._know(gate.holders.get(self.token))
+        return gate
+
+    def give_back(self, count: int, *, queues: bool | None = None) -> Gate:
+        """Give back so many slots, and store whether the line may hold something if that is given.
+
+        Returns the gate. Whoever gives back slots then looks at the line, or calls if the gate `queues`.
+        """
+        return self._give(count, GateChange(queues=queues)).gate
+
+    def hand_to_run(self, request: str, until: Instant) -> bool:
+        """Hand a slot to an asynchronous run, whose holder lasts until then; return whether it has it."""
+        return self._give(1, GateChange({request: Swap(None, Holder(1, until))})).is_made
+
+    def _give(self, count: int, besides: GateChange) -> Changed:
+        while True:
+            held = self._holder
+            left = _following(held, -count)
+            swap = Swap(held, left if left.slots > 0 else None)
+            change = besides._replace(holders={self.token: swap, **besides.holders})
+            changed = self._store.change(self.name, change)
+            if changed.is_made:
+                self._know(left)
+                return changed
+            self._know(changed.gate.holders.get(self.token))
+            if self._holder.writes == held.writes:
+                # The time of the holder is over, and another function has removed it.
+                return changed
+
+    def _know(self, holder: Holder | None) -> None:
+        # Of two threads, the one with the older write must not overwrite what the other one knows.
+        if holder is not None and holder.writes > self._holder.writes:
+            self._holder = holder
+
+
+def _following(held: Holder, added: int) -> Holder:
+    return held._replace(slots=held.slots + added, writes=held.writes + 1)
+
+
+def with_expired(change: GateChange, gate: Gate, share: int, now: Instant) -> GateChange:
+    """A change that takes slots, and removes the expired holders of a gate that was read.
+
+    It expects that the share still has room after it.
+    """
+    expired = gate.expired(now)
+    removed = {token: Swap(each, None) for token, each in expired.items() if token not in change.holders}
+    every = change._replace(holders={**change.holders, **removed})
+    return every._replace(used_max=share - every.added)
+
+
+def give_back_of_run(store: GateStore, name: GateName, request: str) -> Gate | None:
+    """Give back the slot of an asynchronous run. Returns the gate; None if the run has no slot any more."""
+    held = store.get(name).holders.get(request)
+    if held is None:
+        return None
+    changed = store.change(name, GateChange.giving_back(request, held, held.slots))
+    return changed.gate if changed.is_made else None

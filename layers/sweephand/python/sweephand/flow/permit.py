@@ -1,0 +1,80 @@
+"""The permit of one request, as the code that delivers a trigger uses it."""
+
+from sweephand.base.instants import Instant
+from sweephand.flow.held_slots import HeldSlots, give_back_of_run
+from sweephand.model.gate import Gate
+from sweephand.model.policy import PermitName, PolicyKey, Token
+from sweephand.ports.clock import Clock
+from sweephand.ports.flow import GateStore
+
+
+class Permit:
+    """The right to make one request under a policy: a slot, and a token if there is a rate.
+
+    One thread uses it.
+    """
+
+    def __init__(
+        self, slots: HeldSlots, request: str, token: Token | None, *, store: GateStore, clock: Clock
+    ) -> None:
+        self._slots = slots
+        self._request = request
+        self.token = token
+        self._store = store
+        self._clock = clock
+        #: Whether the request could not leave: its token's time had passed, or the holder's time was over.
+        self.was_refused = False
+        #: Whether a request has left, so that the token is used.
+        self.has_left = False
+        #: Whether an asynchronous run has its slot.
+        self.is_kept = False
+        #: The gate after that run has given the slot back.
+        self.given_back: Gate | None = None
+
+    @property
+    def key(self) -> PolicyKey:
+        """The policy."""
+        return self._slots.name.policy
+
+    @property
+    def name(self) -> PermitName:
+        """Its name, by which others give its slot back once an asynchronous run has it."""
+        return PermitName(self.key.name, self._slots.name.number, self._request)
+
+    @property
+    def has_token(self) -> bool:
+        """Whether its policy has a rate, of which the request uses one token."""
+        return self.token is not None
+
+    @property
+    def leaves_at(self) -> Instant:
+        """When the request may leave as far as the rate goes: now, or when its token's slot begins."""
+        now = self._clock.now()
+        return now if self.token is None else max(now, self.token.opens_at)
+
+    def wait(self) -> None:
+        """Return when the request may leave as far as the rate goes."""
+        self._clock.wait_until(self.leaves_at)
+
+    def may_leave(self) -> bool:
+        """Whether the request may leave at this moment. Once it may not, it never may."""
+        is_open = self.token is None or self.token.is_open(self._clock.now())
+        self.was_refused = self.was_refused or not (is_open and (self.is_kept or self._slots.last))
+        self.has_left = self.has_left or not self.was_refused
+        return not self.was_refused
+
+    def keep(self, until: Instant) -> bool:
+        """Hand the slot to the run until then, even if this function crashes.
+
+        Returns whether it is kept. If not, the request must not leave.
+        """
+        # The answer to the write may be lost. So the function counts the slot as the run's from before it.
+        self.is_kept = True
+        self.is_kept = self._slots.hand_to_run(self._request, until)
+        self.was_refused = self.was_refused or not self.is_kept
+        return self.is_kept
+
+    def free(self) -> None:
+        """Give the slot back if an asynchronous run has it."""
+        if self.is_kept:
+            self.given_back = give_back_of_run(self._store, self._slots.name, self._request)

@@ -1,0 +1,424 @@
+"""The turn of a function at a gate: its threads deliver, lease what waits, and hand the slots on."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from threading import Lock
+from typing import Final, Protocol
+
+from sweephand.base.concurrency import Concurrently
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.timing import FAN_OUT_MS, LINE_LOOK_MS, POLICY_AGE_MAX_MS
+from sweephand.flow.gates import Gates
+from sweephand.flow.held_slots import HeldSlots
+from sweephand.flow.permit import Permit
+from sweephand.flow.taken import LeftEntry, LineWait, TakenEntries, TakenEntry, TakenTrigger
+from sweephand.flow.tokens import Tokens
+from sweephand.model.gate import GateName, server_slots_of
+from sweephand.model.gate_line import Entry, entries_of
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
+from sweephand.model.trigger import TriggerMessage
+
+#: A function serves for so long. Then other policies have a turn.
+TURN_MS: Final = 10 * SECOND_MS
+
+#: A thread without a slot or a trigger looks again after this.
+_IDLE_MS: Final = 50
+
+#: Triggers that a function has leased beyond those of its slots, for each slot.
+_AHEAD: Final = 2
+
+#: Entries of a line that a function reads at once. Others may have leased the first ones.
+_ENTRIES_READ: Final = 60
+
+#: Lines of other gates that a function reads when its own has nothing.
+_OTHERS_READ: Final = 2
+
+#: Which other gate's line has the older head is looked at so often. This one is served unless the other is
+#: older by more than this, too.
+_COMPARE_MS: Final = SECOND_MS
+
+#: A trigger with which so many functions have crashed is delivered alone: it may be the reason.
+_ALONE_FROM_CRASHES: Final = 2
+
+
+class Deliver(Protocol):
+    """Handles a trigger that has a permit."""
+
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
+        """Deliver the trigger, or find that it must wait elsewhere or needs no attempt.
+
+        Returns whether the line need not keep the trigger. If it must, no request was sent: the permit was
+        refused, or the longest attempt would not end before `deadline`. If the trigger has to wait in a line,
+        this one or another, it is returned as it has to stand there. StoreError: the line must keep it.
+        """
+        ...
+
+    def flush(self) -> None:
+        """Do what has to be done before the line forgets triggers that were settled.
+
+        StoreError: they stay in the line.
+        """
+        ...
+
+
+class Turn:
+    """One turn. Every thread delivers, and one at a time looks after the line.
+
+    A request opens only for a slot, and by a read of the policy that is at most a second old.
+    """
+
+    def __init__(
+        self,
+        gates: Gates,
+        slots: HeldSlots,
+        policy: Policy,
+        *,
+        hint: int | None,
+        deliver: Deliver,
+        deadline: Instant,
+        concurrently: Concurrently,
+        together: Concurrently,
+    ) -> None:
+        self._gates = gates
+        self._slots = slots
+        self._policy = policy
+        self._hint = hint
+        self._deliver = deliver
+        self._deadline = deadline
+        self._concurrently = concurrently
+        self._together = together
+        self._clock = gates.clock
+        self._name = slots.name
+        self._read_at = self._began_at = self._clock.now()
+        self._ends_at = min(self._began_at + TURN_MS, deadline)
+        self._tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        self._taken = TakenEntries()
+        self._open = 0
+        self._is_over = False
+        self._error: Exception | None = None
+        self._must_leave = False
+        self._look_at: Instant = 0
+        self._worked_at = self._began_at
+        self._call_at: Instant = 0
+        self._compare_at = self._began_at + _COMPARE_MS
+        #: Slots that are being given back.
+        self._leaving = 0
+        #: Whether a trigger is delivered alone.
+        self._is_alone = False
+        self._lock = Lock()
+        self._tending = Lock()
+
+    def run(self) -> None:
+        """Serve until there is nothing to do, or the time is up. Raises the first error in the end."""
+        size = server_slots_of(self._policy.slots)
+        # One more thread reads, and others delete entries.
+        list(self._concurrently([self._work] * (size + 2 + size // 4)))
+        if self._error is not None:
+            with suppress(StoreError):
+                if not self._is_over:
+                    self._stop()
+                while self._clean():
+                    pass
+            raise self._error
+
+    def _work(self) -> None:
+        try:
+            while self._error is None:
+                if (next_ := self._next()) is not None:
+                    self._serve(*next_)
+                elif self._is_over:
+                    if not self._clean():
+                        return
+                elif not (self._tend() or self._clean()):
+                    self._clock.wait_until(self._next_at())
+        except Exception as error:  # noqa: BLE001 - run() raises it once every thread has ended
+            self._error = self._error or error
+
+    # ---- deliveries
+
+    def _next(self) -> tuple[TakenTrigger, Permit] | None:
+        """The next trigger with its permit; None if there is none, or no slot or token is free."""
+        with self._lock:
+            is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
+            if self._is_over or not self._taken.waiting or not is_fresh:
+                return None
+            if self._open + self._leaving >= self._slots.size:
+                return None
+            token = None
+            if self._policy.rate is not None and (token := self._tokens.take()) is None:
+                return None
+            self._open += 1
+            trigger = self._taken.begin()
+        gates = self._gates
+        return trigger, Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+
+    def _serve(self, trigger: TakenTrigger, permit: Permit) -> None:
+        became: bool | LineWait = False
+        try:
+            became = self._deliver(trigger.message, permit, self._deadline)
+        finally:
+            with self._lock:
+                self._worked_at = self._clock.now()
+                is_back = not (became or self._is_over)
+                if became:
+                    self._taken.settle(trigger, became if isinstance(became, LineWait) else None)
+                elif is_back:
+                    self._taken.give_back(trigger)
+            self._close(permit)
+        self._must_leave = self._must_leave or not (became or (permit.was_refused and self._slots.last))
+        if not (became or is_back):
+            self._put_back(trigger)
+
+    def _close(self, permit: Permit) -> None:
+        """The request of a permit is over. After the turn, its slot is given back."""
+        if permit.token is not None and not permit.has_left:
+            self._tokens.give_back(permit.token)
+        with self._lock:
+            self._open -= 1
+            gives_back = self._is_over and not permit.is_kept
+        gate = self._slots.give_back(1) if gives_back else permit.given_back
+        if gate is not None and gate.queues:
+            self._gates.call(self._name, self._policy)
+
+    def _put_back(self, trigger: TakenTrigger) -> None:
+        """Write a trigger that was not begun into its line again, after the turn has ended."""
+        taken = trigger.taken
+        [part] = entries_of([trigger.message], taken.entry.priority, taken.entry.token)
+        self._gates.lines.put(taken.line, part)
+        with self._lock:
+            self._taken.settle(trigger, None)
+        self._gates.see_to(taken.line, self._policy)
+
+    def _clean(self) -> bool:
+        """Delete entries that are settled. Their triggers that wait elsewhere are written first."""
+        with self._lock:
+            over = list(self._taken.over)
+            self._taken.over.clear()
+        if not over:
+            return False
+        self._write_waits(over)
+        replace = self._gates.lines.replace
+        self._together([partial(replace, taken.line, taken.entry, None) for taken in over])
+        return True
+
+    def _write_waits(self, entries: Sequence[TakenEntry]) -> None:
+        """Write the triggers of these entries that wait elsewhere, before the line forgets them."""
+        waits: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
+        for wait in (wait for taken in entries for wait in taken.waits):
+            waits[wait.policy, wait.priority].append(wait.message)
+        source = "+".join(taken.entry.token for taken in entries)
+        for (key, priority), messages in waits.items():
+            self._gates.enqueue(key, priority, messages, source)
+        self._deliver.flush()
+
+    # ---- the line
+
+    def _tend(self) -> bool:
+        """Do what one thread does for all. Returns whether there may be something to do now."""
+        if not self._tending.acquire(blocking=False):
+            return False
+        try:
+            return not self._is_over and self._tend_alone()
+        finally:
+            self._tending.release()
+
+    def _tend_alone(self) -> bool:
+        now = self._clock.now()
+        if now >= self._ends_at or self._must_leave or self._has_lost_slots(now):
+            self._stop()
+            return True
+        has_read = now >= self._look_at and self._reads(now)
+        rate, waiting = self._policy.rate, len(self._taken.waiting)
+        if rate is not None and not self._tokens.take_more(rate, min(self._slots.size - self._open, waiting)):
+            self._stop()
+            return True
+        if has_read or waiting:
+            return has_read
+        if not self._open:
+            return self._leave()
+        if now - self._worked_at >= LINE_LOOK_MS:
+            self._release_idle()
+        return False
+
+    def _reads(self, now: Instant) -> bool:
+        """Read on if little waits here. Returns whether anything was leased."""
+        wanted = _AHEAD * self._slots.size - len(self._taken.waiting)
+        if wanted <= 0 or (self._is_alone and len(self._taken)):
+            return False
+        self._is_alone = False
+        if self._read(now, wanted):
+            self._worked_at = now
+            return True
+        self._look_at = now + LINE_LOOK_MS
+        return False
+
+    def _has_lost_slots(self, now: Instant) -> bool:
+        """Read the policy again if it is time for that. Returns whether this function has to leave."""
+        if now - self._read_at < POLICY_AGE_MAX_MS * 3 // 4:
+            return False
+        policy, before = self._gates.policies.get(self._policy.key), self._policy
+        share = 0 if policy is None else policy.share(self._name.number)
+        if policy is None or share == 0:
+            return True
+        self._policy, self._read_at = policy, now
+        is_lower = share < before.share(self._name.number)
+        return is_lower and self._gates.store.get(self._name).used > share
+
+    def _read(self, now: Instant, wanted: int) -> bool:
+        """Lease entries with about so many triggers, of this line or another. Returns whether it has any."""
+        top = self._gates.lines.top(self._name, _ENTRIES_READ)
+        own = top.takeable(now)
+        found = [(self._name, own)] if own else []
+        if now >= self._compare_at or not (own or self._taken.waiting):
+            self._compare_at = now + _COMPARE_MS
+            others = [
+                (name, self._gates.lines.top(name, _ENTRIES_READ).takeable(now)) for name in self._others()
+            ]
+            found += [(name, entries) for name, entries in others if entries]
+        if not found:
+            return False
+        name, entries = min(found, key=lambda each: self._age(*each))
+        is_left = self._lease_some(name, entries, wanted, now)
+        if own and (is_left or top.has_more):
+            self._share(now)
+        return True
+
+    def _age(self, name: GateName, entries: Sequence[Entry]) -> tuple[int, Instant]:
+        """The place of the first entry among those of all lines. The own line has a second's advance."""
+        first = entries[0]
+        return PRIORITIES.index(first.priority), first.at - (_COMPARE_MS if name == self._name else 0)
+
+    def _others(self) -> Sequence[GateName]:
+        """Gates whose lines to read: the one that the baton named, and random ones."""
+        count, own = self._policy.gates, self._name.number
+        numbers = [int(self._gates.ids.fraction() * count) for _ in range(_OTHERS_READ)]
+        if self._hint is not None:
+            numbers, self._hint = [self._hint, *numbers], None
+        return [GateName(self._name.policy, each) for each in dict.fromkeys(numbers) if each != own]
+
+    def _lease_some(self, name: GateName, entries: Sequence[Entry], wanted: int, now: Instant) -> bool:
+        """Lease the first entries with about so many triggers. Returns whether others are left.
+
+        A trigger with which functions have crashed again and again is leased alone, and only where nothing
+        else is in hand.
+        """
+        chosen: list[Entry] = []
+        for entry in entries:
+            if sum(len(each.messages) for each in chosen) >= wanted:
+                break
+            if entry.crashes + entry.is_abandoned(now) < _ALONE_FROM_CRASHES:
+                chosen.append(entry)
+            elif not (chosen or len(self._taken)):
+                chosen, self._is_alone = [entry], True
+                break
+        self._together([partial(self._lease, name, entry, now) for entry in chosen])
+        return len(chosen) < len(entries)
+
+    def _lease(self, name: GateName, entry: Entry, now: Instant) -> None:
+        """Lease an entry, unless another function was first.
+
+        If a function has crashed that had leased it, each of its triggers counts that, and stands alone from
+        now on.
+        """
+        messages = entry.messages
+        if entry.is_abandoned(now):
+            first, *others = (each._replace(crashes=each.crashes + 1) for each in messages)
+            messages = (first,)
+            for each in others:
+                [single] = entries_of([each], entry.priority, entry.token)
+                self._gates.lines.put(name, single)
+        token = self._gates.ids.token()
+        leased = entry._replace(
+            messages=messages, token=token, owner=self._slots.token, until=self._slots.until
+        )
+        if self._gates.lines.replace(name, entry, leased):
+            with self._lock:
+                self._taken.add(name, leased)
+
+    def _share(self, now: Instant) -> None:
+        """Take more slots, or call another function, if there is more in the line than can be taken here."""
+        wants_tokens = self._policy.rate is not None and self._open < self._slots.size
+        if now < self._call_at or wants_tokens:
+            return
+        self._call_at = now + FAN_OUT_MS
+        policy, number = self._policy, self._name.number
+        gate = self._slots.grow(policy.share(number), server_slots_of(policy.slots))
+        if gate.free(policy.share(number), now) > 0:
+            self._gates.call(self._name, policy)
+        elif policy.gates > 1:
+            other = GateName(policy.key, int(self._gates.ids.fraction() * policy.gates))
+            if self._gates.store.get(other).free(policy.share(other.number), now) > 0:
+                self._gates.call(other, policy, hint=number)
+
+    # ---- the end
+
+    def _release_idle(self) -> None:
+        """Give back idle slots. This function looks at the line as long as a request of it is open."""
+        with self._lock:
+            self._leaving = self._slots.size - self._open
+        if self._leaving > 0:
+            self._slots.give_back(self._leaving)
+        with self._lock:
+            self._leaving = 0
+
+    def _leave(self) -> bool:
+        """Give all slots back, as nothing is left to do. Then look at the line once more."""
+        while self._clean():
+            pass
+        gates, now = self._gates, self._clock.now()
+        top = gates.lines.top(self._name, _ENTRIES_READ)
+        if top.takeable(now):
+            self._look_at = now
+            return True
+        self._is_over = True
+        self._slots.give_back(self._slots.size, queues=False if top.is_empty else None)
+        if gates.lines.top(self._name, _ENTRIES_READ).takeable(now):
+            gates.mark(self._name)
+            gates.call(self._name, self._policy)
+        return True
+
+    def _stop(self) -> None:
+        """Begin nothing more, free what has not begun, and hand the idle slots on.
+
+        Others may have left a line because its entries were leased here. So its gate is marked, and called.
+        """
+        with self._lock:
+            self._is_over = True
+            left = self._taken.stop()
+            idle = self._slots.size - self._open
+        self._together([partial(self._free, each) for each in left])
+        if idle > 0:
+            self._slots.give_back(idle, queues=True)
+        for name in {each.taken.line for each in left} - ({self._name} if idle > 0 else set()):
+            self._gates.mark(name)
+        for name in sorted({self._name, *(each.taken.line for each in left)}):
+            self._gates.call(name, self._policy)
+
+    def _free(self, left: LeftEntry) -> None:
+        """Let what has not begun of an entry stand in the line, free. What is open stays leased."""
+        taken, entry, lines = left.taken, left.taken.entry, self._gates.lines
+        free = entry._replace(messages=tuple(left.rest), token=self._gates.ids.token(), owner=None, until=0)
+        if not left.is_open:
+            self._write_waits([taken])
+            lines.replace(taken.line, entry, free)
+            return
+        part = free._replace(name=free.token)
+        lines.put(taken.line, part)
+        with self._lock:
+            still_open = tuple(taken.left.values())
+        shrunk = entry
+        if still_open:
+            shrunk = entry._replace(messages=still_open, token=self._gates.ids.token())
+            if not lines.replace(taken.line, entry, shrunk):
+                lines.replace(taken.line, part, None)
+        with self._lock:
+            self._taken.shrunk(taken, shrunk)
+
+    def _next_at(self) -> Instant:
+        """When a thread should look again: when a token may be taken, or after a short time."""
+        now = self._clock.now()
+        coming = (self._tokens.next_at(), now + _IDLE_MS)
+        return min(each for each in coming if each is not None and each > now)

@@ -1,0 +1,168 @@
+"""A gate of a policy: one item that holds slots (decision 212).
+
+The limit of a policy is divided over gates. Each is correct by itself. A holder has slots of one gate: a
+function while it serves, or an asynchronous run until it is over.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple, Self
+
+from sweephand.base.instants import Instant
+from sweephand.model.policy_names import PolicyKey
+
+#: The most slots of a gate, unless only the rate of its policy is limited.
+SHARE_MAX: Final = 32
+
+#: The most slots of one function. So many at most stand idle after a crash.
+SERVER_SLOTS_MAX: Final = 10
+
+#: A function gets a quarter of a limit at most, so that a crash stops no more of it.
+_PARTS_MIN: Final = 4
+
+
+class GateName(NamedTuple):
+    """The gate of that number of a policy."""
+
+    policy: PolicyKey
+    number: int
+
+
+class Holder(NamedTuple):
+    """The slots of one holder until an instant at the latest, and the number of its writes."""
+
+    slots: int
+    until: Instant
+    writes: int = 1
+
+
+class Baton(NamedTuple):
+    """A message to a gate that is under way: when it comes, and the id of whoever sent it."""
+
+    at: Instant
+    id: str
+
+
+class Gate(NamedTuple):
+    """A gate as stored. One that was never written has nothing.
+
+    `used` is the sum of the slots of all holders. `guard` is the id of the message that looks after the gate.
+    If it `queues`, its line may hold triggers that can be taken: newcomers queue there, and whoever gives
+    back slots calls.
+    """
+
+    used: int = 0
+    holders: Mapping[str, Holder] = {}
+    guard: str | None = None
+    queues: bool = False
+    baton: Baton | None = None
+
+    def expired(self, now: Instant) -> Mapping[str, Holder]:
+        """The holders whose time is over. Their functions have ended without giving back."""
+        return {token: each for token, each in self.holders.items() if each.until < now}
+
+    def free(self, share: int, now: Instant) -> int:
+        """How many slots of that share can be taken. It is negative after a limit was lowered."""
+        return share - self.used + sum(each.slots for each in self.expired(now).values())
+
+
+class Swap(NamedTuple):
+    """What a write expects of a holder or of the guard, and what it stores. None stands for none."""
+
+    was: Holder | str | None
+    becomes: Holder | str | None
+
+
+class GateChange(NamedTuple):
+    """One write of a gate. It is done if all holds that it expects, and else nothing is changed.
+
+    `holders` are swapped, and `used` follows from that. Before the write, at most `used_max` slots may be in
+    use. `guard_if_absent` is stored only where no guard is, and the rest is written in any case. A `baton` is
+    stored only where none is, unless it `replaces_baton`.
+    """
+
+    holders: Mapping[str, Swap] = {}
+    used_max: int | None = None
+    guard: Swap | None = None
+    guard_if_absent: str | None = None
+    queues: bool | None = None
+    baton: Baton | None = None
+    replaces_baton: bool = False
+    removes_baton: bool = False
+
+    @property
+    def added(self) -> int:
+        """How many more slots are in use after it."""
+        return sum(_slots(each.becomes) - _slots(each.was) for each in self.holders.values())
+
+    def applied(self, gate: Gate) -> Gate | None:
+        """The gate after the change; None if something does not hold that the change expects."""
+        if any(gate.holders.get(token) != each.was for token, each in self.holders.items()):
+            return None
+        if self.guard is not None and gate.guard != self.guard.was:
+            return None
+        if self.used_max is not None and gate.used > self.used_max:
+            return None
+        if self.baton is not None and gate.baton is not None and not self.replaces_baton:
+            return None
+        swapped = {token: each.becomes for token, each in self.holders.items()}
+        holders = {
+            token: each for token, each in {**gate.holders, **swapped}.items() if isinstance(each, Holder)
+        }
+        guard = self.guard.becomes if self.guard is not None else gate.guard or self.guard_if_absent
+        assert guard is None or isinstance(guard, str), "a guard is an id"
+        baton = None if self.removes_baton else self.baton or gate.baton
+        return Gate(
+            gate.used + self.added,
+            holders,
+            guard,
+            gate.queues if self.queues is None else self.queues,
+            baton,
+        )
+
+    def is_made(self, gate: Gate) -> bool:
+        """Whether a gate that refuses the change shows that this very change was made before.
+
+        The SDK repeats a write whose answer was lost. Each id and each number of a holder's write is new.
+        """
+        swaps = [(gate.holders.get(token), each.becomes) for token, each in self.holders.items()]
+        if self.guard is not None:
+            swaps.append((gate.guard, self.guard.becomes))  # type: ignore[arg-type]
+        if self.baton is not None:
+            swaps.append((gate.baton, self.baton))  # type: ignore[arg-type]
+        return bool(swaps) and all(found == becomes for found, becomes in swaps)
+
+    @classmethod
+    def giving_back(cls, token: str, held: Holder, slots: int, *, queues: bool | None = None) -> Self:
+        """The write by which a holder gives back so many of its slots."""
+        left = held._replace(slots=held.slots - slots, writes=held.writes + 1) if held.slots > slots else None
+        return cls({token: Swap(held, left)}, queues=queues)
+
+
+class Changed(NamedTuple):
+    """The gate after a write, and whether the write was made."""
+
+    gate: Gate
+    is_made: bool
+
+
+def share_of(limit: int, number: int) -> int:
+    """The slots of the gate of that number.
+
+    A share never shrinks when the limit grows. So functions with the old and with the new limit together
+    never have more slots than the larger one.
+    """
+    return max(0, min(SHARE_MAX, limit - SHARE_MAX * number))
+
+
+def gates_of(limit: int) -> int:
+    """How many gates have a share of that limit."""
+    return -(-limit // SHARE_MAX)
+
+
+def server_slots_of(limit: int) -> int:
+    """The most slots of one function under that limit."""
+    return min(SERVER_SLOTS_MAX, -(-limit // _PARTS_MIN))
+
+
+def _slots(of: object) -> int:
+    return of.slots if isinstance(of, Holder) else 0
