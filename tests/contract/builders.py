@@ -10,7 +10,7 @@ from sweephand.model.change import AdminChange
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import Job, JobKey, Revision
 from sweephand.model.line import Holder, Line, StoredLine
-from sweephand.model.policy import Policy, PolicyKey, holder_size_of, partitions_of
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.secret import Secret, SecretKey, SigningSecret, SigningSecrets
 from sweephand.model.timer import (
@@ -210,15 +210,11 @@ def admin_change(
 
 def policy(concurrent_max: int | None = 5, **changed: Any) -> Policy:
     """A policy as its creation writes it."""
-    permits = concurrent_max or 10_000
-    size = holder_size_of(permits)
     made = Policy(
         key=PolicyKey("default", "mailer"),
         version="version000000001",
         concurrent_max=concurrent_max,
         rate=None,
-        holder_size=size,
-        partitions=partitions_of(permits, size),
         created_at=NOON,
         updated_at=NOON + 1,
     )

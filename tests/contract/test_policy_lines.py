@@ -5,16 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
-from tests.contract.builders import EVERY_CHARACTER, NOON, large_payload, trigger_message
-from tests.fakes.engines import Stores
-from tests.fakes.flow_memory import MemoryPolicyLines
-
-from sweephand.base.errors import NewerError
-from sweephand.base.instants import DAY_MS
-from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
-from sweephand.model.definition import Payload
-from sweephand.model.job import JobKey
-from sweephand.model.policy import PolicyKey
 from sweephand.model.policy_line import (
     ENTRY_TRIGGERS_MAX,
     KeptEntries,
@@ -25,6 +15,16 @@ from sweephand.model.policy_line import (
     LineTop,
     entry_of,
 )
+from tests.contract.builders import EVERY_CHARACTER, NOON, large_payload, trigger_message
+from tests.fakes.engines import Stores
+from tests.fakes.flow_memory import MemoryPolicyLines
+
+from sweephand.base.errors import NewerError
+from sweephand.base.instants import DAY_MS
+from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS
+from sweephand.model.definition import Payload
+from sweephand.model.job import JobKey
+from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import Redrive
 from sweephand.ports.flow import PolicyLines
 

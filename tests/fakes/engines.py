@@ -18,10 +18,10 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.dynamodb import FakeDynamoDB
 from tests.fakes.flow_memory import (
     MemoryAllowances,
+    MemoryGateLines,
+    MemoryGates,
     MemoryNamespaces,
-    MemoryPermits,
     MemoryPolicies,
-    MemoryPolicyLines,
 )
 from tests.fakes.memory import (
     MemoryChanges,
@@ -38,7 +38,7 @@ from tests.fakes.tables import create_table
 
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
 from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.ports.flow import AllowanceStore, GateLines, GateStore, NamespaceStore, PolicyStore
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
@@ -47,12 +47,12 @@ from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.gates import DynamoGateLines, DynamoGates
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
-from sweephand.storage.permits import DynamoPermits
-from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
+from sweephand.storage.policies import DynamoPolicies
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.stats import DynamoStats
@@ -84,8 +84,8 @@ class Stores:
     secrets: SecretStore
     keys: KeyStore
     policies: PolicyStore
-    permits: PermitStore
-    policy_lines: PolicyLines
+    gates: GateStore
+    gate_lines: GateLines
     namespaces: NamespaceStore
     allowances: AllowanceStore
     named_secrets: NamedSecretStore
@@ -123,8 +123,8 @@ class Dynamo:
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
             DynamoPolicies(jobs),
-            DynamoPermits(jobs),
-            DynamoPolicyLines(timers, clock.now),
+            DynamoGates(timers),
+            DynamoGateLines(timers),
             DynamoNamespaces(jobs),
             DynamoAllowances(jobs),
             DynamoNamedSecrets(jobs),
@@ -149,8 +149,8 @@ def in_memory() -> Stores:
         MemorySecrets(trail),
         MemoryKeys(trail),
         MemoryPolicies(),
-        MemoryPermits(),
-        MemoryPolicyLines(clock.now),
+        MemoryGates(),
+        MemoryGateLines(),
         MemoryNamespaces(jobs, trail),
         MemoryAllowances(),
         MemoryNamedSecrets(trail),

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from tests.fakes.doubles import Letterbox
-from tests.fakes.flow_memory import WorkBox
+from tests.fakes.flow_memory import FlowBox
 
 from sweephand.base.instants import DAY_MS, Instant
+from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, Priority
 from sweephand.model.trigger import NewerMessage, Sendable, priority_of
-from sweephand.model.work_message import WorkMessage
 
 #: SQS removes a message so long after it was sent (template.yaml).
 RETENTION_MS: Final = 14 * DAY_MS
@@ -20,15 +20,15 @@ _DELAY_MAX_MS: Final = 900_000
 _FLOW: Final = "flow"
 _RECEIVED_MAX: Final = 10
 
-Message = TypeVar("Message", Sendable, WorkMessage | NewerMessage)
+Message = TypeVar("Message", Sendable, GateMessage | NewerMessage)
 
 
 class MemoryStackQueues:
-    """ports.StackQueues over the letterbox of a world, as a queue for each lane, and its work box."""
+    """ports.StackQueues over the letterbox of a world, as a queue for each lane, and its flow box."""
 
-    def __init__(self, box: Letterbox, work: WorkBox) -> None:
+    def __init__(self, box: Letterbox, flow: FlowBox) -> None:
         self._box = box
-        self._work = work
+        self._flow = flow
 
     def names(self) -> Sequence[str]:
         return (*PRIORITIES, _FLOW)
@@ -36,7 +36,7 @@ class MemoryStackQueues:
     def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
         now = self._box.clock.now()
         if name == _FLOW:
-            return _renewed(self._work.waiting, self._work.waiting, now, delay_ms)
+            return _renewed(self._flow.waiting, self._flow.waiting, now, delay_ms)
         lane = [each for each in self._box.waiting if _lane(each[1]) == name]
         return _renewed(self._box.waiting, lane, now, delay_ms)
 
@@ -44,7 +44,7 @@ class MemoryStackQueues:
         """Remove the messages that SQS has removed by then, or a few minutes earlier."""
         oldest = now - RETENTION_MS + _DELAY_MAX_MS
         self._box.waiting[:] = [each for each in self._box.waiting if each[0] > oldest]
-        self._work.waiting[:] = [each for each in self._work.waiting if each[0] > oldest]
+        self._flow.waiting[:] = [each for each in self._flow.waiting if each[0] > oldest]
 
 
 def _renewed(

@@ -13,8 +13,8 @@ def expire(world: World) -> None:
     """Remove what DynamoDB, S3 and SQS remove by now."""
     now = world.clock.time
     if world.expiry.is_on:
-        stores = (world.timers, world.jobs, world.runs, world.batches, world.lines, world.policy_lines)
-        for store in (*stores, world.policies):
+        stores = (world.timers, world.jobs, world.runs, world.batches, world.lines)
+        for store in stores:
             store.expire(now)
     world.stack_queues.expire(now)
     world.payloads.remove_old(now)

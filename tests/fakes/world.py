@@ -19,12 +19,12 @@ from tests.fakes.doubles import (
     SkewedClock,
 )
 from tests.fakes.flow_memory import (
+    FlowBox,
     MemoryAllowances,
+    MemoryGateLines,
+    MemoryGates,
     MemoryNamespaces,
-    MemoryPermits,
     MemoryPolicies,
-    MemoryPolicyLines,
-    WorkBox,
 )
 from tests.fakes.memory import (
     MemoryChanges,
@@ -45,6 +45,7 @@ from tests.fakes.stack_queues import MemoryStackQueues
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
+from sweephand.flow.gates import Gates
 from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.on_demand import Backfilled, OnDemand
@@ -55,29 +56,29 @@ from sweephand.jobs.write import Writer, WriteResult
 from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
+from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.job import Job
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import Audited
 from sweephand.runs.callbacks import Callbacks
-from sweephand.runs.flow.work_intake import Worked, WorkIntake
+from sweephand.runs.flow_intake import FlowIntake, Worked
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Received, finished
 from sweephand.runtime.compose_api import compose_api
 from sweephand.runtime.compose_delivery import Deliveries, compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
+from sweephand.runtime.compose_rare import compose_gates
 from sweephand.runtime.compose_upkeep import Upkeep, compose_upkeep
 from sweephand.runtime.compose_wheel import Wheel, compose_wheel
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
 from sweephand.storage.payload_table import PayloadsInPlaces
 from sweephand.web.services import Services
-from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 
@@ -115,16 +116,16 @@ class World:
         self.audit_rounds = MemoryAuditRounds()
         self.policies = MemoryPolicies()
         self.allowances = MemoryAllowances()
-        self.permits = MemoryPermits()
-        self.policy_lines = MemoryPolicyLines(self.clock.now)
-        self.work = WorkBox(self.clock.now)
+        self.gates = MemoryGates()
+        self.gate_lines = MemoryGateLines()
+        self.flow_queue = FlowBox(self.clock.now)
         self.flow_functions_max = 0
         self.admin_changes = MemoryAdminChanges()
         self.namespaces = MemoryNamespaces(self.jobs, self.admin_changes)
         self.limits_namespaces = False
         self.named_secrets = MemoryNamedSecrets(self.admin_changes)
         self.queue = Letterbox(self.clock)
-        self.stack_queues = MemoryStackQueues(self.queue, self.work)
+        self.stack_queues = MemoryStackQueues(self.queue, self.flow_queue)
         self.expiry = MemoryExpirySwitch()
         self.consumers = Consumers(self.clock)
         self._targets = targets
@@ -192,17 +193,14 @@ class World:
             concurrently=concurrently,
         )
 
-    def work_intake(self, deliveries: Deliveries) -> WorkIntake:
+    def flow_intake(self, deliveries: Deliveries) -> FlowIntake:
         """The use case of a flow function that has these of the delivery function."""
         stores = self.stores(deliveries.stores.clock)
-        return compose_flow(stores, deliveries, self.options, one_by_one, one_by_one)
+        return compose_flow(stores, deliveries, one_by_one, one_by_one)
 
-    def line_up(self) -> LineUp:
-        """Puts triggers into lines, by the clock of the API."""
-        stores = self.stores(self.api_clock)
-        return LineUp(
-            policies=stores.policies, lines=stores.policy_lines, work=stores.work, clock=stores.clock
-        )
+    def flow(self) -> Gates:
+        """What functions do with gates, by the clock of the API."""
+        return compose_gates(self.stores(self.api_clock), one_by_one)
 
     def stores(self, clock: Clock) -> Stores:
         """The stores of a function of the stack, with the function's clock."""
@@ -231,9 +229,9 @@ class World:
             namespaces=self._port(self.namespaces, "namespaces"),
             admin_changes=self._port(self.admin_changes, "admin_changes"),
             named_secrets=self._port(self.named_secrets, "named_secrets"),
-            permits=self._port(self.permits, "permits"),
-            policy_lines=self._port(self.policy_lines, "policy_lines"),
-            work=self._port(self.work, "work"),
+            gates=self._port(self.gates, "gates"),
+            gate_lines=self._port(self.gate_lines, "gate_lines"),
+            flow_queue=self._port(self.flow_queue, "flow_queue"),
             queue=self._port(self.queue, "queue"),
             sweepers=self._port(self.sweepers, "sweepers"),
             delivery_functions=self._port(self.delivery_functions, "delivery_functions"),
@@ -376,7 +374,8 @@ class World:
         """Empty the Timers table: timers, leases, the heartbeat, and the lines of policies."""
         self.timers.clear()
         self.leases.clear()
-        self.policy_lines.clear()
+        self.gates.clear()
+        self.gate_lines.clear()
 
     def callbacks(self) -> Callbacks:
         return self.api().callbacks
@@ -393,11 +392,11 @@ class World:
         self.queue.acknowledge([each.receipt for each in finished(handled)])
         return handled
 
-    def work_off(self, message: WorkMessage | NewerMessage, receives: int = 1) -> Worked:
-        """Hand a work message to the flow function."""
-        received = Received("work", "work", receives, encode_work(message))
+    def work_off(self, message: GateMessage | NewerMessage, receives: int = 1) -> Worked:
+        """Hand a message about a gate to the flow function."""
+        received = Received("flow", "flow", receives, encode_gate_message(message))
         deliveries, deadline = self.deliveries(), self.delivery_clock.now() + 90_000
-        worked = self.work_intake(deliveries).handle(received, deadline=deadline)
+        worked = self.flow_intake(deliveries).handle(received, deadline=deadline)
         if (stats := deliveries.stats) is not None:
             stats.count_of_line(worked.namespace, worked.triggers, received.id, deadline)
         return worked
@@ -410,7 +409,7 @@ class World:
         """
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
-            boxes = (*self.queue.waiting, *self.work.waiting) if self.is_enabled else ()
+            boxes = (*self.queue.waiting, *self.flow_queue.waiting) if self.is_enabled else ()
             visible = [at for at, _ in boxes]
             coming = min([*visible, next_tick, end])
             self.clock.time = max(self.clock.time, coming)
@@ -423,7 +422,7 @@ class World:
                     assert handled.is_done, f"not done: {handled.error}"
                     if handled.error is not None:
                         raise handled.error
-            while self.is_enabled and (message := self.work.take()) is not None:
+            while self.is_enabled and (message := self.flow_queue.take()) is not None:
                 worked = self.work_off(message)
                 assert worked.is_done, f"not done: {worked.error}"
 

@@ -32,7 +32,7 @@ from tests.simulation.world.consumers import Consumers
 from tests.simulation.world.delivery_queues import DeliveryQueues, StackQueues
 from tests.simulation.world.explanations import misstatements
 from tests.simulation.world.faults import NO_MASK, Mask, Troubles, mixed, stream
-from tests.simulation.world.flow_functions import WorkPort
+from tests.simulation.world.flow_functions import FlowPort
 from tests.simulation.world.functions import Functions
 from tests.simulation.world.gate import Call, Gate
 from tests.simulation.world.incidents import Incidents
@@ -168,7 +168,7 @@ class Simulation:
             troubles=troubles,
             shards=scenario.shards,
             sweepers_max=backlog.sweepers_max if backlog else SWEEPERS_MAX,
-            work=WorkPort(self._gate, self._work),
+            flow_queue=FlowPort(self._gate, self._work),
             stack_queues=self._gate.wrapped(StackQueues(self._queues, self._work), "queue"),
             **({} if chronicle.removals is None else {"expiry_switch": chronicle.removals}),
         )

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from sweephand.runs.flow.permit import Permit
 from tests.simulation.flow.pauses import Pauses, held, job_of
 from tests.simulation.flow.platform import LIMIT_MS, NOON, Platform
 from tests.simulation.world.processes import MachineClock
@@ -12,7 +13,6 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.runs.flow.permit import Permit
 from sweephand.runs.received import LineWait
 
 KEY: Final = PolicyKey("ns", "mailer")

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.policy import GROUP_SIZE, Policy, PolicyKey
-from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from sweephand.model.wire import encode
 from sweephand.storage import permits, policy_lines
 

@@ -10,15 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
-from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
-from tests.simulation.flow.seeds import run
-from tests.simulation.flow.world import FlowWorld
-from tests.simulation.mutations.registry import Instead
-
-from sweephand.model import policy_line
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Token
 from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
-from sweephand.ports.flow import PermitStore
 from sweephand.runs.flow import line_claims, line_walk, line_worker, permits
 from sweephand.runs.flow.line_claims import LineClaims
 from sweephand.runs.flow.line_share import LineShare
@@ -28,6 +20,14 @@ from sweephand.runs.flow.line_walk import LineWalk
 from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.permits import Permits
 from sweephand.runs.flow.tokens import Tokens
+from tests.fakes.flow_memory import MemoryPermits, MemoryPolicyLines
+from tests.simulation.flow.seeds import run
+from tests.simulation.flow.world import FlowWorld
+from tests.simulation.mutations.registry import Instead
+
+from sweephand.model import policy_line
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Token
+from sweephand.ports.flow import PermitStore
 from sweephand.wheel.sending import LineUp
 
 #: A seed is searched among so many.

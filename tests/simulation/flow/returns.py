@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from sweephand.runs.flow.permit import Permit
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.seeds import await_deliveries
 from tests.simulation.flow.world import FlowWorld
@@ -10,7 +11,6 @@ from tests.simulation.world.processes import MachineClock
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.flow.permit import Permit
 from sweephand.runs.received import LineWait
 
 #: The worker stands still for so long. Its claim of the partition lasts for longer.

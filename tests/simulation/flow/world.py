@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, cast
 
+from sweephand.model.work_message import WorkMessage, decode_work, encode_work
+from sweephand.runs.flow.line_worker import LineWorker
 from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
 from tests.fakes.memory import MemoryChanges
 from tests.simulation.flow.consumer import KEY, Consumer
@@ -21,9 +23,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.model.policy import Policy, Priority, workers_max_of
 from sweephand.model.trigger import NewerMessage, TriggerMessage
-from sweephand.model.work_message import WorkMessage, decode_work, encode_work
 from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
-from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.wheel.sending import LineUp
 
 #: How long a received work message is invisible.

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
-from tests.simulation.mutations.registry import mutation
-from tests.simulation.workload.policies import FIRST_WITHOUT_POLICY
-
 from sweephand.jobs.left_policy import LeftPolicy
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
 from sweephand.model.work_message import WorkMessage
 from sweephand.runs.flow.left_triggers import LeftTriggers, _Walk
 from sweephand.runs.flow.left_turn import LeftTurn
+from tests.simulation.mutations.registry import mutation
+from tests.simulation.workload.policies import FIRST_WITHOUT_POLICY
 
 
 @mutation("A flow function drops every work message of a missing policy", first=FIRST_WITHOUT_POLICY)

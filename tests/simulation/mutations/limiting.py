@@ -5,16 +5,16 @@ from dataclasses import replace
 from typing import Any, Final
 from unittest.mock import patch
 
+from sweephand.model.policy_line import LineClaim
+from sweephand.runs.flow.pace import Pace
+from sweephand.runs.flow.permits import Permits
+from sweephand.runs.flow.run_permits import RunPermits
 from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 from tests.simulation.world.processes import LIMITS_MS
 
-from sweephand.model.policy_line import LineClaim
 from sweephand.runs import intake
 from sweephand.runs.delivery import Delivery, Stop
-from sweephand.runs.flow.pace import Pace
-from sweephand.runs.flow.permits import Permits
-from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled

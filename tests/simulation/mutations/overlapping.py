@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
+from sweephand.runs.flow import overlap, overlap_queue
 from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
@@ -15,14 +16,13 @@ from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import Wait
-from sweephand.runs.flow import overlap, overlap_queue
+from sweephand.runs.handlers import Handlers
 from sweephand.runs.overlap import (
     ArrivalDecision,
     decide_arrival,
     gives_up_at,
 )
 from sweephand.runs.overlap_queue import OverlapQueue
-from sweephand.runs.handlers import Handlers
 from sweephand.runs.received import Outcome
 
 #: More triggers than ever wait.

@@ -9,9 +9,9 @@ from tests.simulation.workload.scenario import FIRST_FOR_WEEKS
 from sweephand.base.instants import Instant
 from sweephand.jobs import draft
 from sweephand.runs.delivery import Delivery, Stop, Wait
-from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.gates import Gates
 from sweephand.runs.kept_data import KeptData
+from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.requeue import Retention
 
 

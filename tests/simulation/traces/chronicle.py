@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
+from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryPolicies
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory
 from tests.simulation.traces.recorder import Recorder, revision_of
 from tests.simulation.traces.trace import Event, Removed
@@ -46,8 +46,8 @@ class FlowStores:
 
     watch: PermitWatch
     policies: MemoryPolicies = field(default_factory=MemoryPolicies)
-    permits: MemoryPermits = field(default_factory=MemoryPermits)
-    lines: MemoryPolicyLines = field(default_factory=MemoryPolicyLines)
+    gates: MemoryGates = field(default_factory=MemoryGates)
+    lines: MemoryGateLines = field(default_factory=MemoryGateLines)
 
 
 class Chronicle(Recorder):

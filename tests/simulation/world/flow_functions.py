@@ -1,4 +1,4 @@
-"""The flow functions of a simulation, the queue of work messages, and writes of the policy."""
+"""The flow functions of a simulation, the queue of messages about gates, and writes of the policy."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,32 +13,31 @@ from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.policy import PARTITIONS_MIN, Policy, holder_size_of
+from sweephand.model.gate_message import GateMessage, encode_gate_message
+from sweephand.model.policy import Policy
 from sweephand.model.trigger import NewerMessage, Trigger
-from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.runs.received import Received
 
 #: A client whose write of the policy failed asks again after this.
 _AGAIN_MS: Final = 3 * SECOND_MS
 
 
-class WorkPort:
-    """ports.WorkQueue over a simulated queue."""
+class FlowPort:
+    """ports.FlowQueue over a simulated queue."""
 
     def __init__(self, gate: Gate, sqs: Sqs) -> None:
         self._gate = gate
         self._sqs = sqs
 
-    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """Send as ports.WorkQueue promises."""
+    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
+        """Send as ports.FlowQueue promises."""
         kinds = self._gate.enter("queue.send")
-        self._sqs.accept(encode_work(message), delay_ms // SECOND_MS)
+        self._sqs.accept(encode_gate_message(message), delay_ms // SECOND_MS)
         self._gate.leave("queue.send", kinds)
 
     def acknowledge(self, receipt: str) -> None:
-        """Acknowledge as ports.WorkQueue promises."""
+        """Acknowledge as ports.FlowQueue promises."""
         try:
             kinds = self._gate.enter("queue.acknowledge")
             self._sqs.delete([receipt])
@@ -48,7 +47,7 @@ class WorkPort:
 
 
 class FlowFunctions:
-    """Begins flow functions, one for each work message, and so many at once at most.
+    """Begins flow functions, one for each message, and so many at once at most.
 
     `begin` starts a process with a body, and `make_process` makes one that is called back when it is killed.
     """
@@ -123,12 +122,12 @@ class FlowFunctions:
 
         process = self._make_process("deliver", lambda _: is_over(), self._sqs.code_of(received))
         self._watch.workers.add(process)
-        deliveries, work_intake = self._fleet.flow(process.machine)
+        deliveries, flow_intake = self._fleet.flow(process.machine)
         clock = self._fleet.clock(process.machine)
 
         def body() -> None:
             deadline = clock.now() + LIMITS_MS["deliver"]
-            worked = work_intake.handle(received, deadline=deadline)
+            worked = flow_intake.handle(received, deadline=deadline)
             stats = deliveries.stats
             assert stats is not None, "every simulated stack counts"
             self._note_uncounted(
@@ -144,9 +143,8 @@ class FlowFunctions:
 
     def begin_with(self, limits: PolicyLimits) -> None:
         """Let the policy exist before the world begins."""
-        size = holder_size_of(limits.concurrent_max or POLICY_CONCURRENT_MAX)
         now = self._scheduler.now
-        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, size, PARTITIONS_MIN, now, now)
+        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now)
         assert self._stores.policies.put(policy, None)
 
     def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:

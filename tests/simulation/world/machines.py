@@ -29,10 +29,10 @@ from tests.simulation.world.stores import Ports
 
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.ports.clock import Ids
-from sweephand.ports.flow import WorkQueue
+from sweephand.ports.flow import FlowQueue
 from sweephand.ports.queue import DeliveryFunctions, StackQueues
 from sweephand.ports.wheel import ExpirySwitch, Sweepers
-from sweephand.runs.flow.work_intake import WorkIntake
+from sweephand.runs.flow_intake import FlowIntake
 from sweephand.runs.time_off import TimeOff
 from sweephand.runtime import compose_api
 from sweephand.runtime.compose_delivery import Deliveries, compose_delivery
@@ -99,7 +99,7 @@ class Fleet:
         troubles: Troubles,
         shards: int,
         sweepers_max: int = SWEEPERS_MAX,
-        work: WorkQueue = MISSING,
+        flow_queue: FlowQueue = MISSING,
         stack_queues: StackQueues = MISSING,
         expiry_switch: ExpirySwitch = MISSING,
     ) -> None:
@@ -113,7 +113,7 @@ class Fleet:
             limits_namespaces=Quotas.of(seed).are_on,
             counts_deliveries=True,
         )
-        self._work = work
+        self._flow_queue = flow_queue
         self._scheduler = scheduler
         self._ports = ports
         self._sqs = sqs
@@ -140,7 +140,7 @@ class Fleet:
         self._machines = self._begun(ahead_ms)
         self._apis: dict[Machine, Services] = {}
         self._deliveries: dict[Machine, Deliveries] = {}
-        self._work_intakes: dict[Machine, WorkIntake] = {}
+        self._flow_intakes: dict[Machine, FlowIntake] = {}
 
     def calm(self) -> None:
         """Begin every process on a machine with the right time from now on."""
@@ -176,14 +176,12 @@ class Fleet:
             )
         return self._deliveries[machine]
 
-    def flow(self, machine: Machine) -> tuple[Deliveries, WorkIntake]:
+    def flow(self, machine: Machine) -> tuple[Deliveries, FlowIntake]:
         """Return the use cases that a flow function keeps on that machine between invocations."""
         deliveries = self.deliveries(machine)
-        if machine not in self._work_intakes:
-            self._work_intakes[machine] = compose_flow(
-                self._stores(machine), deliveries, self._deployed_options
-            )
-        return deliveries, self._work_intakes[machine]
+        if machine not in self._flow_intakes:
+            self._flow_intakes[machine] = compose_flow(self._stores(machine), deliveries)
+        return deliveries, self._flow_intakes[machine]
 
     def sweeper(self, machine: Machine) -> Sweeper:
         """Return the sweeper of a process that has just started."""
@@ -252,7 +250,7 @@ class Fleet:
             clock=self.clock(machine),
             ids=self.ids,
             payload_places=(ports.payloads,),
-            work=self._work,
+            flow_queue=self._flow_queue,
             sweepers=sweepers,
             delivery_functions=delivery_functions,
             stack_queues=self._stack_queues,

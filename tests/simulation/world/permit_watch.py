@@ -44,8 +44,7 @@ class PermitWatch:
 
     def limited(self, policy: Policy) -> None:
         """A limit is stored."""
-        if policy.deleted_at is None:
-            self._limits.append((self.scheduler.now, policy.permits))
+        self._limits.append((self.scheduler.now, policy.slots))
 
     def leaves(self, attempt: Attempt) -> None:
         """A request leaves."""

@@ -37,7 +37,7 @@ from sweephand.model.timer import StoredTimer
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of
 from sweephand.model.wire import encode
 from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
+from sweephand.ports.flow import AllowanceStore, GateLines, GateStore, NamespaceStore, PolicyStore
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
@@ -71,8 +71,8 @@ class Ports:
     allowances: AllowanceStore
     queue: Queue
     policies: PolicyStore
-    permits: PermitStore
-    policy_lines: PolicyLines
+    gates: GateStore
+    gate_lines: GateLines
     namespaces: NamespaceStore
 
 
@@ -160,8 +160,8 @@ def flow_stores(gate: Gate, chronicle: Chronicle) -> dict[str, Any]:
     flow.policies._policies = Watched(lambda _, after: None if after is None else flow.watch.limited(after))
     return {
         "policies": gate.wrapped(flow.policies, "jobs"),
-        "permits": gate.wrapped(flow.permits, "jobs"),
-        "policy_lines": gate.wrapped(flow.lines, "timers"),
+        "gates": gate.wrapped(flow.gates, "timers"),
+        "gate_lines": gate.wrapped(flow.lines, "timers"),
     }
 
 
