@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
-from tests.simulation.flow.crashes import use_after_a_crash
-from tests.simulation.flow.hot_keys import hottest
+#from tests.simulation.flow.crashes import use_after_a_crash
+#from tests.simulation.flow.hot_keys import hottest
 from tests.simulation.flow.many import KINDS, Kind, outcomes
 from tests.simulation.flow.seeds import rate_use, spread_lateness_ms, use
 

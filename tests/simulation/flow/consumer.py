@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from sweephand.runs.flow.permit import Permit
 from tests.simulation.flow.pauses import Pauses, held, job_of
 from tests.simulation.flow.platform import LIMIT_MS, NOON, Platform
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.flow.permit import Permit
+from sweephand.flow.taken import LineWait
+from sweephand.flow.turn import Deliver
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.runs.received import LineWait
 
 KEY: Final = PolicyKey("ns", "mailer")
 
@@ -68,6 +69,10 @@ class Consumer:
         for each in requests:
             self.open.pop(each, None)
 
+    def of_function(self, clock: MachineClock, mine: set[object]) -> Deliver:
+        """The consumer of one function, whose requests are added to `mine`."""
+        return _OfFunction(self, clock, mine)
+
     def deliver(
         self,
         clock: MachineClock,
@@ -76,12 +81,19 @@ class Consumer:
         permit: Permit,
         deadline: Instant,
     ) -> bool | LineWait:
-        """line_worker.Delivery of one function, whose requests are added to `mine`."""
+        """As turn.Deliver of one function, whose requests are added to `mine`."""
         assert permit.key == KEY
         platform, scheduler = self._platform, self._platform.scheduler
         if (paused_at := self._paused_at(clock, message)) is not None:
             platform.figures["held"] += 1
-            return LineWait(KEY, "normal", held(message, paused_at, clock.now()))
+            # It waits in the delivery queue.
+            self._put_again(held(message, paused_at, clock.now()))
+            return True
+        if message.not_before - clock.now() >= SECOND_MS:
+            # The clock of the function that enqueued it is ahead. It waits in the delivery queue.
+            self._put_again(message)
+            return True
+        clock.wait_until(message.not_before)
         request_ms = platform.random.randint(*self._request_ms)
         if deadline - clock.now() < self._request_ms[1] + 5 * SECOND_MS:
             return False
@@ -89,8 +101,6 @@ class Consumer:
         if not permit.may_leave():
             platform.figures["refused"] += 1
             return False
-        if clock.now() < message.not_before:
-            platform.complaints["early"] += 1
         waiting = self.triggers[message.trigger.id]
         if message.attempt <= waiting.begun:
             platform.figures["duplicates"] += 1
@@ -133,3 +143,18 @@ class Consumer:
         allowed = max([limit for at, limit in self.limits if at > since] + before[-1:], default=0)
         if len(self.open) > allowed:
             self._platform.complaints["limit"] += 1
+
+
+class _OfFunction:
+    """turn.Deliver of one function."""
+
+    def __init__(self, consumer: Consumer, clock: MachineClock, mine: set[object]) -> None:
+        self._consumer = consumer
+        self._clock = clock
+        self._mine = mine
+
+    def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
+        return self._consumer.deliver(self._clock, self._mine, message, permit, deadline)
+
+    def flush(self) -> None:
+        """Nothing is to be done."""

@@ -111,10 +111,7 @@ def _arrive(world: FlowWorld) -> None:
     ]
     messages = [world.consumer.trigger(at) for at in sorted(due)]
     priority, name = random.choice(PRIORITIES), world.ids.token()
-    if random.random() < 0.3:
-        world.pack(messages, priority, name, is_whole=random.random() < 0.5)
-    else:
-        world.put(messages, priority, name)
+    world.put(messages, priority, name)
 
 
 def _spans(begun_at: Sequence[int], rate: Rate) -> Sequence[int]:

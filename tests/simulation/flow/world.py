@@ -1,30 +1,32 @@
-"""A world of one policy: production's workers and line, on stores in memory, while everything goes wrong.
+"""A world of one policy: production's servers and gates, on stores in memory, while everything goes wrong.
 
-It is smaller than the worlds of tests/simulation/world: it has no jobs and no wheel. Triggers come into the
-line, workers take them out, and a consumer counts the requests that are open.
+It is smaller than the worlds of tests/simulation/world: it has no jobs and no wheel. Triggers are enqueued,
+functions serve the gates, and a consumer counts the requests that are open.
 """
 
-from collections import deque
-from collections.abc import Callable
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
-from sweephand.model.work_message import WorkMessage, decode_work, encode_work
-from sweephand.runs.flow.line_worker import LineWorker
-from tests.fakes.flow_memory import MemoryPermits, MemoryPolicies, MemoryPolicyLines
+from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryPolicies
 from tests.fakes.memory import MemoryChanges
+from tests.fakes.ports import MISSING
 from tests.simulation.flow.consumer import KEY, Consumer
 from tests.simulation.flow.pauses import Pauses
 from tests.simulation.flow.platform import LIMIT_MS, Gated, Platform
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.flow.forward import Forward
+from sweephand.flow.gates import Gates
+from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
-from sweephand.model.policy import Policy, Priority, workers_max_of
+from sweephand.model.gate_message import GateMessage, decode_gate_message, encode_gate_message
+from sweephand.model.policy import Policy, Priority
 from sweephand.model.trigger import NewerMessage, TriggerMessage
-from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore
-from sweephand.wheel.sending import LineUp
+from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 
 #: How long a received work message is invisible.
 _VISIBILITY_MS: Final = 100 * SECOND_MS
@@ -47,61 +49,57 @@ class FlowWorld(Platform):
         self.functions_max = functions_max
         self.working = 0
         self._kept_waiting: deque[tuple[str, dict[str, Any]]] = deque()
-        self.memory_policies, self.memory_lines = MemoryPolicies(), MemoryPolicyLines()
-        self.memory_permits = MemoryPermits()
+        self.memory_policies, self.memory_lines = MemoryPolicies(), MemoryGateLines()
+        self.memory_gates = MemoryGates()
         self._policies = cast("PolicyStore", Gated(self, self.memory_policies))
-        self._permits = cast("PermitStore", Gated(self, self.memory_permits))
-        self._lines = cast("PolicyLines", Gated(self, self.memory_lines))
+        self._gates = cast("GateStore", Gated(self, self.memory_gates))
+        self._lines = cast("GateLines", Gated(self, self.memory_lines))
         self._changes = 0
         self.pauses = Pauses(self.scheduler)
-        self.consumer = Consumer(self, consumer_ms, self.pauses, self._put_again)
+        self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again)
 
-    def line_up(self, clock: MachineClock) -> LineUp:
-        """The way into the line."""
-        return LineUp(policies=self._policies, lines=self._lines, work=self, clock=clock)
+    def gates(self, clock: MachineClock) -> Gates:
+        """The gates, as a function with that clock uses them."""
+        return Gates(
+            policies=self._policies,
+            store=self._gates,
+            lines=self._lines,
+            queue=self,
+            clock=clock,
+            ids=self.ids,
+            concurrently=self.read_concurrently,
+        )
 
-    def put(self, messages: list[TriggerMessage], priority: Priority, source: str) -> None:
-        """The delivery function puts triggers into the line, again and again until it has done so."""
+    def put(self, messages: Sequence[TriggerMessage], priority: Priority, source: str) -> None:
+        """The delivery function enqueues triggers when they are due, again and again until it has done so."""
+        now = self.scheduler.now
+        by_time: dict[Instant, list[TriggerMessage]] = defaultdict(list)
+        for message in messages:
+            by_time[max(now, message.not_before)].append(message)
+        for at, some in by_time.items():
+            self.scheduler.call_at(at, partial(self._enqueue, some, priority, source))
 
+    def _enqueue(self, messages: list[TriggerMessage], priority: Priority, source: str) -> None:
         def again() -> None:
+            crashed = [each._replace(crashes=each.crashes + 1) for each in messages]
             self.scheduler.call_at(
                 self.scheduler.now + self.random.randint(5, 30) * SECOND_MS,
-                lambda: self.put(messages, priority, source),
+                lambda: self._enqueue(crashed, priority, source),
             )
 
         def body(clock: MachineClock) -> None:
+            # It handles nothing before it is due by its own clock.
+            clock.wait_until(max(each.not_before for each in messages))
             try:
-                self.line_up(clock).put(KEY, priority, messages, source)
+                self.gates(clock).enqueue(KEY, priority, messages, source)
             except StoreError:
                 again()
 
         self.process(body, dead=again, limit_ms=LIMIT_MS)
 
-    def _put_again(self, message: TriggerMessage) -> None:
+    def put_again(self, message: TriggerMessage) -> None:
         """A trigger comes back by way of the delivery queue when its time has come."""
-        put = partial(self.put, [message], "normal", self.ids.token())
-        self.scheduler.call_at(message.not_before, put)
-
-    def pack(self, messages: list[TriggerMessage], priority: Priority, name: str, *, is_whole: bool) -> None:
-        """A sweeper writes a chunk, and writes it again whole if it was not. Both begin with one trigger."""
-
-        def again() -> None:
-            self.scheduler.call_at(
-                self.scheduler.now + self.random.randint(1, 30) * SECOND_MS,
-                lambda: self.pack(messages, priority, name, is_whole=True),
-            )
-
-        def body(clock: MachineClock) -> None:
-            some = messages if is_whole else messages[: max(1, len(messages) // 2)]
-            try:
-                self.line_up(clock).put(KEY, priority, some, name)
-            except StoreError:
-                again()
-            else:
-                if not is_whole:
-                    again()
-
-        self.process(body, dead=again, limit_ms=LIMIT_MS)
+        self.put([message], "normal", self.ids.token())
 
     def change(self, limits: PolicyLimits | None) -> None:
         """A client writes the policy, or deletes it, until it is done or something else is wanted."""
@@ -117,7 +115,7 @@ class FlowWorld(Platform):
 
         def body(clock: MachineClock) -> None:
             writer = PolicyWriter(
-                policies=self._policies, changes=MemoryChanges(), work=self, clock=clock, ids=self.ids
+                policies=self._policies, changes=MemoryChanges(), flow_queue=self, clock=clock, ids=self.ids
             )
             try:
                 if limits is None:
@@ -131,14 +129,12 @@ class FlowWorld(Platform):
 
         self.process(body, dead=again, limit_ms=25 * SECOND_MS)
 
-    # The queue of work messages (ports.WorkQueue)
+    # The flow queue (ports.FlowQueue)
 
-    def send(self, message: WorkMessage | NewerMessage, delay_ms: int) -> None:
-        """Send a work message. One about jobs that have left the policy is lost: there are no jobs here."""
+    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
+        """Send a message about a gate."""
         assert 0 <= delay_ms <= 900_000
-        if isinstance(message, WorkMessage) and message.left_by is not None:
-            return
-        self.called(lambda: self._sent(encode_work(message), delay_ms))
+        self.called(lambda: self._sent(encode_gate_message(message), delay_ms))
 
     def _sent(self, text: str, delay_ms: int) -> None:
         self.figures["messages"] += 1
@@ -154,11 +150,10 @@ class FlowWorld(Platform):
         """How many work messages wait for a function."""
         return len(self._kept_waiting)
 
-    def workers_with_permits(self) -> int:
-        """How many workers have taken permits of the policy."""
-        policy, now = self.memory_policies.get(KEY), self.scheduler.now
-        groups = range(0 if policy is None else policy.groups)
-        return sum(each.is_owned(now) for group in groups for each in self.memory_permits.holders(KEY, group))
+    def holders(self) -> int:
+        """How many functions have slots of the policy."""
+        now, gates = self.scheduler.now, self.memory_gates.everything().values()
+        return sum(holder.until >= now for gate in gates for holder in gate.holders.values())
 
     def _receive(self, text: str, state: dict[str, Any]) -> None:
         self._kept_waiting.append((text, state))
@@ -176,7 +171,6 @@ class FlowWorld(Platform):
 
     def _work(self, text: str, state: dict[str, Any]) -> None:
         mine: set[object] = set()
-        receives = state["receives"]
         self.working += 1
 
         def is_over() -> None:
@@ -193,21 +187,18 @@ class FlowWorld(Platform):
 
         def body(clock: MachineClock) -> None:
             self.figures["workers"] += 1
-            worker = LineWorker(
-                policies=self._policies,
-                permits=self._permits,
-                lines=self._lines,
-                line_up=self.line_up(clock),
-                deliver=partial(self.consumer.deliver, clock, mine),
-                clock=clock,
-                ids=self.ids,
-                workers_max=workers_max_of(self.functions_max),
+            gates = self.gates(clock)
+            server = Server(
+                gates,
+                # No job leaves the policy here, so nothing goes to the delivery queue.
+                Forward(gates, jobs=MISSING, queue=MISSING, together=self.read_concurrently),
+                deliver=self.consumer.of_function(clock, mine),
                 concurrently=self.concurrently,
-                read_concurrently=self.read_concurrently,
+                together=self.read_concurrently,
             )
             try:
-                outcome = worker.work(
-                    decode_work(text), receives, clock.now() + LIMIT_MS, lambda: self.acknowledge(state)
+                outcome = server.handle(
+                    decode_gate_message(text), clock.now() + LIMIT_MS, lambda: self.acknowledge(state)
                 )
             except StoreError:
                 return
@@ -226,8 +217,8 @@ class FlowWorld(Platform):
 
         def noted(policy: Policy, replacing: str | None) -> bool:
             is_written = put(policy, replacing)
-            if is_written and policy.deleted_at is None:
-                self.consumer.limits.append((self.scheduler.now, policy.permits))
+            if is_written:
+                self.consumer.limits.append((self.scheduler.now, policy.slots))
             return is_written
 
         self.memory_policies.put = noted  # type: ignore[method-assign]

@@ -136,6 +136,10 @@ POLICY_AGE_MAX_MS: Final = SECOND_MS
 #: than the second within which a worker finds a token that it can take.
 TOKEN_LEAD_MS: Final = 300
 
+#: The delivery function enqueues a trigger at a gate so long before it is due. The function that serves the
+#: gate has to be called and to take slots first.
+GATE_LEAD_MS: Final = 200
+
 #: A function that finds nothing new in its line looks again after this.
 LINE_LOOK_MS: Final = 300
 

@@ -383,19 +383,19 @@ class Turn:
     def _stop(self) -> None:
         """Begin nothing more, free what has not begun, and hand the idle slots on.
 
-        Others may have left a line because its entries were leased here. So its gate is marked, and called.
+        Others may have left a line because its entries were leased here. So its gate is marked, and called if
+        it has a free slot.
         """
         with self._lock:
             self._is_over = True
             left = self._taken.stop()
             idle = self._slots.size - self._open
         self._together([partial(self._free, each) for each in left])
-        if idle > 0:
-            self._slots.give_back(idle, queues=True)
-        for name in {each.taken.line for each in left} - ({self._name} if idle > 0 else set()):
-            self._gates.mark(name)
         for name in sorted({self._name, *(each.taken.line for each in left)}):
-            self._gates.call(name, self._policy)
+            is_own = name == self._name and idle > 0
+            gate = self._slots.give_back(idle, queues=True) if is_own else self._gates.mark(name)
+            if gate.free(self._policy.share(name.number), self._clock.now()) > 0:
+                self._gates.call(name, self._policy)
 
     def _free(self, left: LeftEntry) -> None:
         """Let what has not begun of an entry stand in the line, free. What is open stays leased."""

@@ -13,6 +13,7 @@ from sweephand.base.timing import (
     COMMIT_WAIT_MS,
     DEADLINE_GRACE_MS,
     EARLY_WAIT_MAX_MS,
+    GATE_LEAD_MS,
     OVERTAKEN_TIME_LIMIT_MS,
     POSTPONED_MS,
     QUEUE_DELAY_MAX_MS,
@@ -74,18 +75,15 @@ class Gates:
     def due(self, delivery: Delivery) -> Delivery | Stop:
         """Wait for a trigger that is due in less than a second. Its job is read at most a second before.
 
-        A trigger that goes into the line of a policy is not waited for: the line keeps it until it is due.
+        A trigger that goes to a gate goes a bit before it is due, because a function has to take it up there.
         """
         message = delivery.message
         if message.not_before - self._clock.now() >= EARLY_WAIT_MAX_MS:
             return Wait(delivery, message.not_before, "early")
-        if delivery.goes_into_line:
-            delivery = self._job_reads.renewed(delivery)
-        if not delivery.goes_into_line:
-            while self._clock.now() < message.not_before:
-                self._clock.wait_until(message.not_before)
-            delivery = self._job_reads.renewed(delivery)
-        return delivery
+        until = message.not_before - (GATE_LEAD_MS if delivery.goes_into_line else 0)
+        while self._clock.now() < until:
+            self._clock.wait_until(until)
+        return self._job_reads.renewed(delivery)
 
     def alive(self, delivery: Delivery) -> Delivery | Stop:
         """Stop a trigger that its job does not owe, or not yet, or whose job is paused."""

@@ -12,6 +12,7 @@ from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
 from sweephand.base.timing import (
     BUNDLE_SPAN_MAX_MS,
     EARLY_WAIT_MAX_MS,
+    GATE_LEAD_MS,
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
@@ -209,10 +210,13 @@ class Intake:
         return self._put_into_lines(handled) + (self._send_late(late) if late else [])
 
     def _mates(self, pending: Pending, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
-        """The other triggers of a message's group that go into lines and that no thread has begun."""
+        """The other triggers of a message's group that go into lines now and that no thread has begun."""
+        latest = self._clock.now() + GATE_LEAD_MS
         for each in pending.group.triggers if pending.group is not None else ():
             work = each.work(deadline)
-            if isinstance(work, Delivery) and work.goes_into_line and each.begin():
+            if not (isinstance(work, Delivery) and work.goes_into_line):
+                continue
+            if work.message.not_before <= latest and each.begin():
                 yield each, work
 
     def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
