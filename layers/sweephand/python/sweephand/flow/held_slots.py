@@ -1,5 +1,7 @@
 """The slots of one gate that a function holds, and the slots that asynchronous runs hold."""
 
+from itertools import count
+
 from sweephand.base.instants import Instant
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
 from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
@@ -10,7 +12,7 @@ from sweephand.ports.flow import GateStore
 class HeldSlots:
     """The slots of one function. Several threads may share one object.
 
-    Each write carries the number of the holder's writes, and expects the number before it. So a repeat that
+    Each try of a write carries a number of its own, and expects what was written before it. So a repeat that
     comes late changes nothing, and a thread that another one has overtaken writes again.
     """
 
@@ -21,6 +23,7 @@ class HeldSlots:
         self._holder = holder
         self._store = store
         self._clock = clock
+        self._numbers = count(holder.number + 1)
 
     @property
     def size(self) -> int:
@@ -36,28 +39,28 @@ class HeldSlots:
         """Take more slots of the gate as far as they are free, up to that size. Returns the gate."""
         gate, now = self._store.get(self.name), self._clock.now()
         held = gate.holders.get(self.token)
-        if held is None or (count := min(size - held.slots, gate.free(share, now))) <= 0:
+        if held is None or (more := min(size - held.slots, gate.free(share, now))) <= 0:
             return gate
-        change = GateChange({self.token: Swap(held, _following(held, count))})
+        change = GateChange({self.token: Swap(held, self._following(held, more))})
         gate = self._store.change(self.name, with_expired(change, gate, share, now)).gate
         self._know(gate.holders.get(self.token))
         return gate
 
-    def give_back(self, count: int, *, queues: bool | None = None) -> Gate:
+    def give_back(self, slots: int, *, queues: bool | None = None) -> Gate:
         """Give back so many slots, and store whether the line may hold something if that is given.
 
         Returns the gate. Whoever gives back slots then looks at the line, or calls if the gate `queues`.
         """
-        return self._give(count, GateChange(queues=queues)).gate
+        return self._give(slots, GateChange(queues=queues)).gate
 
     def hand_to_run(self, request: str, until: Instant) -> bool:
         """Hand a slot to an asynchronous run, whose holder lasts until then; return whether it has it."""
         return self._give(1, GateChange({request: Swap(None, Holder(1, until))})).is_made
 
-    def _give(self, count: int, besides: GateChange) -> Changed:
+    def _give(self, slots: int, besides: GateChange) -> Changed:
         while True:
             held = self._holder
-            left = _following(held, -count)
+            left = self._following(held, -slots)
             swap = Swap(held, left if left.slots > 0 else None)
             change = besides._replace(holders={self.token: swap, **besides.holders})
             changed = self._store.change(self.name, change)
@@ -65,18 +68,17 @@ class HeldSlots:
                 self._know(left)
                 return changed
             self._know(changed.gate.holders.get(self.token))
-            if self._holder.writes == held.writes:
+            if self._holder.number == held.number:
                 # The time of the holder is over, and another function has removed it.
                 return changed
 
     def _know(self, holder: Holder | None) -> None:
         # Of two threads, the one with the older write must not overwrite what the other one knows.
-        if holder is not None and holder.writes > self._holder.writes:
+        if holder is not None and holder.number > self._holder.number:
             self._holder = holder
 
-
-def _following(held: Holder, added: int) -> Holder:
-    return held._replace(slots=held.slots + added, writes=held.writes + 1)
+    def _following(self, held: Holder, added: int) -> Holder:
+        return held._replace(slots=held.slots + added, number=next(self._numbers))
 
 
 def with_expired(change: GateChange, gate: Gate, share: int, now: Instant) -> GateChange:

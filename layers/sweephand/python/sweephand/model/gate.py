@@ -28,11 +28,11 @@ class GateName(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """The slots of one holder until an instant at the latest, and the number of its writes."""
+    """The slots of one holder until an instant at the latest. Each try of a write has another number."""
 
     slots: int
     until: Instant
-    writes: int = 1
+    number: int = 1
 
 
 class Baton(NamedTuple):
@@ -122,7 +122,7 @@ class GateChange(NamedTuple):
     def is_made(self, gate: Gate) -> bool:
         """Whether a gate that refuses the change shows that this very change was made before.
 
-        The SDK repeats a write whose answer was lost. Each id and each number of a holder's write is new.
+        The SDK repeats a write whose answer was lost. Each id is new, and so is the number of each try.
         """
         swaps = [(gate.holders.get(token), each.becomes) for token, each in self.holders.items()]
         if self.guard is not None:
@@ -134,7 +134,7 @@ class GateChange(NamedTuple):
     @classmethod
     def giving_back(cls, token: str, held: Holder, slots: int, *, queues: bool | None = None) -> Self:
         """The write by which a holder gives back so many of its slots."""
-        left = held._replace(slots=held.slots - slots, writes=held.writes + 1) if held.slots > slots else None
+        left = held._replace(slots=held.slots - slots, number=held.number + 1) if held.slots > slots else None
         return cls({token: Swap(held, left)}, queues=queues)
 
 
