@@ -7,8 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
-from sweephand.runs.explain.facts import Explanation, LimitLevel, Verdict
-from sweephand.runs.explain.wording import wall
+from sweephand.runs.explain.facts import Explanation, LimitLevel, Verdict, wall
 from sweephand.schedules import Series
 from sweephand.web.http.operation import Operation, Reply, Request, Returns
 from sweephand.web.routes.changes import ChangeResponse, change_response
