@@ -12,8 +12,8 @@ from sweephand.model.audit_round import BEGINNING
 from sweephand.model.timer import bucket_of
 from sweephand.runs import audit as auditing
 from sweephand.runs.audit import Auditor
+from sweephand.runs.audit_findings import LostRuns
 from sweephand.runs.audit_rounds import AuditRounds
-from sweephand.runs.lost_runs import LostRuns
 from sweephand.wheel import rebuild
 
 _UNIT: Final = "tests/unit/runs/test_audit.py::"

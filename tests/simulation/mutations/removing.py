@@ -11,8 +11,7 @@ from sweephand.jobs import draft
 from sweephand.runs.delivery import Delivery, Stop, Wait
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.gates import Gates
-from sweephand.runs.kept_data import KeptData
-from sweephand.runs.requeue import Retention
+from sweephand.runs.requeue import KeptData, Retention
 
 
 @mutation(

@@ -28,10 +28,9 @@ from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
-from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
+from sweephand.runs.audit_findings import Audited, LostRun, LostRuns, LostTimer, NotAudited
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
-from sweephand.runs.lost_runs import LostRuns
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.rebuild import (
     KEPT_MS,

@@ -28,7 +28,7 @@ from sweephand.jobs.write_check import SecretCheck
 from sweephand.runs.attempt import Signing
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.batch_reads import BatchReader
-from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.callbacks import Callbacks, RunSecrets
 from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
 from sweephand.runs.flagged import FlaggedRuns
@@ -37,7 +37,6 @@ from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.run_secrets import RunSecrets
 from sweephand.runtime.compose_upkeep import compose_auditor
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
