@@ -10,7 +10,6 @@ from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
 from sweephand.jobs.left_policy import LeftPolicy
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import (
     check_job_revision,
@@ -22,6 +21,7 @@ from sweephand.jobs.preconditions import (
 )
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import is_over
+from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.jobs.write_check import SecretCheck, WriteCheck
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
@@ -55,7 +55,7 @@ class Writer:
         commits: Commits,
         policies: PolicyCheck,
         left_policy: LeftPolicy,
-        defaults: NamespaceDefaults,
+        defaults: JobDefaults,
         secrets: SecretCheck,
         quotas: Quotas,
         clock: Clock,

@@ -12,7 +12,6 @@ from sweephand.jobs.commit import Commits
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.left_policy import LeftPolicy
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
@@ -22,7 +21,7 @@ from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
-from sweephand.jobs.settings_cache import CachedSettings, NoSettings
+from sweephand.jobs.settings_cache import CachedSettings, JobDefaults, NoSettings
 from sweephand.jobs.write import Writer
 from sweephand.jobs.write_check import SecretCheck
 from sweephand.runs.attempt import Signing
@@ -62,7 +61,7 @@ def compose_api(
     # What a namespace sets for its jobs.
     settings = CachedSettings(namespaces=stores.namespaces, clock=clock)
     obeyed_settings = settings if options.limits_namespaces else NoSettings()
-    defaults = NamespaceDefaults(obeyed_settings, options.reach)
+    defaults = JobDefaults(obeyed_settings, options.reach)
     quotas = Quotas(namespaces=stores.namespaces, limits=obeyed_settings, clock=clock, ids=ids)
     secret_check = SecretCheck(stores.named_secrets.get_many)
     signing_keys = SigningKeys(secrets=stores.secrets, ids=ids, clock=clock)

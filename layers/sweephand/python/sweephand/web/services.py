@@ -9,7 +9,6 @@ from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.forecast import Forecaster
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
@@ -17,6 +16,7 @@ from sweephand.jobs.policies import PolicyWriter
 from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
+from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.jobs.write import Writer
 from sweephand.ports.access import AdminChangeStore, KeyStore
 from sweephand.ports.clock import Clock, Ids
@@ -63,7 +63,7 @@ class Services:
     policy_reader: PolicyReader
     policy_changes: PolicyChangeHistory
     namespaces: NamespaceAdmin
-    defaults: NamespaceDefaults
+    defaults: JobDefaults
     keys: KeyStore
     admin_changes: AdminChangeStore
     rates: RequestRates
