@@ -14,8 +14,7 @@ from sweephand.runtime.settings import Options
 from sweephand.runtime.threads import sweep_concurrently
 from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper
-from sweephand.wheel.tick import Ticker
-from sweephand.wheel.warm import WarmFunctions
+from sweephand.wheel.tick import Ticker, WarmFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
