@@ -17,7 +17,7 @@ from infra.bench.sqs import CountedSqs, Sent
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.jobs.bulk import JobToWrite

@@ -15,8 +15,8 @@ from tests.fakes.targets import EVENTBRIDGE, LAMBDA, ROLE, SECURE, SNS, SQS, STE
 from sweephand.base.errors import StoreError
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import CLIENTS_MAX, AwsClients, Service, connect, session_name
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import Reach
 

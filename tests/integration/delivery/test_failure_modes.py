@@ -15,8 +15,8 @@ from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, SQS, STEPFUN
 
 from sweephand.delivery.adapter import Stack
 from sweephand.delivery.aws_clients import AwsClients, Service, connect
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer
 from sweephand.targets.registry import data_violations, default_target_types
 

@@ -18,10 +18,10 @@ from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, o
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import sqs_targets
 
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 
 

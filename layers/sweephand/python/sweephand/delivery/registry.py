@@ -6,7 +6,7 @@ from threading import Lock
 
 from sweephand.delivery.adapter import Adapter, Stack
 from sweephand.delivery.aws_clients import AwsClients
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.secret import ReadValues
 from sweephand.ports.clock import Clock

@@ -14,8 +14,7 @@ from sweephand.delivery.aws_targets import (
     role_of,
     text_of,
 )
-from sweephand.delivery.checked_clients import TRIES_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import TRIES_MAX, SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import FIFO_SUFFIX, Reach, not_listed, read_queue_url
 from sweephand.targets.url import UrlError

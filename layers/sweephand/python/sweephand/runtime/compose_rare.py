@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sweephand.ports.batches import BatchStore
 from sweephand.ports.flow import PermitStore, PolicyLines, PolicyStore, WorkQueue
+from sweephand.ports.runs import BatchStore
 from sweephand.ports.wheel import TimerStore
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.flow.run_permits import RunPermits

@@ -200,7 +200,7 @@ def _with_targets(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment with the lists that the lists function has packed into the variable TARGETS."""
     if not (packed := environment.get("TARGETS")):
         return environment
-    from sweephand.runtime.packed_lists import unpack  # noqa: PLC0415 - tick and sweep have no such lists
+    from sweephand.runtime.lists import unpack  # noqa: PLC0415 - tick and sweep have no such lists
 
     try:
         return {**environment, **unpack(packed)}
