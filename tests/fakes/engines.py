@@ -37,10 +37,9 @@ from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
-from sweephand.ports.batches import BatchStore
 from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, PolicyLines, PolicyStore
 from sweephand.ports.jobs import ChangeStore, JobStore
-from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys

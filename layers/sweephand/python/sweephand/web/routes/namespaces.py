@@ -11,7 +11,6 @@ from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
 from sweephand.base.text_schema import text_schema
-from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations
 from sweephand.jobs.namespace_settings import (
     LIMITS,
     NamespaceView,
@@ -19,6 +18,7 @@ from sweephand.jobs.namespace_settings import (
     defaults_violations,
     shown_settings,
 )
+from sweephand.jobs.settings_cache import HOSTS, NETWORKS, place_violations
 from sweephand.model.api_key import EVERY_NAMESPACE, Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets, NamespaceDefaults, NamespaceLimits
 from sweephand.targets.destinations import read_network, read_rule
