@@ -8,7 +8,7 @@ with starting():
     from aws_lambda_powertools import Logger
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from sweephand.access.run_token import sent_run_token
+    from sweephand.access.authentication import sent_run_token
     from sweephand.runtime.authorizer import caller_of
 
     logger = Logger()

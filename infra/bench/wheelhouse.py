@@ -29,7 +29,7 @@ from sweephand.runtime.compose_delivery import compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
 from sweephand.runtime.compose_wheel import compose_wheel
 from sweephand.runtime.settings import Options
-from sweephand.storage.expiry_switch import DynamoExpirySwitch
+from sweephand.storage.leases import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.table import Table
 from sweephand.targets.reach import EVERY_QUEUE

@@ -41,10 +41,10 @@ from sweephand.ports.flow import AllowanceStore, NamespaceStore, PermitStore, Po
 from sweephand.ports.jobs import ChangeStore, JobStore
 from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
-from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
+from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
@@ -54,7 +54,6 @@ from sweephand.storage.permits import DynamoPermits
 from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
 from sweephand.storage.runs import DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
-from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 

@@ -52,7 +52,6 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, WriteResult
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.job import Job
@@ -62,7 +61,7 @@ from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.model.work_message import WorkMessage, encode_work
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
-from sweephand.runs.audit_findings import Audited
+from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow.work_intake import Worked, WorkIntake
 from sweephand.runs.handlers import Handlers

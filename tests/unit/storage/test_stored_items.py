@@ -17,7 +17,6 @@ from tests.contract.builders import (
 
 from sweephand.base.errors import FormError
 from sweephand.base.layouts import Layout
-from sweephand.model.audit_round import AuditRound, JobProgress
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
@@ -36,6 +35,7 @@ from sweephand.model.secret import Secret, SecretKey, SigningSecret
 from sweephand.model.timer import Heartbeat
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.model.wheel_event import WheelEvent
+from sweephand.runs.audit_findings import AuditRound, JobProgress
 from sweephand.storage import (
     audit_rounds,
     batches,

@@ -1,4 +1,4 @@
-"""Callers that the gateway has authenticated: by IAM, where a key says what they may do, or by a token."""
+"""Who calls: the holder of an API key, an IAM role or user that has a key, or the holder of a token."""
 
 import re
 from collections.abc import Mapping
@@ -6,11 +6,11 @@ from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any, Final
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.base.errors import ForbiddenError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.names import NAME_RULE, is_name
-from sweephand.model.api_key import EVERY_NAMESPACE, ROLES, Caller
+from sweephand.model.api_key import EVERY_NAMESPACE, ROLES, Caller, Key, parse_key
 from sweephand.ports.access import KeyStore
 
 _NAME: Final = "[A-Za-z0-9+=,.@_-]{1,64}"
@@ -133,3 +133,28 @@ def _instant(seconds: str) -> Instant:
     if not is_instant:
         raise ForbiddenError("The claim exp of the token must be its end, in seconds since 1970.")
     return int(end_s * SECOND_MS)
+
+
+# A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The bounds of length keep nonsense
+# away from the key store.
+_BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
+
+# Stands for a key that does not exist. No secret has this digest that anybody could find: it would be the
+# preimage of a given value of SHA-256.
+_NOBODY: Final = Key("", "0" * 64, "", "read", 0)
+
+
+def authorize(header: str | None, *, keys: "KeyStore", now: Instant) -> Caller | None:
+    """The caller whose API key is in the header; None if the header holds no valid key.
+
+    The answer is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these
+    apart. So is the work: one read of the store, one hash, and one comparison. Raises StoreError if the key
+    cannot be looked up.
+    """
+    found = _BEARER.match(header.strip()) if header else None
+    parts = parse_key(found["key"]) if found else None
+    if parts is None:
+        return None
+    key_id, secret = parts
+    key = keys.get(key_id) or _NOBODY
+    return key.caller if key.accepts(secret, now) else None

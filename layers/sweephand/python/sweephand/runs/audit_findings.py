@@ -1,4 +1,4 @@
-"""What an audit of jobs has found, and how it finds the runs that lost the message they wait for."""
+"""What an audit of jobs has found, how far it has come, and how it finds the runs that lost their message."""
 
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -6,7 +6,6 @@ from typing import Final, NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import ATTEMPT_DELAY_MAX_MS
-from sweephand.model.audit_round import JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
@@ -14,6 +13,34 @@ from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 from sweephand.ports.flow import PolicyStore
 from sweephand.runs.audit_lines import LineAudit
 from sweephand.runs.job_walk import awaited
+
+
+class JobProgress(NamedTuple):
+    """How far a walk has come: the namespace, the job `name`, and the position `before` within its runs.
+
+    The timers of that job are done. `before` is empty if all of its runs were examined.
+    """
+
+    namespace: str = ""
+    name: str = ""
+    before: str = ""
+
+
+#: The progress of a walk that has not begun.
+BEGINNING: Final = JobProgress()
+
+
+class AuditRound(NamedTuple):
+    """A round: when it began, and how far it has come; `progress` is None when it is over.
+
+    A step is at work until `held_until` at the latest. `version` is the token of the write.
+    """
+
+    began_at: Instant
+    progress: JobProgress | None
+    held_until: Instant
+    version: str
+
 
 #: A call reports at most this many findings, and ends there.
 _FINDINGS_MAX: Final = 100

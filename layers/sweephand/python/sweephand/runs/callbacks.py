@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from sweephand.access.run_token import without_run_tokens
+from sweephand.access.authentication import without_run_tokens
 from sweephand.base.errors import ConflictError, GoneError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import REASON_LENGTH_MAX, RESULT_BYTES_MAX

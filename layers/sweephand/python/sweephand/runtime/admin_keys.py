@@ -11,7 +11,7 @@ from sweephand.access.key_making import (
 )
 from sweephand.model.api_key import Key
 from sweephand.runtime import tables
-from sweephand.runtime.ids import SystemIds
+from sweephand.runtime.machine import SystemIds
 from sweephand.storage.api_keys import DynamoKeys
 
 

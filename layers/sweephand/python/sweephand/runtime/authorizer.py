@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.model.api_key import Caller
 from sweephand.runtime import tables
 from sweephand.storage.api_keys import DynamoKeys

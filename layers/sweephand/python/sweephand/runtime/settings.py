@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sweephand.access.auth_mode import AUTH_MODES, Auth
+from sweephand.access.authentication import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT

@@ -7,7 +7,7 @@ without that, because a caller waits for it.
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sweephand.runtime.clock import SystemClock
+from sweephand.runtime.machine import SystemClock
 from sweephand.runtime.settings import Settings
 from sweephand.storage import connect
 from sweephand.storage.connect import Answers

@@ -3,7 +3,7 @@
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.targets.registry import end_target_types
 from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.access.named_secrets import SecretAdmin
 from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys

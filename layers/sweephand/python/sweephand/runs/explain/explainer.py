@@ -18,7 +18,16 @@ from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import LineStore, RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel, Verdict
-from sweephand.runs.explain.lives import Former, Lives, former_at, latest_of_earlier, latest_of_present
+from sweephand.runs.explain.lives import (
+    Former,
+    Lives,
+    Subject,
+    former_at,
+    latest_of_earlier,
+    latest_of_present,
+    subject_of,
+    width_of,
+)
 from sweephand.runs.explain.of_job import (
     absent,
     clock_change,
@@ -40,8 +49,7 @@ from sweephand.runs.explain.of_run import (
     recorded,
     without_record,
 )
-from sweephand.runs.explain.subject import Subject, subject_of, width_of
-from sweephand.runs.run_walk import runs_before
+from sweephand.runs.job_walk import runs_before
 
 #: In this order (docs/guide.md): the job, its pauses, its schedule, the run, and what holds the trigger back.
 _CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (

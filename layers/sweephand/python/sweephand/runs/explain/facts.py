@@ -11,8 +11,7 @@ from sweephand.model.line import Line
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState
 from sweephand.model.wheel_event import WheelEvent
-from sweephand.runs.explain.lives import Former, Lives
-from sweephand.runs.explain.subject import Subject
+from sweephand.runs.explain.lives import Former, Lives, Subject
 from sweephand.schedules import Series
 
 _UNITS = ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min"), (SECOND_MS, "s"))

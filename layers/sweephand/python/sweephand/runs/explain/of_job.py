@@ -6,7 +6,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_RETENTION_MS, PENDING_MAX_MS
 from sweephand.model.change import Change
 from sweephand.runs.explain.facts import Explanation, Facts, Verdict, by, reason_of, span, time, wall
-from sweephand.runs.explain.subject import Subject
+from sweephand.runs.explain.lives import Subject
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.schedules.errors import ScheduleError, quoted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.errors import pointer
 from sweephand.base.limits import PROBLEM_ERRORS_MAX, SCHEDULE_LENGTH_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.schedules.clock.wall_timeline import Pattern, WallTimeline
 from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations import cron_fields

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.schedules.clock.dst import DEFAULT, DstRule
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.durations import SECOND_NS, parse_go_duration_ns

@@ -10,8 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, SweephandError, UnavailableError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
-from sweephand.base.spelling import shortened
+from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name, shortened
 from sweephand.jobs.bulk import BulkResult, JobToWrite, Written
 from sweephand.jobs.read import Filter
 from sweephand.model.definition import Definition

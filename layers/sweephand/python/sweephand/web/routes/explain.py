@@ -14,7 +14,7 @@ from sweephand.web.routes.changes import ChangeResponse, change_response
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.schemas.formats import Moment, Time, about, time_or_none
 from sweephand.web.schemas.query import QueryParameters
-from sweephand.web.schemas.run_responses import RunResponse, run_response
+from sweephand.web.schemas.responses import RunResponse, run_response
 from sweephand.web.services import Services
 
 

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.jobs.namespace_settings import (
     LIMITS,
     NamespaceView,
@@ -25,13 +25,22 @@ from sweephand.targets.destinations import read_network, read_rule
 from sweephand.targets.registry import with_hidden_values
 from sweephand.targets.url import HOST_LENGTH_MAX, UrlError
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Returns,
+    etag,
+    parse_if_match,
+    requires_absence,
+)
 from sweephand.web.schemas.field_models import NamespaceTarget, model_of
 from sweephand.web.schemas.formats import NextCursor, Time, about
 from sweephand.web.schemas.job_requests import RetryRequest
-from sweephand.web.schemas.job_responses import HIDDEN
 from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.responses import HIDDEN
 from sweephand.web.schemas.shapes import RequestBody, given_fields, read_as, without_nulls
 from sweephand.web.services import Services
 

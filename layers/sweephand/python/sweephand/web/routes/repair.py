@@ -11,8 +11,7 @@ from sweephand.base.instants import rfc3339
 from sweephand.base.names import NAME_RULE
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.model.audit_round import BEGINNING, JobProgress
-from sweephand.runs.audit_findings import Audited
+from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.rebuild import Rebuilt
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns

@@ -21,7 +21,7 @@ from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Req
 from sweephand.web.routes.bulk import CountResponse, FilterRequest
 from sweephand.web.schemas.formats import Moment, NextCursor, about
 from sweephand.web.schemas.query import Cursor, Label, Limit, QueryParameters, labels_of, position
-from sweephand.web.schemas.run_responses import (
+from sweephand.web.schemas.responses import (
     NamespaceRunResponse,
     RunResponse,
     namespace_run_response,

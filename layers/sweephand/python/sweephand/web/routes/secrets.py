@@ -11,7 +11,7 @@ from sweephand.access.named_secrets import VALUE_MEANING, VALUE_PATTERN, value_v
 from sweephand.access.signing_keys import PublicKey
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import SECRET_LENGTH_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.model.secret import Scheme, SecretBrief, SecretKey, SigningSecret, SigningSecrets
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns

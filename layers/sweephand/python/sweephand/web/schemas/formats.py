@@ -14,8 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from sweephand.base.instants import Instant, from_datetime, rfc3339
-from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name, text_schema
 from sweephand.jobs.fields.registry import DESCRIPTION
 from sweephand.jobs.fields.timing import INSTANT_SCHEMA
 from sweephand.schedules import parse_duration_ms
