@@ -58,8 +58,7 @@ def _maker(module: str) -> Callable[[Stack], Adapter]:
     return maker
 
 
-# Lambda gives a function a whole CPU while it starts, and less for its first message. So what the registered
-# types need is imported now, and not at the first attempt.
-for _each in end_target_types().values():
-    if _each.delivery is not None:
-        import_module(_each.delivery)
+# Lambda gives a function a whole CPU while it starts, and less for its first message. So what most deliveries
+# need is imported now. An adapter for a service of AWS makes a client at its first attempt. That takes many
+# times as long as the import.
+import_module("sweephand.delivery.http.targets")

@@ -85,7 +85,7 @@ class BatchProgress:
             expires_at=kept_until + size.window_ms + _WAIT_MAX_MS,
             began_at=min(starts, default=self._clock.now()),
         )
-        ends: list[tuple[int, RunEnd]] = [(mark.index, mark.end) for mark in marks]
+        ends: list[tuple[int, RunEnd]] = [(mark.run_index, mark.end) for mark in marks]
         level, count = 0, size.total
         while full := self._mark(head, level, count, ends):
             if count <= PAGE_SIZE:

@@ -120,7 +120,7 @@ class Done(NamedTuple):
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class ShardVisit:
     """A sweeper's visit to a shard: the lease as last written, when it was renewed, and what was done.
 
