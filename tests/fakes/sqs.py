@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.adapter import AwsClients
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs import SqsTargets
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues, Reach

@@ -13,8 +13,7 @@ from tests.fakes.consumer import Connection, Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, SQS, STEPFUNCTIONS
 
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service, connect
+from sweephand.delivery.adapter import AwsClients, Service, Stack, connect
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
 from sweephand.model.attempt import Answer

@@ -16,7 +16,7 @@ from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import BundleMessage, TriggerMessage
 from sweephand.model.wire import decode
 from sweephand.runs.received import Handled, Received
-from sweephand.runtime.threads import deliver_concurrently
+from sweephand.runtime.machine import deliver_concurrently
 
 DUE = NOON + 10_000
 

@@ -8,7 +8,7 @@ import pytest
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.base.errors import StoreError
-from sweephand.runtime.threads import deliver_concurrently, write_concurrently
+from sweephand.runtime.machine import deliver_concurrently, write_concurrently
 
 
 def run(tasks: list[Callable[[], Any]]) -> list[Any]:

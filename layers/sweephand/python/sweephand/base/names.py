@@ -27,6 +27,9 @@ _CHARACTERS: Final = "A-Za-z0-9._~:@+=-"
 NAME_PATTERN: Final = rf"^(?:[.]{{0,2}}[{_CHARACTERS.replace('.', '')}]|[.]{{3}})[{_CHARACTERS}]*$"
 NAME_SCHEMA: Final[dict[str, Any]] = text_schema(NAME_PATTERN, NAME_LENGTH_MAX)
 
+#: Stands for all namespaces. No namespace has this name.
+EVERY_NAMESPACE: Final = "*"
+
 #: The beginning of a name in JSON Schema. It may be empty.
 PREFIX_PATTERN: Final = f"^[{_CHARACTERS}]*$"
 
@@ -49,6 +52,9 @@ def name_violations(pointer: str, text: str) -> list[Violation]:
     """The violation of a name that is not valid, at that JSON pointer; empty for a valid name."""
     return [] if is_name(text) else [Violation(pointer, NAME_RULE)]
 
+
+#: How much of what was written a message repeats.
+QUOTED_CHARS_MAX: Final = 80
 
 #: No known name is longer, so a longer text resembles none.
 _LENGTH_MAX: Final = 64
@@ -89,6 +95,11 @@ def printable(text: str) -> str:
 def shortened(text: str, length_max: int) -> str:
     """The text, or its first `length_max` characters and an ellipsis."""
     return text if len(text) <= length_max else text[:length_max] + "…"
+
+
+def quoted(text: str) -> str:
+    """The text as a message repeats it: in quotes, escaped, at most QUOTED_CHARS_MAX characters of it."""
+    return repr(shortened(text, QUOTED_CHARS_MAX))
 
 
 def _letters(text: str) -> str:

@@ -1,6 +1,6 @@
 """Clients of AWS that check, once they are connected, whether their request may still be sent.
 
-Those of SQS have the rights of the stack. What assumes a role is in aws_clients.py, since functions without
+Those of SQS have the rights of the stack. What assumes a role is in adapter.py, since functions without
 targets of AWS do not need that.
 """
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from threading import Lock
 
-from sweephand.delivery.adapter import Adapter, Stack
-from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.adapter import Adapter, AwsClients, Stack
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.secret import ReadValues

@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.aws_targets import (
     AwsKind,
     Request,

@@ -9,9 +9,9 @@ from sweephand.ports.flow import WorkQueue
 from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
 from sweephand.ports.wheel import ExpirySwitch, Sweepers
 from sweephand.runtime import aws, tables
+from sweephand.runtime.machine import sweep_concurrently
 from sweephand.runtime.payloads import Places, payload_places, payloads_in
 from sweephand.runtime.stores import Stores
-from sweephand.runtime.threads import sweep_concurrently
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.batches import DynamoBatches

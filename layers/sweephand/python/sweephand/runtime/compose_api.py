@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from sweephand.access.callers import RequestRates
 from sweephand.access.named_secrets import SecretAdmin, SecretReader
-from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.concurrency import Concurrently
 from sweephand.jobs.bulk import Bulk, BulkWriter
@@ -37,9 +37,9 @@ from sweephand.runs.flow.run_permits import RunPermits
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
 from sweephand.runtime.compose_upkeep import compose_auditor
+from sweephand.runtime.machine import write_concurrently
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.runtime.threads import write_concurrently
 from sweephand.web.services import Services
 from sweephand.wheel.arm import ShardCount
 

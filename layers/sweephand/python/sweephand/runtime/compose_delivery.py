@@ -18,8 +18,8 @@ from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.intake import Decoder, Intake
 from sweephand.runs.valve import Valve
+from sweephand.runtime.machine import deliver_concurrently
 from sweephand.runtime.settings import Options
-from sweephand.runtime.threads import deliver_concurrently
 
 if TYPE_CHECKING:
     from sweephand.model.namespace import AllowedTargets

@@ -9,8 +9,8 @@ from sweephand.runs.flow.line_worker import LineWorker
 from sweephand.runs.flow.work_intake import WorkIntake
 from sweephand.runtime.compose_delivery import Deliveries
 from sweephand.runtime.compose_rare import FlowStores
+from sweephand.runtime.machine import deliver_concurrently, sweep_concurrently
 from sweephand.runtime.settings import Options
-from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently
 
 
 def compose_flow(

@@ -17,8 +17,8 @@ from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_wheel import Wheel, WheelStores, compose_wheel
+from sweephand.runtime.machine import sweep_concurrently
 from sweephand.runtime.metrics import Values, write
-from sweephand.runtime.threads import sweep_concurrently
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoExpirySwitch, DynamoLeases, DynamoWheelHistory
 from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from sweephand.access.authentication import Auth
+from sweephand.access.callers import RequestRates
 from sweephand.access.named_secrets import SecretAdmin
-from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.jobs.bulk import Bulk, BulkWriter
 from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
-from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.change import (
     AdminChange,
     AdminSubject,

@@ -10,11 +10,11 @@ from sweephand.access import callers, key_making, key_rotation
 from sweephand.base import limits
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import HOUR_MS, rfc3339
-from sweephand.base.names import NAME_PATTERN, NAME_RULE, is_name, text_schema
+from sweephand.base.names import EVERY_NAMESPACE, NAME_PATTERN, NAME_RULE, is_name, text_schema
 from sweephand.jobs.fields.field import DURATION_RULE, Duration
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.jobs.preconditions import within_time_limit
-from sweephand.model.api_key import EVERY_NAMESPACE, Key, Role
+from sweephand.model.api_key import Key, Role
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor

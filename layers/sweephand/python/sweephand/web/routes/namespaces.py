@@ -10,7 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
-from sweephand.base.names import text_schema
+from sweephand.base.names import EVERY_NAMESPACE, text_schema
 from sweephand.jobs.namespace_settings import (
     LIMITS,
     NamespaceView,
@@ -19,7 +19,7 @@ from sweephand.jobs.namespace_settings import (
     shown_settings,
 )
 from sweephand.jobs.settings_cache import HOSTS, NETWORKS, place_violations
-from sweephand.model.api_key import EVERY_NAMESPACE, Caller
+from sweephand.model.api_key import Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets, NamespaceDefaults, NamespaceLimits
 from sweephand.targets.destinations import read_network, read_rule
 from sweephand.targets.registry import with_hidden_values

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.errors import InvalidError
+from sweephand.base.errors import InvalidError, ScheduleError
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.jobs.fields.field import top_field
@@ -18,7 +18,6 @@ from sweephand.jobs.fields.timing import series_of_fields, timing_violations
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
-from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.time_points import parse_instant
 from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
 from sweephand.web.schemas.formats import Moment, Time, about, read_instant, time_or_none

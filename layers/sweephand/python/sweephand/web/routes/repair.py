@@ -8,9 +8,8 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import rfc3339
-from sweephand.base.names import NAME_RULE
+from sweephand.base.names import EVERY_NAMESPACE, NAME_RULE
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
-from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.rebuild import Rebuilt
 from sweephand.web.http import cursor

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import Instant, from_datetime, rfc3339
 from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name, text_schema
 from sweephand.jobs.fields.registry import DESCRIPTION
 from sweephand.jobs.fields.timing import INSTANT_SCHEMA
 from sweephand.schedules import parse_duration_ms
-from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.time_points import RFC3339_PATTERN, parse_instant
 
 _TAG: Final = r'(?:W/)?"[!#-~]*"'
