@@ -9,8 +9,8 @@ from tests.fakes.memory_access import MemoryAdminChanges
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LINE_EXTENDED_AFTER_MS, LINE_RETENTION_MS, POLICY_RETENTION_MS
-from sweephand.model.allowance import Allowance, Slots, are_left, next_slots, step_us_of
 from sweephand.model.change import AdminChange
+from sweephand.model.counters import Allowance, Slots, are_left, next_slots, step_us_of
 from sweephand.model.namespace import JobCount, NamespaceSettings
 from sweephand.model.page import Page
 from sweephand.model.policy import GROUP_SIZE, PermitHolder, Policy, PolicyKey, RateBucket

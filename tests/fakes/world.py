@@ -75,7 +75,7 @@ from sweephand.runtime.compose_wheel import Wheel, compose_wheel
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
 from sweephand.storage.payloads import PayloadsInPlaces
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 from sweephand.wheel.sending import LineUp
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked

@@ -13,7 +13,7 @@ from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.jobs import forecast
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]

@@ -23,7 +23,7 @@ from sweephand.model.timer import (
     bucket_of,
 )
 from sweephand.runs.audit_findings import BEGINNING, JobProgress
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: The operator repeats a call after so long.
 _AGAIN_MS: Final = 5 * SECOND_MS

@@ -33,7 +33,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.received import Received, finished
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: Each process begins at another place in the list of latencies.
 _TURNS: Final = 499

@@ -8,8 +8,8 @@ from tests.fakes.ports import MISSING
 from sweephand.access.callers import REMEMBERED_MAX, RequestRates
 from sweephand.base.errors import RateError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import Slots
 from sweephand.model.api_key import Caller
+from sweephand.model.counters import Slots
 
 FREE = Caller("k1", "ns", "write")
 

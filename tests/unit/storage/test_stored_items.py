@@ -40,7 +40,6 @@ from sweephand.storage import (
     audit_rounds,
     batches,
     changes,
-    flags,
     jobs,
     leases,
     namespaces,
@@ -132,7 +131,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             BatchName(job().key, "uid", NOON, DEMAND), BatchSize(9, 0), NOON, Counts(1), True, NOON, NOON
         ),
     ),
-    "flag": (flags._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
+    "flag": (runs._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
     "change": (changes.CHANGE, CHANGE),
     "filed change": (changes._FILED, CHANGE),
     "policy": (

@@ -11,8 +11,8 @@ from sweephand.access.authentication import Auth
 from sweephand.base.errors import ForbiddenError, RateError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.names import EVERY_NAMESPACE, NAME_RULE, is_name
-from sweephand.model.allowance import US_PER_MS, minute_us_of, slice_of, step_us_of
 from sweephand.model.api_key import ROLES, Caller, Key, parse_key
+from sweephand.model.counters import US_PER_MS, minute_us_of, slice_of, step_us_of
 from sweephand.ports.access import KeyStore
 from sweephand.ports.flow import AllowanceStore
 
@@ -170,7 +170,7 @@ REMEMBERED_MAX: Final = 1_000
 class RequestRates:
     """Lets requests through up to the rate of the caller's key. A function handles one request at a time.
 
-    A minute's rate is divided into slots, as the triggers of a namespace are (model/allowance.py). A process
+    A minute's rate is divided into slots, as the triggers of a namespace are (model/counters.py). A process
     takes a few slots at once, and none of a later minute: a burst over many processes would else use up the
     minutes to come. A process that was refused asks again in the next minute.
     """

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sweephand.base.instants import Instant
-    from sweephand.model.allowance import Allowance, Slots
     from sweephand.model.change import AdminChange
+    from sweephand.model.counters import Allowance, Slots
     from sweephand.model.namespace import JobCount, NamespaceSettings
     from sweephand.model.page import Page
     from sweephand.model.policy import PermitHolder, Policy, PolicyKey, RateBucket

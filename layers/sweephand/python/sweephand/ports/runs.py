@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from sweephand.base.instants import Instant
     from sweephand.model.batch_mark import BatchName
     from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
+    from sweephand.model.counters import Stats
     from sweephand.model.job import JobKey
     from sweephand.model.line import StoredLine
     from sweephand.model.page import Page
     from sweephand.model.run import Flag, Run, State
     from sweephand.model.run_id import Demand
-    from sweephand.model.stats import Stats
     from sweephand.model.trigger import Trigger
 
 

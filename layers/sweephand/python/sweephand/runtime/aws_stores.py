@@ -17,14 +17,13 @@ from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
 from sweephand.storage.counters import DynamoAllowances, DynamoStats
-from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoExpirySwitch, DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.permits import DynamoPermits
 from sweephand.storage.policy_lines import DynamoPolicies, DynamoPolicyLines
-from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.runs import DynamoFlags, DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers

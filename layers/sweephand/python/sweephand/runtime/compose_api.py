@@ -40,7 +40,7 @@ from sweephand.runtime.compose_upkeep import compose_auditor
 from sweephand.runtime.machine import write_concurrently
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 from sweephand.wheel.arm import ShardCount
 
 

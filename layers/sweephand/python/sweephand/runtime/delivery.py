@@ -15,11 +15,10 @@ from sweephand.runtime.metrics import MetricName, Values, write
 from sweephand.runtime.payloads import payload_places, payloads_in
 from sweephand.storage.changes import DynamoChanges
 from sweephand.storage.counters import DynamoAllowances, DynamoStats
-from sweephand.storage.flags import DynamoFlags
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
-from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.runs import DynamoFlags, DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
 
 if TYPE_CHECKING:

@@ -14,16 +14,18 @@ from pynamodb.expressions.operand import Path
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
 from sweephand.base.timing import STATS_RETENTION_MS
-from sweephand.model.allowance import (
+from sweephand.model.counters import (
+    COUNTED_OUTCOMES,
     US_PER_MS,
     Allowance,
     Slots,
+    Stats,
     are_left,
     minute_us_of,
     next_slots,
+    no_stats,
     step_us_of,
 )
-from sweephand.model.stats import COUNTED_OUTCOMES, Stats, no_stats
 from sweephand.storage import connect
 from sweephand.storage.item import IntegerAttribute, Item, expiry
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table

@@ -8,8 +8,8 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
-from sweephand.model.allowance import US_PER_MS, minute_us_of
 from sweephand.model.change import Change
+from sweephand.model.counters import US_PER_MS, minute_us_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState, instant_at

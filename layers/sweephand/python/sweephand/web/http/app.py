@@ -29,12 +29,11 @@ from sweephand.model.api_key import ROLES, Caller
 from sweephand.ports.access import KeyStore
 from sweephand.web.http import json_text, problems
 from sweephand.web.http.json_text import body_violations, read_body
-from sweephand.web.http.operation import Accepts, Operation, Reply, Request, precondition_violations
+from sweephand.web.http.operation import Accepts, Operation, Reply, Request, Services, precondition_violations
 from sweephand.web.http.problems import MethodError, UnauthenticatedError
 from sweephand.web.operations import OPERATIONS
-from sweephand.web.schemas.query import read_query
+from sweephand.web.schemas.formats import read_query
 from sweephand.web.schemas.shapes import given_fields, read_as
-from sweephand.web.services import Services
 
 #: The caller of an open operation if the request has no key.
 ANONYMOUS = Caller("", "", "read")

@@ -22,11 +22,21 @@ from sweephand.web.http.operation import (
     Reply,
     Request,
     Returns,
+    Services,
     etag,
     parse_if_match,
     requires_absence,
 )
-from sweephand.web.schemas.formats import Name
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Labels,
+    Limit,
+    Name,
+    Prefix,
+    QueryParameters,
+    labels_of,
+    position,
+)
 from sweephand.web.schemas.job_requests import (
     JobPatchRequest,
     JobRequest,
@@ -34,7 +44,6 @@ from sweephand.web.schemas.job_requests import (
     read_payload,
     validate_definition,
 )
-from sweephand.web.schemas.query import Cursor, Labels, Limit, Prefix, QueryParameters, labels_of, position
 from sweephand.web.schemas.responses import (
     JobPage,
     JobResponse,
@@ -42,7 +51,6 @@ from sweephand.web.schemas.responses import (
     job_response,
     whole_job_response,
 )
-from sweephand.web.services import Services
 
 
 class JobsQuery(QueryParameters):

@@ -19,11 +19,18 @@ from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
 from sweephand.web.http.cursor import seal, unseal
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, about, from_text, time_or_none
-from sweephand.web.schemas.query import Cursor, PageQuery
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Cursor,
+    DescriptionText,
+    NextCursor,
+    PageQuery,
+    Time,
+    about,
+    from_text,
+    time_or_none,
+)
 from sweephand.web.schemas.shapes import RequestBody
-from sweephand.web.services import Services
 
 
 def _check_namespace(text: str) -> str:

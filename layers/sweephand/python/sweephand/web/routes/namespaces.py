@@ -32,17 +32,16 @@ from sweephand.web.http.operation import (
     Reply,
     Request,
     Returns,
+    Services,
     etag,
     parse_if_match,
     requires_absence,
 )
 from sweephand.web.schemas.field_models import NamespaceTarget, model_of
-from sweephand.web.schemas.formats import NextCursor, Time, about
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query
 from sweephand.web.schemas.job_requests import RetryRequest
-from sweephand.web.schemas.query import PageQuery, page_query
 from sweephand.web.schemas.responses import HIDDEN
 from sweephand.web.schemas.shapes import RequestBody, given_fields, read_as, without_nulls
-from sweephand.web.services import Services
 
 _TARGET_MEANING: Final = (
     "The target of jobs that have none, and the base of targets of the type `default`: an object with its "

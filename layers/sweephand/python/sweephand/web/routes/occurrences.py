@@ -19,13 +19,19 @@ from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.time_points import parse_instant
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, Time, about, read_instant, time_or_none
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Moment,
+    QueryParameters,
+    Time,
+    Whole,
+    about,
+    read_instant,
+    time_or_none,
+)
 from sweephand.web.schemas.job_requests import Timing
-from sweephand.web.schemas.query import QueryParameters, Whole
 from sweephand.web.schemas.schedule_description import describe
 from sweephand.web.schemas.shapes import check, given_fields
-from sweephand.web.services import Services
 
 #: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]
