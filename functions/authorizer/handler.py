@@ -3,13 +3,17 @@
 from sweephand.runtime.start import starting
 
 with starting():
+    from functools import cache
     from typing import Any
 
     from aws_lambda_powertools import Logger
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from sweephand.access.run_token import sent_run_token
-    from sweephand.runtime.authorizer import caller_of
+    from sweephand.access.authentication import sent_run_token
+    from sweephand.access.callers import authorize
+    from sweephand.model.api_key import Caller
+    from sweephand.runtime import tables
+    from sweephand.storage.api_keys import DynamoKeys
 
     logger = Logger()
 
@@ -32,3 +36,13 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     if caller.requests_per_minute is not None:
         context["requestsPerMinute"] = str(caller.requests_per_minute)
     return {"isAuthorized": True, "context": context}
+
+
+def caller_of(header: str | None) -> Caller | None:
+    """The holder of the key in an Authorization header; None if the header has no valid key."""
+    return authorize(header, keys=_keys(), now=tables.clock().now())
+
+
+@cache
+def _keys() -> DynamoKeys:
+    return DynamoKeys(tables.jobs_table())

@@ -12,7 +12,7 @@ from infra.bench.race import Race, Task, race, replay, stages
 from infra.bench.report import Cell, Report
 
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.runtime.threads import WRITES_AT_ONCE
+from sweephand.runtime.machine import WRITES_AT_ONCE
 from sweephand.storage import connect
 
 _ROUNDS: Final = 15

@@ -22,7 +22,7 @@ from infra.local.places import Place
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS, EARLY_WAIT_MAX_MS
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.stack_queues import SqsWorkQueue
 from sweephand.model.work_message import WorkMessage
 

@@ -18,7 +18,7 @@ from infra.bench.report import Cell, Report
 
 from sweephand.base.concurrency import REQUESTS_AT_ONCE
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
-from sweephand.delivery.sqs_clients import sqs_client
+from sweephand.delivery.checked_clients import sqs_client
 from sweephand.runtime import tables
 from sweephand.runtime.api import services
 from sweephand.runtime.wheel import wheel

@@ -17,7 +17,7 @@ from infra.bench.sqs import CountedSqs, Sent
 from sweephand.base.concurrency import Concurrently, one_by_one, parts
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.jobs.bulk import JobToWrite
@@ -29,7 +29,7 @@ from sweephand.runtime.compose_delivery import compose_delivery
 from sweephand.runtime.compose_flow import compose_flow
 from sweephand.runtime.compose_wheel import compose_wheel
 from sweephand.runtime.settings import Options
-from sweephand.storage.expiry_switch import DynamoExpirySwitch
+from sweephand.storage.leases import DynamoExpirySwitch
 from sweephand.storage.payloads import S3Payloads
 from sweephand.storage.table import Table
 from sweephand.targets.reach import EVERY_QUEUE

@@ -16,7 +16,7 @@ from sweephand.base.instants import DAY_MS
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.delivery.functions import hold_ms
-from sweephand.wheel.warm import WARM_EVERY_MINUTES, WARM_FUNCTIONS
+from sweephand.wheel.tick import WARM_EVERY_MINUTES, WARM_FUNCTIONS
 
 #: Parts of the bill of a trigger, in the order of the page. The design's aims count the first eight.
 API: Final = "the API that creates the job"

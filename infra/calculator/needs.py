@@ -12,7 +12,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import SWEEP_RESERVE_MS
 from sweephand.storage.jobs import LISTING_SHARDS
 from sweephand.wheel.sending import BUNDLE_TRIGGERS_MAX
-from sweephand.wheel.warm import MESSAGES_AT_ONCE
+from sweephand.wheel.tick import MESSAGES_AT_ONCE
 
 #: The load of a sweeper or a function, as a share of what it can do. The rest is reserved for uneven minutes.
 LOAD: Final = 0.7

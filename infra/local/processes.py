@@ -89,9 +89,13 @@ def recorded(pid_file: Path) -> int | None:
 
 def runs(pid: int) -> bool:
     """Whether the process runs, and is not just waiting for its exit code to be fetched."""
-    if pid in _children and _children[pid].poll() is not None:
-        del _children[pid]
-    return _state(pid) not in ("", "Z")
+    child = _children.get(pid)
+    if child is None:
+        return _state(pid) not in ("", "Z")
+    if child.poll() is None:
+        return True
+    del _children[pid]
+    return False
 
 
 def stop(pid_file: Path, *, patience_s: float = STOP_S) -> bool:

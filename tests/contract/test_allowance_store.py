@@ -7,7 +7,7 @@ from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import US_PER_MS, Allowance, step_us_of
+from sweephand.model.counters import US_PER_MS, Allowance, step_us_of
 
 NOON_US = NOON * US_PER_MS
 MINUTE_US = MINUTE_MS * US_PER_MS

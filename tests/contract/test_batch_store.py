@@ -12,7 +12,7 @@ from sweephand.model.batch_mark import BatchName, BatchSize, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Counts, Demand
-from sweephand.ports.batches import BatchStore
+from sweephand.ports.runs import BatchStore
 
 KEY = JobKey("default", "backup")
 BATCH = BatchName(KEY, UID, NOON)

@@ -8,7 +8,7 @@ from tests.fakes.memory import MemoryPayloads
 from sweephand.base.limits import DATA_BYTES_MAX
 from sweephand.model.definition import StoredPayload
 from sweephand.ports.jobs import PayloadPlace
-from sweephand.storage.payload_table import DynamoPayloads
+from sweephand.storage.payloads import DynamoPayloads
 
 if TYPE_CHECKING:
     from tests.fakes.engines import Dynamo

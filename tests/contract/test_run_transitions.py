@@ -8,8 +8,7 @@ from tests.contract.builders import NOON, run
 from tests.fakes.engines import Stores
 
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.run import Run, State
-from sweephand.model.run_states import INITIAL_STATES, TRANSITIONS
+from sweephand.model.run import INITIAL_STATES, TRANSITIONS, Run, State
 from sweephand.ports.runs import RunStore
 
 MINE, OTHERS = "owner00000000001", "owner00000000002"

@@ -10,7 +10,7 @@ from tests.fakes.engines import Stores
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, MINUTE_MS
 from sweephand.model.attempt import always
-from sweephand.model.stats import COUNTED_OUTCOMES, Stats
+from sweephand.model.counters import COUNTED_OUTCOMES, Stats
 from sweephand.ports.runs import StatsStore
 
 FIRST = Stats(Counter({"succeeded": 3, "failed": 1}), Counter({10: 2, 150: 2}))

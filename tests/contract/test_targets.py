@@ -13,8 +13,8 @@ from tests.fakes.sqs import mocked_sqs
 from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, STEPFUNCTIONS
 
 from sweephand.delivery.adapter import Stack
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType, targets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.ports.queue import Targets
 from sweephand.targets.registry import default_target_types
 

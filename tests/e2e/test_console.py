@@ -25,7 +25,7 @@ def shown(stack: Mapping[str, Any]) -> Iterator[tuple[Page, list[str]]]:
         page.goto(f"{stack['apiUrl']}/console")
         page.get_by_label("API key").fill(stack["apiKey"])
         page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_role("button", name="Sign out")).to_be_visible(timeout=30_000)
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
         yield page, complaints
 
 
@@ -42,7 +42,7 @@ def test_a_job_that_is_written_in_the_console_fires_and_its_run_shows(
     page.get_by_label("Due time", exact=True).fill("1s")
     page.get_by_label("URL of an HTTP target").fill(receiver.url("/console"))
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("heading", name="from-the-console")).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("heading", name="from-the-console")).to_be_visible()
     receiver.wait("/console", 1, within_s=60)
     expect(page.locator(".strip .is-succeeded")).to_be_visible(timeout=RUN_SHOWS_MS)
     assert complaints == []

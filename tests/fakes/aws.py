@@ -8,7 +8,7 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import ClientError
 
-from sweephand.delivery.aws_clients import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service
 
 _PASSES: Final = json.dumps({"StartAt": "a", "States": {"a": {"Type": "Pass", "End": True}}})
 

@@ -4,9 +4,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+#: How long a test waits for what a page is to show. Two busy cores have taken more than five seconds.
+PATIENCE_MS: Final = 30_000
 
 
 @contextmanager
@@ -18,6 +22,7 @@ def chromium() -> Iterator[Browser]:
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
         pytest.skip("Chromium, which shows the console, is not installed: apt-get install chromium")
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         # Chromium cannot make its sandbox in a container, or for root. It loads our own pages alone.
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])

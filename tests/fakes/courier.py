@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.delivery.adapter import Stack
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import Reach

@@ -37,25 +37,28 @@ from tests.fakes.memory_timers import MemoryTimers
 from tests.fakes.tables import create_table
 
 from sweephand.ports.access import AdminChangeStore, KeyStore, NamedSecretStore, SecretStore
-from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import AllowanceStore, GateLines, GateStore, NamespaceStore, PolicyStore
+from sweephand.ports.flow import (
+    AllowanceStore,
+    GateLines,
+    GateStore,
+    NamespaceStore,
+    PolicyStore,
+)
 from sweephand.ports.jobs import ChangeStore, JobStore
-from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
-from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
-from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.gates import DynamoGateLines, DynamoGates
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.runs import DynamoFlags, DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
-from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from tests.fakes.doubles import HandClock
 
 from sweephand.base.instants import Instant
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

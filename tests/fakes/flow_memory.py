@@ -7,8 +7,8 @@ from operator import itemgetter
 from tests.fakes.memory_access import MemoryAdminChanges
 
 from sweephand.base.instants import Instant
-from sweephand.model.allowance import Allowance, Slots, are_left, next_slots, step_us_of
 from sweephand.model.change import AdminChange
+from sweephand.model.counters import Allowance, Slots, are_left, next_slots, step_us_of
 from sweephand.model.gate import Changed, Gate, GateChange, GateName
 from sweephand.model.gate_line import Entry, LineCount, LineTop
 from sweephand.model.gate_message import GateMessage

@@ -17,7 +17,7 @@ import simplejson
 from tests.fakes.memory_access import MemoryKeys, MemorySecrets
 from tests.fakes.world import World
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.model.api_key import Caller, Key
 from sweephand.runtime.compose_api import compose_api

@@ -3,6 +3,7 @@
 A test can let the server answer by itself, or drop a connection, before or instead of the API.
 """
 
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -55,9 +56,7 @@ class Server:
 def serving(api: Client) -> Iterator[Server]:
     """A server for the API as long as the context lasts."""
     server = Server(api)
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), _handler(server))
-    listener.daemon_threads = True
-    listener.block_on_close = False
+    listener = _Listener(("127.0.0.1", 0), _handler(server))
     server.url = f"http://127.0.0.1:{listener.server_address[1]}"
     thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -67,6 +66,16 @@ def serving(api: Client) -> Iterator[Server]:
         listener.shutdown()
         thread.join()
         listener.server_close()
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, *address: Any) -> None:
+        """A browser closes a connection when its page goes away. Every other error is shown."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(*address)
 
 
 def _handler(server: Server) -> type[BaseHTTPRequestHandler]:

@@ -13,7 +13,7 @@ from tests.fakes.world import World, quiet
 Action = Callable[[World], object]
 
 #: Seconds that a thread may take for one step. After that the test assumes a dead thread or a deadlock.
-_PATIENCE_S: Final = 10
+_PATIENCE_S: Final = 60
 
 #: More steps than any action has.
 TO_ITS_END: Final = 1_000_000

@@ -2,7 +2,7 @@
 
 import threading
 
-from sweephand.model.audit_round import AuditRound
+from sweephand.runs.audit_findings import AuditRound
 
 
 class MemoryAudits:

@@ -6,10 +6,10 @@ from copy import deepcopy
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
+from sweephand.model.counters import Stats, no_stats
 from sweephand.model.page import Page
 from sweephand.model.run import Flag
 from sweephand.model.run_id import run_position
-from sweephand.model.stats import Stats, no_stats
 from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 
 

@@ -10,9 +10,9 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
-from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.adapter import AwsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues, Reach
 
 if TYPE_CHECKING:

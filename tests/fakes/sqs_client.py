@@ -12,7 +12,7 @@ from tests.fakes.doubles import Letterbox
 from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import Lanes, SqsQueue
 from sweephand.model.trigger import DeadLetter
 from sweephand.model.wire import decode

@@ -53,7 +53,6 @@ from sweephand.jobs.pause import Pauser
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.jobs.resume import Resumer
 from sweephand.jobs.write import Writer, WriteResult
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.gate_message import GateMessage, encode_gate_message
@@ -63,7 +62,7 @@ from sweephand.model.run import Run
 from sweephand.model.trigger import NewerMessage, Trigger
 from sweephand.ports.clock import Clock
 from sweephand.ports.queue import Targets
-from sweephand.runs.audit_findings import Audited
+from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow_intake import FlowIntake, Worked
 from sweephand.runs.handlers import Handlers
@@ -77,8 +76,8 @@ from sweephand.runtime.compose_upkeep import Upkeep, compose_upkeep
 from sweephand.runtime.compose_wheel import Wheel, compose_wheel
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.storage.payload_table import PayloadsInPlaces
-from sweephand.web.services import Services
+from sweephand.storage.payloads import PayloadsInPlaces
+from sweephand.web.http.operation import Services
 from sweephand.wheel.sweep import Sweeper, Swept
 from sweephand.wheel.tick import Ticked
 

@@ -314,6 +314,18 @@ def test_the_oracle_does_not_complain_of_a_trace_that_the_protocol_allows(
     assert judge(mutation(story()), through=THROUGH, calm_at=calm_at) == []
 
 
+def test_an_attempt_that_was_not_made_is_skipped_only_by_a_redrive_of_its_own() -> None:
+    fourth = requested(120, attempt=4, late_ms=700_000)
+    buried = Buried(NOON + 600_000, fourth.trigger_id, "Attempt 3 could not be made within retry.maxAge.")
+    redrives = [
+        run(requested(120, attempt=attempt, late_ms=attempt * 100_000), "failed", "claimed")
+        for attempt in (2, 4)
+    ]
+    for begun, is_named in ((redrives, False), (redrives[:1], True)):
+        found = complaints(with_(buried, fourth, *begun)(retried()))
+        assert any("skips the one before it" in each for each in found) == is_named
+
+
 def test_a_refused_write_is_not_expected_to_stand() -> None:
     refusal = Answered(NOON + 400_000, "replace", "job", UID, "5-e", error="Ask again.")
     assert complaints(in_order(every_minute(), refusal)) == []

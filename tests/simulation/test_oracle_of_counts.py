@@ -10,7 +10,7 @@ from tests.simulation.traces import stories
 from tests.simulation.traces.stories import NOON, THROUGH
 from tests.simulation.traces.trace import Concluded, Event, Mishap, RunAsked
 
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 
 REQUEST = stories.requested(60)
 TAKEN = Concluded(REQUEST.at, REQUEST.uid, REQUEST.trigger_id, 1, "succeeded")

@@ -15,6 +15,7 @@ from tests.simulation.traces.stories import (
     retried,
     timer,
 )
+from tests.simulation.traces.stories_of_ends import TRIGGER, reported
 from tests.simulation.traces.trace import Concluded, Event, Requested, RunStored
 
 
@@ -44,3 +45,23 @@ def test_a_retry_that_was_not_in_the_wheel_ends_with_its_job_although_the_table_
     assert deleted_while_retrying(lost(AT_S))
     retry = timer(380, at_s=195, kind="retry", what=f"{UID}-{NOON + 180_000}-0")
     assert not deleted_while_retrying(retry, lost(AT_S))
+
+
+def deleted_while_running(deleted_s: int, *more: Event) -> list[str]:
+    """The complaints about a run whose consumer sends heartbeats until 12:04:45, and then dies."""
+    unfinished = [
+        each for each in reported() if not (isinstance(each, RunStored) and each.state == "succeeded")
+    ]
+    story = in_order(unfinished, deleted(deleted_s), more)
+    return [each for each in complaints(story) if "is running since" in each]
+
+
+def test_a_deadline_is_lost_with_the_table_only_if_its_job_is_deleted_before_a_rebuild() -> None:
+    deadline = timer(600, at_s=181, kind="deadline", what=f"{TRIGGER},1,o")
+    assert deleted_while_running(290)
+    assert deleted_while_running(290, lost(200))
+    assert not deleted_while_running(290, deadline, lost(200))
+    assert deleted_while_running(741, deadline, lost(200))
+    assert deleted_while_running(290, deadline, lost(200, 190))
+    again = timer(600, at_s=230, kind="deadline", what=f"{TRIGGER},1,o")
+    assert deleted_while_running(290, deadline, lost(200), again)

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from tests.simulation.oracle.switch import REQUESTS_GO_ON_MS
 from tests.simulation.traces.broken_switch import BROKEN_SWITCH, switched_off
-from tests.simulation.traces.doctored import Doctoring, complaints, with_
-from tests.simulation.traces.stories import every_minute
-from tests.simulation.traces.trace import Event
+from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_
+from tests.simulation.traces.stories import NOON, every_minute
+from tests.simulation.traces.trace import CursorStored, Event
 
 
 @pytest.mark.parametrize(("story", "mutation", "expected"), BROKEN_SWITCH)
@@ -18,6 +18,13 @@ def test_a_stack_that_goes_on_while_it_is_off_is_named(
 
 
 def test_what_has_begun_may_end_after_the_stack_is_switched_off() -> None:
-    is_over = complaints(with_(switched_off(299, 2))(every_minute()))
+    begun = changed(of(CursorStored), tick_began_at=NOON + 299_000)
+    is_over = complaints(begun(with_(switched_off(299, 2))(every_minute())))
     assert REQUESTS_GO_ON_MS > 60_000, "a trigger of the story is due within that time"
     assert not any("the stack was off" in each for each in is_over)
+
+
+def test_a_tick_that_begins_after_the_stack_is_switched_off_sweeps_nothing() -> None:
+    begun = changed(of(CursorStored), tick_began_at=NOON + 299_001)
+    named = complaints(begun(with_(switched_off(299, 2))(every_minute())))
+    assert sum("the cursor of shard 0 moved" in each for each in named) == 2

@@ -7,7 +7,7 @@ import pytest
 from tests.template.deployed import Deployed
 from tests.template.stack import Stack, told
 
-from sweephand.access.auth_mode import AUTH_MODES
+from sweephand.access.authentication import AUTH_MODES
 from sweephand.web.operations import OPERATIONS
 
 ISSUER: Final = "https://issuer.example/pool"

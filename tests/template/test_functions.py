@@ -12,7 +12,7 @@ from tests.template.stack import FUNCTIONS, Stack, told
 from sweephand import __version__
 from sweephand.base import limits, timing
 from sweephand.base.instants import SECOND_MS
-from sweephand.wheel.warm import MESSAGES_AT_ONCE
+from sweephand.wheel.tick import MESSAGES_AT_ONCE
 
 
 def at_once_max(stack: Stack) -> object:

@@ -11,13 +11,13 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, ViewportSize
 from tests.contract.builders import admin_change
-from tests.fakes.chromium import chromium
-from tests.fakes.http_events import TARGET
+from tests.fakes.chromium import PATIENCE_MS, chromium
+from tests.fakes.http_events import ONE_REQUEST, TARGET
 from tests.fakes.http_events import Client as Api
 from tests.fakes.http_server import Server, serving
 from tests.fakes.world import World
 
-from sweephand.base.instants import HOUR_MS, MINUTE_MS
+from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.api_key import Key
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.timer import Heartbeat
@@ -62,7 +62,12 @@ class Town:
             "batch": {"count": 40, "window": "20m"},
         }
         self.put("mail-out", **{**hourly, **job})
-        self.world.run_until(self.world.clock.time + hours * HOUR_MS + 5 * MINUTE_MS)
+        self.let_pass(hours * HOUR_MS + 5 * MINUTE_MS)
+
+    def let_pass(self, time_ms: int, *, ticking: bool = True) -> None:
+        """Let so much time go by. Meanwhile the API answers no screen that is open already."""
+        with ONE_REQUEST:
+            self.world.run_until(self.world.clock.time + time_ms, ticking=ticking)
 
     def put_policies(self, count: int) -> None:
         """Write so many policies besides `mailer`. By name they come after it."""
@@ -73,10 +78,11 @@ class Town:
 
 @dataclass
 class Console:
-    """A page of the console, signed in by one key."""
+    """A page of the console, signed in by one key, from `opened_at` on by its own clock."""
 
     page: Page
     url: str
+    opened_at: int
     complaints: list[str] = field(default_factory=list)
     loads: int = 0
 
@@ -90,6 +96,10 @@ class Console:
         self.page.wait_for_selector("main h1")
         self.page.wait_for_selector(".loading", state="detached")
         return self.page
+
+    def take_clock(self) -> None:
+        """Let the clock of the page run, so that a test can move it. Called before the first screen."""
+        self.page.clock.install(time=self.opened_at / SECOND_MS)
 
     def shoot(self, name: str) -> None:
         """Keep a screenshot of the whole screen, at the width that it has."""
@@ -151,9 +161,9 @@ def open_console(browser: Browser, town: Town) -> Iterator[Callable[..., Console
         scheme: Any = "light",
     ) -> Console:
         context = browser.new_context(viewport=size, timezone_id=zone, color_scheme=scheme, locale="en-GB")
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
-        console = Console(page, town.server.url)
+        console = Console(page, town.server.url, town.world.clock.time)
         opened.append(console)
 
         def heard(message: ConsoleMessage) -> None:
@@ -165,7 +175,7 @@ def open_console(browser: Browser, town: Town) -> Iterator[Callable[..., Console
 
         page.on("console", heard)
         page.on("pageerror", failed)
-        page.clock.set_fixed_time(town.world.clock.time / 1_000)
+        page.clock.set_fixed_time(console.opened_at / SECOND_MS)
         if key is None:
             page.goto(f"{town.server.url}/console")
         else:

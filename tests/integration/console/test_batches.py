@@ -82,7 +82,7 @@ def test_a_failed_batch_leads_to_the_failed_runs(open_console: Open, town: Town)
 def test_a_batch_that_overran_its_window_says_so(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = lambda attempt: Answer(attempt.number > 1, code=503)
     town.put_mail_out(hours=1, retry={"initialDelay": "30m"})
-    town.world.run_until(town.world.clock.time + HOUR_MS - 10 * MINUTE_MS)
+    town.let_pass(HOUR_MS - 10 * MINUTE_MS)
     rows = batches_of(open_console().show(JOB))
     assert cells(rows.nth(0))[1:6] == ["succeeded", "40 of 40", "40", "0", "0"]
     expect(rows.nth(0)).to_contain_text("overran its window")
@@ -90,13 +90,14 @@ def test_a_batch_that_overran_its_window_says_so(open_console: Open, town: Town)
 
 def test_a_batch_of_which_no_run_is_over_is_shown_too(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=0, retry={"initialDelay": "30m"})
-    page = open_console().show(JOB)
+    console = open_console()
+    page = console.show(JOB)
     assert cells(batches_of(page).nth(0))[1:3] == ["scheduled Its first trigger is not due yet.", "0 of 40"]
-    town.world.run_until(town.world.clock.time + HOUR_MS)
+    town.let_pass(HOUR_MS)
     town.world.consumers.answering = unavailable
-    town.world.run_until(town.world.clock.time + HOUR_MS)
+    town.let_pass(HOUR_MS)
     page.clock.set_fixed_time(town.world.clock.time / SECOND_MS)
-    page.reload()
+    console.show(JOB)
     expect(batches_of(page)).to_have_count(2)
     assert cells(batches_of(page).nth(0))[1:3] == ["running", "0 of 40"]
     assert cells(batches_of(page).nth(1))[1:3] == ["running", "11 of 40"]
@@ -120,7 +121,7 @@ def test_the_batch_of_a_former_job_of_this_name_is_cancelled(open_console: Open,
 def test_a_batch_by_hand_says_so(open_console: Open, town: Town) -> None:
     town.put("mail-out", batch={"count": 3})
     town.api.send("POST", f"{URL}/trigger")
-    town.world.run_until(town.world.clock.time + SECOND_MS)
+    town.let_pass(SECOND_MS)
     row = batches_of(open_console().show(JOB)).nth(0)
     expect(row).to_contain_text("by hand")
     expect(row).to_contain_text("3 of 3")
@@ -160,7 +161,7 @@ def test_a_batch_whose_progress_is_gone_says_so(open_console: Open, town: Town) 
 
 def test_only_batches_that_are_not_over_are_read_again(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=3)
-    page = open_console().show("ns/policies")
+    console = open_console()
     asked: Counter[str] = Counter()
 
     def heard(url: str) -> None:
@@ -168,14 +169,13 @@ def test_only_batches_that_are_not_over_are_read_again(open_console: Open, town:
         if found is not None:
             asked[found[1]] += 1
 
-    page.on("request", lambda request: heard(request.url))
-    page.clock.install(time=town.world.clock.time / SECOND_MS)
-    page.reload()
-    page.goto(f"{town.server.url}/console#/{JOB}")
+    console.page.on("request", lambda request: heard(request.url))
+    console.take_clock()
+    page = console.show(JOB)
     expect(batches_of(page)).to_have_count(3)
     newest, *older = [each["id"] for each in town.api.send("GET", f"{URL}/batches").json["items"]]
     assert asked == {newest: 1, **dict.fromkeys(older, 1)}
-    town.world.run_until(town.world.clock.time + 5 * MINUTE_MS)
+    town.let_pass(5 * MINUTE_MS)
     page.clock.fast_forward(15_000)
     expect(batches_of(page).nth(0)).to_contain_text("21 of 40")
     assert asked == {newest: 2, **dict.fromkeys(older, 1)}
@@ -183,10 +183,10 @@ def test_only_batches_that_are_not_over_are_read_again(open_console: Open, town:
 
 def test_five_batches_are_shown_and_five_more_on_demand(open_console: Open, town: Town) -> None:
     town.put_mail_out(hours=7, batch={"count": 2, "window": "1m"})
-    page = open_console().show(JOB)
+    console = open_console()
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.reload()
+    console.page.on("request", lambda request: asked.append(request.url))
+    page = console.show(JOB)
     region = page.get_by_role("region", name="Batches")
     expect(batches_of(page)).to_have_count(5)
     expect(region.get_by_role("status")).to_have_text("The newest 5 are shown.")

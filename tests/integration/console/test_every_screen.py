@@ -79,8 +79,6 @@ def test_the_sign_in_has_no_serious_barrier(open_console: Open) -> None:
 
 def test_the_keyboard_alone_pauses_a_job(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs")
-    # A change of the screen moves the focus to it. So the keys begin on a page that begins with this screen.
-    page.reload()
     expect(page.get_by_role("link", name="nightly-backup")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.get_by_text("Skip to the screen")).to_be_focused()
@@ -91,11 +89,13 @@ def test_the_keyboard_alone_pauses_a_job(open_console: Open, town: Town) -> None
             break
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="nightly-backup")).to_be_visible()
+    expect(page.get_by_role("main")).to_be_focused()
     for _ in range(6):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "Pause":
             break
     page.keyboard.press("Enter")
+    expect(page.get_by_label("Reason")).to_be_focused()
     page.keyboard.type("by hand")
     page.keyboard.press("Enter")
     expect(page.locator(".note")).to_contain_text("by hand")
@@ -106,8 +106,7 @@ def test_the_keyboard_alone_pauses_a_job(open_console: Open, town: Town) -> None
 def test_a_screen_is_painted_before_the_api_has_answered_any_call(
     open_console: Open, town: Town, screen: str, title: str
 ) -> None:
-    page = open_console(key=None).page
-    page.evaluate("sessionStorage.setItem('sweephand-key', 'sh_admin')")
+    page = open_console().page
     held: list[Route] = []
 
     def hold_the_first(route: Route) -> None:
@@ -117,8 +116,8 @@ def test_a_screen_is_painted_before_the_api_has_answered_any_call(
             held.append(route)
 
     page.route("**/v1/**", hold_the_first)
-    page.goto(f"{town.server.url}/console#/ns/{screen}")
-    page.reload()
+    with page.expect_request("**/v1/me"):
+        page.goto(f"{town.server.url}/console#/ns/{screen}")
     expect(page.get_by_role("heading", name=title)).to_be_visible()
     expect(page.get_by_role("link", name="Failures")).to_be_visible()
     expect(page.get_by_role("link", name="Keys")).to_have_count(0)

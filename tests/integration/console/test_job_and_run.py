@@ -56,7 +56,7 @@ def test_a_job_is_run_now_with_data_whose_numbers_stay_exact(open_console: Open,
     page.get_by_label("Data").fill('{"id": 12345678901234567890.10}')
     run_now.click()
     expect(page.get_by_role("dialog")).to_have_count(0)
-    town.world.run_until(town.world.clock.time + 1_000, ticking=False)
+    town.let_pass(1_000, ticking=False)
     attempt = next(each for each in town.world.consumers.attempts if each.trigger.run_id.startswith("manual"))
     assert b"12345678901234567890.10" in attempt.body
 
@@ -93,6 +93,7 @@ def test_a_job_is_deleted_once_its_name_was_typed(open_console: Open, town: Town
 def test_escape_closes_a_dialog_and_nothing_is_done(open_console: Open, town: Town) -> None:
     page = open_console().show("ns/jobs/digest")
     page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert town.world.has_job("digest")
@@ -106,7 +107,7 @@ def test_a_failed_run_shows_its_answer_as_text_and_is_redriven(open_console: Ope
     page.get_by_role("dialog").get_by_role("button", name="Redrive").click()
     expect(page.get_by_role("status")).to_have_text("Attempt 2 is on its way.")
     assert page.title() != "taken"
-    town.world.run_until(town.world.clock.time + 1_000, ticking=False)
+    town.let_pass(1_000, ticking=False)
     assert max(each.number for each in town.world.consumers.attempts) == 2
 
 
@@ -114,7 +115,7 @@ def test_the_command_of_a_run_repeats_its_request(open_console: Open, town: Town
     sent_to = {"type": "http", "url": "https://consumer.example/{{due}}/../[1-99]", "method": "PUT"}
     target = {**sent_to, "headers": {"x-team": "ops"}}
     town.put("quoted", dueTime="1s", data={"text": "it's `x`"}, target=target)
-    town.world.run_until(town.world.clock.time + 2_000)
+    town.let_pass(2_000)
     page = open_console().show("ns/jobs/quoted")
     page.locator(".strip a").first.click()
     sent = read_curl(page.get_by_role("region", name="A curl command").inner_text(), {})
@@ -141,7 +142,7 @@ def test_the_state_of_the_runs_that_are_shown_is_in_the_address(open_console: Op
 
 def test_a_run_that_is_retried_is_cancelled(open_console: Open, town: Town) -> None:
     town.world.consumers.answering = lambda _: Answer(succeeded=False, code=503)
-    town.world.run_until(town.world.clock.time + HOUR_MS)
+    town.let_pass(HOUR_MS)
     page = open_console().show("ns/jobs/failing")
     page.locator(".strip .is-retrying").first.click()
     page.get_by_role("button", name="Cancel the run").click()

@@ -113,10 +113,9 @@ def test_a_page_has_a_hundred_jobs_and_a_link_to_the_next(open_console: Open, to
 def test_the_list_is_loaded_again_every_15_s_and_not_while_the_tab_is_hidden(
     open_console: Open, town: Town
 ) -> None:
-    page = open_console().page
-    page.clock.install(time=town.world.clock.time / 1_000)
-    page.goto(f"{town.server.url}/console#/ns/jobs")
-    page.reload()
+    console = open_console()
+    console.take_clock()
+    page = console.show("ns/jobs")
     expect(page.locator("td.name")).to_have_count(3)
     town.put("new", dueTime="2190-01-01T00:00:00Z")
     page.clock.fast_forward(15_000)
@@ -128,13 +127,10 @@ def test_the_list_is_loaded_again_every_15_s_and_not_while_the_tab_is_hidden(
     assert len(town.server.requests) == before
 
 
-def test_an_answer_that_fails_leaves_the_rows_and_says_what_happened(open_console: Open, town: Town) -> None:
-    # The console goes to the overview if it is opened without a screen. The jobs come after that.
-    page = open_console().show("ns/overview")
-    page.clock.install(time=town.world.clock.time / 1_000)
-    page.goto(f"{town.server.url}/console#/ns/jobs")
-    page.reload()
-    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+def test_an_answer_that_fails_leaves_the_rows_and_says_what_happened(open_console: Open) -> None:
+    console = open_console()
+    console.take_clock()
+    page = console.show("ns/jobs")
     expect(page.locator("td.name")).to_have_count(3)
     page.route("**/v1/**", lambda route: route.abort())
     page.clock.fast_forward(15_000)

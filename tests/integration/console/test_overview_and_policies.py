@@ -13,7 +13,7 @@ from tests.integration.console.conftest import SCRIPT, Console, Town
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.jobs import forecast
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.model.timer import Heartbeat
 
 Open = Callable[..., Console]
@@ -101,9 +101,8 @@ def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
             held.append(route)
 
     page.route(MORE_OF_THE_FORECAST, answer)
-    page.goto(f"{town.server.url}/console#/ns/overview")
     with page.expect_request(MORE_OF_THE_FORECAST):
-        page.reload()
+        page.goto(f"{town.server.url}/console#/ns/overview")
     expect(
         page.get_by_text("0 triggers of 0 jobs, and 1 paused. More jobs are being counted.")
     ).to_be_visible()
@@ -113,11 +112,11 @@ def test_a_forecast_of_many_jobs_shows_what_is_counted_so_far(
 
 
 def test_a_slow_answer_is_waited_for_before_it_is_asked_for_again(open_console: Open, town: Town) -> None:
-    page = open_console().show("ns/policies")
+    console = open_console()
+    page = console.page
     held: list[Route] = []
     page.route("**/forecast?**", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks it
-    page.clock.install(time=town.world.clock.time / 1_000)
-    page.reload()
+    console.take_clock()
     page.goto(f"{town.server.url}/console#/ns/overview")
     expect(page.get_by_role("region", name="Paused jobs")).to_contain_text("digest")
     with page.expect_request("**/health"):
@@ -132,23 +131,19 @@ def test_a_slow_answer_is_waited_for_before_it_is_asked_for_again(open_console: 
 def test_the_forecast_is_asked_for_once_a_minute_and_the_rest_every_15_s(
     open_console: Open, town: Town
 ) -> None:
-    page = open_console().show("ns/policies")
+    console = open_console()
     asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.clock.install(time=town.world.clock.time / 1_000)
-    page.reload()
-    page.goto(f"{town.server.url}/console#/ns/overview")
-    expect(page.get_by_text("25 triggers of 2 jobs, and 1 paused")).to_be_visible()
-    expect(page.get_by_text("The stack ticks.")).to_be_visible()
-    for _ in range(3):
-        with page.expect_response("**/health") as answered:
-            page.clock.fast_forward(15_000)
-        # The page makes no call while an earlier one is under way.
-        answered.value.finished()
-        page.evaluate("() => new Promise((read) => Promise.resolve().then(read))")
+    console.page.on("request", lambda request: asked.append(request.url))
+    console.take_clock()
+    page = console.show("ns/overview")
+    # The page makes no call while an earlier one is under way. So each answer has to be shown.
+    for age_s in (15, 30):
+        town.world.clock.time += 15_000
+        page.clock.fast_forward(15_000)
+        expect(page.get_by_text(f"Its last tick was {age_s} seconds ago.")).to_be_visible()
     assert len([url for url in asked if "/forecast?" in url]) == 1
     with page.expect_request("**/forecast?**"):
-        page.clock.fast_forward(15_000)
+        page.clock.fast_forward(30_000)
 
 
 def test_an_hour_without_deliveries_says_so(open_console: Open, town: Town) -> None:

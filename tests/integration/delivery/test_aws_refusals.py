@@ -13,10 +13,9 @@ from tests.fakes.sqs import mocked_sqs
 from tests.fakes.targets import EVENTBRIDGE, LAMBDA, ROLE, SECURE, SNS, SQS, STEPFUNCTIONS
 
 from sweephand.base.errors import StoreError
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import CLIENTS_MAX, AwsClients, Service, connect, session_name
+from sweephand.delivery.adapter import CLIENTS_MAX, AwsClients, Service, Stack, connect, session_name
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import Reach
 

@@ -13,8 +13,7 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import Sqs, mocked_sqs
 from tests.fakes.targets import EVENTBRIDGE, LAMBDA, SECURE, SNS, STEPFUNCTIONS
 
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients
+from sweephand.delivery.adapter import AwsClients, Stack
 from sweephand.delivery.eventbridge import SEEN_S, _Buses
 from sweephand.delivery.registry import TargetsByType
 from sweephand.model.attempt import Answer, Attempt

@@ -13,10 +13,9 @@ from tests.fakes.consumer import Connection, Consumer, attempt_of
 from tests.fakes.doubles import HandClock
 from tests.fakes.targets import EVENTBRIDGE, INSECURE, LAMBDA, SNS, SQS, STEPFUNCTIONS
 
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service, connect
+from sweephand.delivery.adapter import AwsClients, Service, Stack, connect
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer
 from sweephand.targets.registry import data_violations, default_target_types
 
@@ -84,6 +83,8 @@ TAKEN: Final = {
     "eventbridge": b'{"FailedEntryCount": 0, "Entries": [{"EventId": "e"}]}',
     "stepfunctions": b'{"executionArn": "a", "startDate": 0}',
 }
+#: The read time-out of each request to a service that does not answer.
+SLOW_S: Final = 0.3
 EVERY: Final = pytest.mark.parametrize("kind", sorted(MODES))
 
 
@@ -104,12 +105,12 @@ def target_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Target]
 
     clients: list[Any] = []
 
-    def client(service: Service) -> Any:
-        wait_s = min(service.read_timeout_s, 0.3)
-        clients.append(connect(service._replace(read_timeout_s=wait_s)))
-        return clients[-1]
-
     def make(kind: str, behave: Callable[[Connection], None], **fields: Any) -> Target:
+        def client(service: Service) -> Any:
+            is_slow = behave is silent and service.read_timeout_s > SLOW_S
+            clients.append(connect(service._replace(read_timeout_s=SLOW_S) if is_slow else service))
+            return clients[-1]
+
         consumer = Consumer(behave).__enter__()
         consumers.append(consumer)
         monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{consumer.port}")

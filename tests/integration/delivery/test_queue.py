@@ -14,7 +14,7 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAME_LENGTH_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import (
     CALL_BYTES_MAX,
     CALLS_MAX,

@@ -17,9 +17,9 @@ from sweephand.delivery.checked_clients import (
     READ_TIMEOUT_S,
     SEND_S_MAX,
     TRIES_MAX,
+    SqsClients,
 )
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt, always
 from sweephand.targets.aws_resource import REQUEST_MS_MAX
 

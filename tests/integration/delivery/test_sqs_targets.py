@@ -10,7 +10,7 @@ from tests.fakes.consumer import attempt_of, longest_attempt
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal, sqs_targets
 
 from sweephand.base.limits import SQS_DATA_BYTES_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer
 from sweephand.model.job import JobKey
 from sweephand.targets.reach import EVERY_QUEUE, JobQueues

@@ -10,7 +10,7 @@ from tests.contract.builders import NOON, trigger_message
 from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 
 from sweephand.base.errors import StoreError
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
 from sweephand.model.wire import encode

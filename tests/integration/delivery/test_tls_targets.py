@@ -6,7 +6,6 @@ import select
 import socket
 import ssl
 from pathlib import Path
-from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -14,14 +13,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, obliging
+from tests.fakes.consumer import PATIENCE_S, Connection, Consumer, attempt_of, in_time, obliging
 from tests.fakes.doubles import HandClock
 from tests.fakes.sqs import sqs_targets
 
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.http.egress import Address, Egress
 from sweephand.delivery.http.sockets import tls_context
 from sweephand.delivery.http.targets import HttpTargets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 
 
@@ -127,10 +126,8 @@ def trickling(connection: Connection) -> None:
 
 
 def test_a_handshake_that_never_comes_costs_the_timeout(authority: Authority) -> None:
-    with Consumer(hanging) as consumer:
-        began = monotonic()
+    with Consumer(hanging) as consumer, in_time():
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 2
     assert answer.error == "No answer within 0.2 s."
 
 
@@ -140,27 +137,21 @@ def test_a_handshake_that_trickles_costs_the_timeout(authority: Authority) -> No
         connection.send(b"\x16\x03\x03\x40\x00")
         connection.trickle(b"\x02")
 
-    with Consumer(slow) as consumer:
-        began = monotonic()
+    with Consumer(slow) as consumer, in_time():
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 2
     assert answer.error == "No answer within 0.2 s."
 
 
 def test_an_answer_that_trickles_costs_the_timeout(authority: Authority) -> None:
-    with Consumer(trickling, tls=authority.server) as consumer:
-        began = monotonic()
+    with Consumer(trickling, tls=authority.server) as consumer, in_time():
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms")
-        assert monotonic() - began < 2
     assert answer.error == "No answer within 0.2 s."
 
 
 def test_a_consumer_that_does_not_read_costs_the_timeout(authority: Authority) -> None:
-    with Consumer(hanging, tls=authority.server, receive_buffer=4_096) as consumer:
-        began = monotonic()
+    with Consumer(hanging, tls=authority.server, receive_buffer=4_096) as consumer, in_time():
         body = b'"' + b"x" * 6_000_000 + b'"'
         answer = deliver(targets_that_trust(authority), consumer, "hook.example", "200ms", body)
-        assert monotonic() - began < 2
     assert answer.error == "No answer within 0.2 s."
 
 

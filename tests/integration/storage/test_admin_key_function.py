@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.engines import Dynamo
 from tests.fakes.functions import function
 
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.model.api_key import Caller
 from sweephand.runtime import tables
 from sweephand.storage.api_keys import DynamoKeys

@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.engines import Dynamo
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.allowance import US_PER_MS
+from sweephand.model.counters import US_PER_MS
 
 NOON = 1_795_262_400_000
 KEPT_MS = 14 * DAY_MS

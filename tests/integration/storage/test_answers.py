@@ -9,7 +9,7 @@ from tests.fakes.engines import Dynamo
 from tests.fakes.wire import cut_off, dated, idle, refused, without_waiting
 
 from sweephand.base.errors import StoreError
-from sweephand.storage.answers import Answers, Seen
+from sweephand.storage.connect import Answers, Seen
 
 TRIES = 4
 

@@ -8,9 +8,9 @@ from tests.fakes.engines import Dynamo
 
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import POLICY_RETENTION_MS
-from sweephand.model.audit_round import BEGINNING, AuditRound, JobProgress
 from sweephand.model.policy_line import LineEntry, LinePlace, entry_of
 from sweephand.model.policy_names import PolicyKey
+from sweephand.runs.audit_findings import BEGINNING, AuditRound, JobProgress
 from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.leases import DynamoLeases

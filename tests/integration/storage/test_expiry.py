@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.engines import Dynamo
 
 from sweephand.base.errors import StoreError
-from sweephand.storage.expiry_switch import DynamoExpirySwitch
+from sweephand.storage.leases import DynamoExpirySwitch
 
 #: The time to live of a table as template.yaml makes it.
 ON: Any = {"AttributeName": "expires_at", "Enabled": True}

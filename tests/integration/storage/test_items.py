@@ -24,9 +24,9 @@ from tests.fakes.engines import BUCKET, Dynamo
 
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.attempt import always
+from sweephand.model.counters import Stats
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey
-from sweephand.model.stats import Stats
 from sweephand.model.timer import Cursor, Heartbeat, OccurrenceTimer
 from sweephand.schedules import Occurrence, Series
 from sweephand.storage import connect

@@ -54,7 +54,7 @@ timers_of_bucket = st.builds(
     followed_at=st.none() | instants,
     put_off_to=st.none(),
     stored_key=st.none(),
-    # A timer on demand stands alone (wheel/packing.py).
+    # A timer on demand stands alone (wheel/arm.py).
     demand=st.none(),
     payload=st.none(),
     # So does one that a rebuild writes, and the copy of one that was put off.

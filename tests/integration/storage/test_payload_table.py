@@ -12,7 +12,7 @@ from sweephand.base.errors import ParameterError
 from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.base.limits import DATA_BYTES_MAX, NAME_LENGTH_MAX
 from sweephand.base.timing import PAYLOAD_KEPT_MS
-from sweephand.storage.payload_table import DynamoPayloads
+from sweephand.storage.payloads import DynamoPayloads
 
 UID: Final = "uid0000000000001"
 REF: Final = "0123456789abcdef-token"

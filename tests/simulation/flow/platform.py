@@ -135,7 +135,7 @@ class Platform:
         return results
 
     def read_concurrently(self, tasks: Any) -> list[Any]:
-        """Like sweep_concurrently() of runtime/threads.py: an error is raised once every task ended."""
+        """Like sweep_concurrently() of runtime/machine.py: an error is raised once every task ended."""
 
         def kept(task: Callable[[], Any]) -> Any:
             try:

@@ -8,12 +8,11 @@ from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.workload.audits import FIRST_WITH_AUDITS
 
 from sweephand.base.timing import BUCKET_MS
-from sweephand.model.audit_round import BEGINNING
 from sweephand.model.timer import bucket_of
 from sweephand.runs import audit as auditing
 from sweephand.runs.audit import Auditor
+from sweephand.runs.audit_findings import BEGINNING, LostRuns
 from sweephand.runs.audit_rounds import AuditRounds
-from sweephand.runs.lost_runs import LostRuns
 from sweephand.wheel import rebuild
 
 _UNIT: Final = "tests/unit/runs/test_audit.py::"

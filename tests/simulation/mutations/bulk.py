@@ -18,7 +18,7 @@ from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.read import Filter
 from sweephand.model.job import Job
 from sweephand.model.page import Page
-from sweephand.runtime import threads
+from sweephand.runtime import machine
 from sweephand.wheel.arm import Arming
 
 
@@ -58,7 +58,7 @@ def bulk_counts_what_failed() -> Iterator[None]:
 def bulk_acknowledges_first() -> Iterator[None]:
     def change(ports: Ports) -> None:
         def begun(tasks: Sequence[Callable[[], bool]]) -> list[bool]:
-            scheduler: Scheduler = threads.write_pool()._scheduler  # type: ignore[attr-defined]
+            scheduler: Scheduler = machine.write_pool()._scheduler  # type: ignore[attr-defined]
             for task in tasks:
                 scheduler.spawn(partial(_undisturbed, task))
             return [True] * len(tasks)

@@ -15,8 +15,7 @@ from sweephand.model.attempt import Answer
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Priority
-from sweephand.model.run import Guard, Run, WriteCondition
-from sweephand.model.run_states import TRANSITIONS, State
+from sweephand.model.run import TRANSITIONS, Guard, Run, State, WriteCondition
 from sweephand.model.trigger import (
     DeadlineMessage,
     Message,

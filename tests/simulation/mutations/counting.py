@@ -66,7 +66,7 @@ def counts_redriven_runs_twice() -> Iterator[None]:
         mark = mark_of(run)
         if mark is None or run is None or not run.is_redriven:
             return mark
-        return Mark(mark.batch, mark.size, (mark.index + 1) % PAGE_SIZE, mark.end, mark.expires_at)
+        return Mark(mark.batch, mark.size, (mark.run_index + 1) % PAGE_SIZE, mark.end, mark.expires_at)
 
     with everywhere("mark_of", marked):
         yield

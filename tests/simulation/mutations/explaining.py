@@ -11,12 +11,12 @@ from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.runs import delivery_stats
 from sweephand.runs.delivery_stats import DeliveryStats
-from sweephand.runs.explain import explainer, of_job, of_run, reigns, verdict
+from sweephand.runs.explain import explainer, lives, of_job, of_run
 from sweephand.runs.explain.lives import Lives, Pause
 from sweephand.runs.flagged import FlaggedRuns
 from sweephand.schedules.triggers import Span, due_counts
 
-_CHECKS: Final[Any] = verdict._CHECKS
+_CHECKS: Final[Any] = explainer._CHECKS
 
 #: Without the check whether the definition before may have fired.
 _SURE: Final = tuple(each for each in _CHECKS if each is not of_job.overtaken)
@@ -54,7 +54,7 @@ def explains_by_former_pauses() -> Iterator[None]:
 @mutation("The schedule of today explains what was due under another one")
 def explains_by_the_present_schedule() -> Iterator[None]:
     checks = tuple(each for each in _SURE if each not in (of_job.retimed, of_job.forgotten))
-    with patch.object(verdict, "_CHECKS", checks), patch.object(explainer, "former_at", _nothing):
+    with patch.object(explainer, "_CHECKS", checks), patch.object(explainer, "former_at", _nothing):
         yield
 
 
@@ -64,20 +64,20 @@ def _nothing(*_: object) -> None:
 
 @mutation("A former schedule alone explains what was due between the request of its update and the commit")
 def explains_by_one_of_two_schedules() -> Iterator[None]:
-    with patch.object(reigns, "_own_some", lambda *_: False), patch.object(verdict, "_CHECKS", _SURE):
+    with patch.object(lives, "_own_some", lambda *_: False), patch.object(explainer, "_CHECKS", _SURE):
         yield
 
 
 @mutation("A definition alone explains what the one before may have fired, by a clock that was ahead")
 def explains_by_the_later_of_two_schedules() -> Iterator[None]:
-    with patch.object(verdict, "_CHECKS", _SURE):
+    with patch.object(explainer, "_CHECKS", _SURE):
         yield
 
 
 @mutation("A trigger is explained before its record is read")
 def explains_without_records() -> Iterator[None]:
     checks = tuple(each for each in _CHECKS if each is not of_run.recorded)
-    with patch.object(verdict, "_CHECKS", checks):
+    with patch.object(explainer, "_CHECKS", checks):
         yield
 
 

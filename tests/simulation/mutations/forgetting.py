@@ -14,7 +14,7 @@ from sweephand.model.trigger import HasRevision, Message, RangeMessage, TriggerM
 from sweephand.runs import trigger_ranges
 from sweephand.runs.delivery import Delivery, JobReads
 from sweephand.wheel.arm import split_range
-from sweephand.wheel.due_jobs import DueJobReads
+from sweephand.wheel.shard_visit import DueJobReads
 
 
 def _files_nothing(ports: Ports) -> None:

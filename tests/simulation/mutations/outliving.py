@@ -11,13 +11,13 @@ from sweephand.jobs import commit
 from sweephand.model.attempt import Attempt, always
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import Attempts
-from sweephand.runtime import compose_api, threads
+from sweephand.runtime import compose_api, machine
 
 
 @mutation("A bulk call that fails leaves threads behind, and a commit does not ask how old its arming is")
 def leaves_threads_behind() -> Iterator[None]:
     def concurrently(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
-        return list(threads.write_pool().map(lambda task: task(), tasks))
+        return list(machine.write_pool().map(lambda task: task(), tasks))
 
     with (
         patch.object(compose_api, "write_concurrently", concurrently),

@@ -10,7 +10,7 @@ from sweephand.jobs import commit, payload_audit
 from sweephand.jobs.payload_audit import Audited, PayloadAudit
 from sweephand.model.definition import StoredPayload
 from sweephand.ports.jobs import PayloadPlace
-from sweephand.storage.payload_table import PayloadsInPlaces
+from sweephand.storage.payloads import PayloadsInPlaces
 
 
 @mutation("The audit confuses a job with another job of the same name")

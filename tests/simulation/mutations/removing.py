@@ -10,9 +10,8 @@ from sweephand.base.instants import Instant
 from sweephand.jobs import draft
 from sweephand.runs.delivery import Delivery, Stop, Wait
 from sweephand.runs.gates import Gates
-from sweephand.runs.kept_data import KeptData
 from sweephand.runs.overlap_queue import OverlapQueue
-from sweephand.runs.requeue import Retention
+from sweephand.runs.requeue import KeptData, Retention
 
 
 @mutation(

@@ -23,7 +23,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import Message
 from sweephand.schedules import Occurrence
-from sweephand.wheel import due_jobs, expand, span, sweep
+from sweephand.wheel import expand, shard_visit, span, sweep
 from sweephand.wheel.expand import Expansion
 from sweephand.wheel.sweep import Sweeper
 
@@ -118,7 +118,7 @@ def asks_twice() -> Iterator[None]:
     class Repeating(dict[Any, Any]):
         fromkeys = list  # type: ignore[assignment]
 
-    with patch.object(due_jobs, "dict", Repeating, create=True):
+    with patch.object(shard_visit, "dict", Repeating, create=True):
         yield
 
 
@@ -330,5 +330,5 @@ def trusts_the_cursor_it_saw() -> Iterator[None]:
 
 @mutation("A sweeper believes a stale read that does not know a timer's job or revision")
 def sweep_believes_a_stale_read() -> Iterator[None]:
-    with patch.object(due_jobs, "_is_sure", lambda *_: True):
+    with patch.object(shard_visit, "_is_sure", lambda *_: True):
         yield

@@ -14,7 +14,7 @@ from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.trace import Concluded, Mishap, Requested, RunAsked
 
 from sweephand.base.instants import Instant
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 
 #: Answers by which a consumer takes a trigger.
 _TAKEN: Final = ("succeeded", "accepted")

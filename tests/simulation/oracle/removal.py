@@ -32,6 +32,10 @@ RETENTION_DEFAULT = "168h"
 #: outage lasts hours.
 DUPLICATES_MS = 24 * 3_600_000
 
+#: A job is kept for an hour after its last expected attempt, in case that one begins late. It is kept for as
+#: long after the end of a run. The deadline of the run is checked five seconds later.
+LATE_MS = 3_595_000
+
 #: The name of a run by hand begins so.
 MANUAL = "manual-"
 
@@ -87,14 +91,16 @@ def _is_of_a_replay(tale: Tale, request: Requested) -> bool:
 def jobs_stay_while_they_owe(tale: Tale) -> Iterator[str]:
     """A job that no client deletes can be found while a trigger of it waits, runs or is to be tried again.
 
-    There is one exception. An occurrence of an earlier revision may begin late, after the job has gone with
-    its last run. The trigger is delivered, unless somebody gives the name to another job
-    (docs/reliability.md).
+    There are two exceptions (docs/reliability.md). The trigger is delivered in both of them, unless somebody
+    gives the name to another job. An occurrence of an earlier revision may begin late, after the job has gone
+    with its last run. And a job may end while the wheel stands still in which the trigger waits.
     """
     for life in tale.lives.values():
         for at, why in _gone(tale, life):
             for trigger_id, what in _going_on(tale, life, at):
                 if life.last.verb == "expire" and _is_late_and_unseen(tale, life, trigger_id):
+                    continue
+                if _stands_still(tale, life, trigger_id, at):
                     continue
                 yield f"{life.name}: {life.uid} {why} at {told(at)}, and {trigger_id} {what}"
 
@@ -204,6 +210,23 @@ def _is_about_time_off(tale: Tale, at: int) -> bool:
     other job takes its name, DynamoDB keeps the item, so its triggers are still delivered.
     """
     return any(off_at <= at <= on_at + DUPLICATES_MS for off_at, on_at in times_off(tale))
+
+
+def _stands_still(tale: Tale, life: Life, trigger_id: str, at: int) -> bool:
+    """Whether no sweep has passed the retry or the deadline of a trigger, so that its job has ended before.
+
+    The job has to be kept for an hour after the retry or the deadline was due. While no sweep succeeds,
+    nothing keeps it for longer. Before DynamoDB removes the job, it removes the timer.
+    """
+    if life.removed_at is not None and life.removed_at <= at:
+        return False
+    kinds = ("retry", "deadline")
+    stored = [each for each in tale.timers if each.at <= at and each.kind in kinds]
+    timer = next((each for each in reversed(stored) if each.trigger_id == trigger_id), None)
+    expires_at = life.writes[list(life.stood(at, at))[-1]].expires_at
+    if timer is None or expires_at is None or tale.is_passed(timer, at):
+        return False
+    return timer.due_at + LATE_MS <= expires_at
 
 
 def _is_there(life: Life, at: int) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tests.simulation.oracle.lives import Life, told
-from tests.simulation.oracle.tale import Tale, killer_of
+from tests.simulation.oracle.tale import Tale, is_redrive, killer_of
 from tests.simulation.traces.trace import LineStored, Mishap, Requested, TimerStored
 
 #: semantics.md, "States": the states that may follow each state. The claim of a dead holder is taken over by
@@ -89,9 +89,11 @@ def attempts_follow_one_another(tale: Tale) -> Iterator[str]:
     """There is no second attempt without a first, and none follows a success."""
     for trigger_id, requests in tale.requests_of.items():
         made: set[int] = set()
+        uid, _, run_id = trigger_id.partition("-")
+        redriven = {each.attempts for each in tale.runs_of.get((uid, run_id), []) if is_redrive(each)}
         for request in requests:
-            # A trigger that Sweephand itself failed to handle may have had no attempt, and can be redriven.
-            is_anew = tale.redriven_from.get(trigger_id) == request.attempt and trigger_id in tale.buried
+            # A trigger that was given up before an attempt was made may be redriven, and more than once.
+            is_anew = request.attempt in redriven and trigger_id in tale.buried
             if request.attempt > 1 and request.attempt - 1 not in made and not is_anew:
                 yield f"{request.name}: attempt {request.attempt} of {trigger_id} skips the one before it"
             made.add(request.attempt)

@@ -170,16 +170,16 @@ class Tale:
     def redriven_from(self) -> dict[str, int]:
         """The first attempt that a redrive made of each trigger that was redriven."""
         return {
-            f"{uid}-{run_id}": next(each.attempts for each in stored if _is_redrive(each))
+            f"{uid}-{run_id}": next(each.attempts for each in stored if is_redrive(each))
             for (uid, run_id), stored in self.runs_of.items()
-            if any(_is_redrive(each) for each in stored)
+            if any(is_redrive(each) for each in stored)
         }
 
     @cached_property
     def redrives_of(self) -> Counter[str]:
         """How often a redrive took up each trigger that was given up."""
         counts = {
-            f"{uid}-{run_id}": sum(map(_is_redrive, stored)) for (uid, run_id), stored in self.runs_of.items()
+            f"{uid}-{run_id}": sum(map(is_redrive, stored)) for (uid, run_id), stored in self.runs_of.items()
         }
         return Counter(counts)
 
@@ -284,7 +284,8 @@ def killer_of(mishap: Mishap) -> str | None:
     return trigger_id if is_own else None
 
 
-def _is_redrive(stored: RunStored) -> bool:
+def is_redrive(stored: RunStored) -> bool:
+    """Whether a redrive took up a run that was given up."""
     return (stored.before, stored.state) == ("failed", "claimed")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from tests.simulation.oracle.removal import LATE_MS
 from tests.simulation.traces.doctored import (
     Doctoring,
     changed,
@@ -57,6 +58,23 @@ def _replayed(until_s: int) -> Doctoring:
     return change
 
 
+def _taken_name(at_s: int, *, kept_ms: int = LATE_MS) -> Doctoring:
+    """Return a trace in which another job takes the name while a retry is in the wheel.
+
+    The cursor passes the retry at 12:04:00. The job was kept for `kept_ms` after the retry was due.
+    """
+    trigger_id = f"{UID}-{NOON + 180_000}-0"
+    retry = timer(190, at_s=181, kind="retry", what=f"{trigger_id},2")
+
+    def change(events: list[Event]) -> list[Event]:
+        definition = {**_ENDING, "overlap": "wait", "waitLimit": 1}
+        expires_at = NOON + 190_000 + kept_ms
+        ending = changed(of(Written), definition=definition, expires_at=expires_at)(events)
+        return in_order(ending, retry, replace(deleted(at_s), verb="create"))
+
+    return change
+
+
 def _turns_end_and_line_goes(events: list[Event]) -> list[Event]:
     """Return a trace whose job lets runs overlap, and whose line is removed with a trigger in it."""
     return _removed("line", 250)(changed(of(Written), definition=_AT_ONCE)(events))
@@ -70,6 +88,8 @@ BROKEN_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring, str], ..
     (in_turn, _removed("line", 250), "its line was removed at 2026-11-21T12:04:10.000Z"),
     (in_turn, _removed("job", 250), "was removed at 2026-11-21T12:04:10.000Z, and"),
     (in_turn, with_(replace(deleted(250), verb="create")), "was replaced by another job of its name"),
+    (in_turn, _taken_name(239, kept_ms=LATE_MS - 1), f"{NOON + 180_000}-0 was retrying"),
+    (in_turn, _taken_name(240), f"{NOON + 180_000}-0 was retrying"),
     (
         every_minute,
         changed(of(Written), definition=_ENDING, expires_at=NOON + 359_000),
@@ -86,5 +106,6 @@ EXCUSED_REMOVAL: Final[tuple[tuple[Callable[[], list[Event]], Doctoring], ...]] 
     (in_turn, _removed("line", 180)),
     (in_turn, _turns_end_and_line_goes),
     (in_turn, with_(deleted(250))),
+    (in_turn, _taken_name(239)),
     (every_minute, changed(of(Written), definition=_ENDING, expires_at=NOON + 360_005)),
 )

@@ -55,6 +55,7 @@ class Chronicle(Recorder):
 
     def __init__(self, scheduler: Scheduler) -> None:
         super().__init__(lambda: scheduler.now)
+        self._scheduler = scheduler
         self.figures: Counter[str] = Counter()
         #: The uids of paused jobs, and the instants of their pauses.
         self.paused: dict[str, Instant] = {}
@@ -168,7 +169,7 @@ class Chronicle(Recorder):
     def lease_changed(self, before: Lease | None, after: Lease | None) -> None:
         """Note that a lease was written. Only a moved cursor counts."""
         if before is not None and after is not None and before.cursor != after.cursor:
-            self.cursor_stored(after)
+            self.cursor_stored(after, self._scheduler.strand.process.began_at)
             if self.wheel_seen is not None:
                 self.wheel_seen[1](after)
 

@@ -339,12 +339,14 @@ class Recorder:
             )
         )
 
-    def cursor_stored(self, lease: Lease) -> None:
-        """Note that a shard's cursor was written."""
+    def cursor_stored(self, lease: Lease, tick_began_at: Instant) -> None:
+        """Note that a shard's cursor was written by a tick that began then, or by a sweeper of this tick."""
         cursor = lease.cursor
         within_at = cursor.within.due_at if cursor.within is not None else None
         self.events.append(
-            CursorStored(self._now(), lease.shard, lease.fence, cursor.key, within_at, cursor.entry)
+            CursorStored(
+                self._now(), lease.shard, lease.fence, cursor.key, within_at, cursor.entry, tick_began_at
+            )
         )
 
 

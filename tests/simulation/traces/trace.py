@@ -337,7 +337,10 @@ class TimerStored:
 
 @dataclass(frozen=True, slots=True)
 class CursorStored:
-    """A shard's cursor moved, or was written again at the same place."""
+    """A shard's cursor moved, or was written again at the same place.
+
+    `tick_began_at` is when the tick began that wrote it, or that invoked the sweeper that wrote it.
+    """
 
     at: Instant
     shard: int
@@ -345,6 +348,7 @@ class CursorStored:
     key: str
     within_at: Instant | None
     entry: str = ""
+    tick_began_at: Instant | None = None
 
     @property
     def place(self) -> tuple[str, str]:

@@ -31,7 +31,7 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: Instants at which cron schedules fire, and how far from them a client may ask.
 ROUND_MS: Final = 20 * SECOND_MS

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from tests.simulation.traces.trace import RunAsked, Verb
 
-from sweephand.model.run import Run
-from sweephand.model.run_states import State
+from sweephand.model.run import Run, State
 from sweephand.runs.redrive import Progress
 
 if TYPE_CHECKING:

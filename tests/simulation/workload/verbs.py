@@ -75,7 +75,7 @@ from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: The key that all clients use.
 CLIENT: Final = "client"

@@ -13,7 +13,6 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
     DeadlineTimer,
@@ -23,7 +22,8 @@ from sweephand.model.timer import (
     TimerPack,
     bucket_of,
 )
-from sweephand.web.services import Services
+from sweephand.runs.audit_findings import BEGINNING, JobProgress
+from sweephand.web.http.operation import Services
 
 #: The operator repeats a call after so long.
 _AGAIN_MS: Final = 5 * SECOND_MS

@@ -20,7 +20,7 @@ from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.jobs import payload_audit
 from sweephand.model import revisions
 from sweephand.model.definition import RetryPolicy
-from sweephand.runs import audit, audit_lines, job_walk, kept_data, notify, requeue
+from sweephand.runs import audit, audit_lines, job_walk, notify, requeue
 from sweephand.wheel import arm, shard_visit, span, sweep, tick
 
 #: These modules take constants from others as they are imported. So they are imported here and not within a
@@ -68,8 +68,8 @@ def bounds_of(seed: int, mask: Mask) -> Iterator[None]:
             # stack. Triggers that wait for their turn wait for longer.
             late_ms = LATE_MS + sum(lasts_ms for _, lasts_ms in Switching.of(seed).spans)
             kept_ms = LONGEST_WAIT_MS + late_ms + DAY_MS
-            stack.enter_context(patch.object(kept_data, "PAYLOAD_LATE_MS", late_ms))
-            for module in (payload_audit, kept_data, memory):
+            stack.enter_context(patch.object(requeue, "PAYLOAD_LATE_MS", late_ms))
+            for module in (payload_audit, requeue, memory):
                 stack.enter_context(patch.object(module, "PAYLOAD_KEPT_MS", kept_ms))
         if looks_far_back(seed):
             # A few newer runs then hide one that was due days before.

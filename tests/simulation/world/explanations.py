@@ -22,9 +22,9 @@ from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.jobs.forecast import Forecaster
 from sweephand.jobs.read import Filter
+from sweephand.model.counters import Stats, no_stats
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import parse_run_name
-from sweephand.model.stats import Stats, no_stats
 from sweephand.runtime.compose_api import compose_api
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores

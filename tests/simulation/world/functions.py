@@ -33,7 +33,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.received import Received, finished
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: Each process begins at another place in the list of latencies.
 _TURNS: Final = 499
@@ -222,10 +222,11 @@ class Functions:
         where = "sweepers.start"
         kinds = self._gate.enter(where)
         accepted = self._gate.part(where, first_shards, kinds)
+        began_at = self._scheduler.strand.process.began_at
         for shard in first_shards if accepted is None else accepted:
             number = mixed(self._scheduler.now, shard)
             at = self._scheduler.now + number % _START_MS_MAX
-            self._scheduler.call_at(at, partial(self._sweep, shard, number))
+            self._scheduler.call_at(at, partial(self._sweep, shard, number, began_at))
         self._gate.leave(where, kinds)
         if accepted is not None:
             raise StoreError("some sweepers were not started")
@@ -255,8 +256,9 @@ class Functions:
 
         self._start(process, body)
 
-    def _sweep(self, first_shard: int, number: int) -> None:
+    def _sweep(self, first_shard: int, number: int, began_at: Instant) -> None:
         process = self._process("sweep", _nobody, number)
+        process.began_at = began_at
         sweeper, clock = self._fleet.sweeper(process.machine), self._fleet.clock(process.machine)
         self._chronicle.figures["sweeps"] += 1
 
@@ -341,7 +343,10 @@ class Functions:
 
         machine = self._fleet.pick(role, faults.code)
         turn = faults.code % _TURNS
-        return (process := Process(name, role, machine, ends_at, killed, faults, turn=turn))
+        process = Process(
+            name, role, machine, ends_at, killed, faults, turn=turn, began_at=self._scheduler.now
+        )
+        return process
 
 
 def _nobody(_: str) -> None:

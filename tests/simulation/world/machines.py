@@ -41,7 +41,7 @@ from sweephand.runtime.compose_upkeep import compose_upkeep
 from sweephand.runtime.compose_wheel import Wheel, compose_wheel
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.sweep import Sweeper
 from sweephand.wheel.tick import Ticker

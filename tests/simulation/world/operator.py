@@ -13,9 +13,9 @@ from tests.simulation.world.processes import Scheduler
 
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.timer import Cursor, Lease, StoredTimer, bucket_of, instant_at
-from sweephand.web.services import Services
+from sweephand.runs.audit_findings import BEGINNING, JobProgress
+from sweephand.web.http.operation import Services
 
 #: A timer that could not be expanded was put off, some times in a row. So it promises what was due before its
 #: shard's cursor.

@@ -15,7 +15,7 @@ from tests.simulation.world.processes import Scheduler
 from sweephand.base.errors import BadRequestError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.model.definition import Definition
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 #: The client asks again after so long, until a patch is answered.
 _AGAIN_MS: Final = 5 * SECOND_MS

@@ -36,11 +36,16 @@ from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of
 from sweephand.model.wire import encode
-from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import AllowanceStore, GateLines, GateStore, NamespaceStore, PolicyStore
+from sweephand.ports.flow import (
+    AllowanceStore,
+    GateLines,
+    GateStore,
+    NamespaceStore,
+    PolicyStore,
+)
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadPlace
 from sweephand.ports.queue import Queue
-from sweephand.ports.runs import FlagStore, LineStore, RunStore, StatsStore
+from sweephand.ports.runs import BatchStore, FlagStore, LineStore, RunStore, StatsStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
 from sweephand.storage.item import expiry
 

@@ -18,7 +18,7 @@ from tests.simulation.world.processes import (
 from tests.simulation.world.threads import in_strands
 
 from sweephand.base.instants import HOUR_MS
-from sweephand.runtime import threads as production
+from sweephand.runtime import machine as production
 
 UNTROUBLED = RoleFaults("api", Troubles(dict.fromkeys(KINDS, 0.0)))
 

@@ -14,7 +14,7 @@ from unittest.mock import patch
 from tests.simulation.world.processes import Killed, Scheduler, Strand
 
 from sweephand.jobs import settings_cache
-from sweephand.runtime import threads as production
+from sweephand.runtime import machine as production
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")

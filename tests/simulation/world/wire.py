@@ -31,9 +31,9 @@ from sweephand.model.batch_progress import PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
 from sweephand.storage import (
-    allowances,
     batches,
     changes,
+    counters,
     jobs,
     leases,
     lines,
@@ -100,7 +100,7 @@ def wire(gate: Gate, chronicle: Chronicle, queues: DeliveryQueues) -> Ports:
         batches=_told(gate, batches.DynamoBatches(table("batches", "jobs")), "batches"),
         payloads=gate.wrapped(payloads, "payloads"),
         audits=gate.wrapped(MemoryAudits(), "audits"),
-        allowances=_told(gate, allowances.DynamoAllowances(table("allowances", "jobs")), "allowances"),
+        allowances=_told(gate, counters.DynamoAllowances(table("allowances", "jobs")), "allowances"),
         queue=_told(gate, queue, "queue"),
         namespaces=_told(gate, namespaces.DynamoNamespaces(table("jobs", "jobs")), "namespaces"),
         **flow_stores(gate, chronicle),

@@ -18,7 +18,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Attempt
 from sweephand.model.job import JobKey
 from sweephand.model.run import Run
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 
 class Manner(NamedTuple):

@@ -16,7 +16,7 @@ from tests.template.stack import Stack
 
 from sweephand.model.attempt import Answer
 from sweephand.runtime import metrics
-from sweephand.storage.answers import Answers
+from sweephand.storage.connect import Answers
 
 MINUTE = 60_000
 BEFORE = 6

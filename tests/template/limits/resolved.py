@@ -7,7 +7,7 @@ from typing import Any, Final
 from tests.template.deployed import Deployed
 from tests.template.stack import Stack
 
-from sweephand.runtime.packed_lists import DIGEST_LENGTH, PACKED_LENGTH_MAX
+from sweephand.runtime.lists import DIGEST_LENGTH, PACKED_LENGTH_MAX
 
 ACCOUNT: Final = "123456789012"
 REGION: Final = "ap-southeast-1"  # no region of the partition has a longer name

@@ -7,7 +7,7 @@ from tests.contract.builders import admin_change
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.model.api_key import Caller, Key, digest_of
 
 KEY = Key("k1", digest_of("abc"), "ns", "write", NOON, expires_at=NOON + 1_000)

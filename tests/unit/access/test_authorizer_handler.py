@@ -8,10 +8,9 @@ from tests.fakes.http_events import fixture
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
-from sweephand.access.auth_mode import Auth
-from sweephand.access.run_token import run_token
+from sweephand.access.authentication import Auth, run_token
 from sweephand.model.api_key import Caller
-from sweephand.web.http.authorization import caller_of
+from sweephand.web.http.app import caller_of
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.access.callers import SUBJECT_LENGTH_MAX, caller_by_claims
 from sweephand.base.errors import ForbiddenError
 from sweephand.model.api_key import Caller

@@ -10,7 +10,7 @@ from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.targets import LAMBDA
 from tests.fakes.world import NOON
 
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.access.key_making import AdminKeyRequest, keep_admin_key, make_admin_key
 from sweephand.base.errors import InvalidError
 from sweephand.delivery.aws_targets import envelope_of

@@ -8,7 +8,7 @@ from tests.fakes.doubles import CountingIds
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.access.key_rotation import Rotated, rotate_key
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import HOUR_MS

@@ -5,9 +5,9 @@ from tests.contract.builders import admin_change, principal_key
 from tests.fakes.memory_access import MemoryKeys
 from tests.fakes.world import NOON
 
-from sweephand.access.authorize import authorize
 from sweephand.access.callers import (
     PRINCIPAL_LENGTH_MAX,
+    authorize,
     caller_of,
     calling_principal,
     key_id_of,

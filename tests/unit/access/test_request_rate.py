@@ -5,11 +5,11 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.flow_memory import MemoryAllowances
 from tests.fakes.ports import MISSING
 
-from sweephand.access.request_rate import REMEMBERED_MAX, RequestRates
+from sweephand.access.callers import REMEMBERED_MAX, RequestRates
 from sweephand.base.errors import RateError
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import Slots
 from sweephand.model.api_key import Caller
+from sweephand.model.counters import Slots
 
 FREE = Caller("k1", "ns", "write")
 

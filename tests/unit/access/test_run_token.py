@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweephand.access.run_token import run_token, sent_run_token, without_run_tokens
+from sweephand.access.authentication import run_token, sent_run_token, without_run_tokens
 from sweephand.model.api_key import format_key
 
 TOKEN = run_token("aB3" * 14 + "z")

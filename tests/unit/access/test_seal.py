@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.access.seal import seal, unseal
+from sweephand.web.http.cursor import seal, unseal
 
 SECRET = "whsec_c2VjcmV0"
 

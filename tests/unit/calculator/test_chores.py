@@ -16,10 +16,10 @@ from tests.fakes.world import NOON, World
 from tests.unit.calculator.test_bill import MEASURED
 
 from sweephand.base.instants import DAY_MS, MINUTE_MS
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.model.timer import StoredTimer, WatchTimer
+from sweephand.storage.counters import STATS_PARTITIONS
 from sweephand.storage.jobs import LISTING_SHARDS
-from sweephand.storage.stats import STATS_PARTITIONS
 from sweephand.storage.timers import _item
 
 BILL = Bill(MEASURED, template())

@@ -9,7 +9,7 @@ from tests.fakes.world import NOON, World
 from tests.unit.client.conftest import CommandLine
 
 from sweephand.base.instants import HOUR_MS, rfc3339
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.runs import delivery_stats
 from sweephand_client import Client
 

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from sweephand.base.concurrency import one_by_one
 from sweephand.base.errors import StoreError
 from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
-from sweephand.runtime.threads import sweep_concurrently
+from sweephand.runtime.machine import sweep_concurrently
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient

@@ -16,7 +16,7 @@ from tests.fakes.http_server import serving
 from tests.unit.docs.blocks import ROOT, Block, all_blocks
 
 from sweephand.delivery.http.request import signatures
-from sweephand.runtime.clock import SystemClock
+from sweephand.runtime.machine import SystemClock
 
 SECRET: Final = "whsec_c3dlZXBoYW5kIHNpZ25zIGl0cyBkZWxpdmVyaWVz"
 BODY: Final = b'{"task":"db-backup"}'

@@ -5,7 +5,7 @@ from typing import Final
 
 from infra.local.places import ROOT
 
-from sweephand.model.run_states import TRANSITIONS
+from sweephand.model.run import TRANSITIONS
 
 _ROW: Final = re.compile(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
 

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Final
 
-from sweephand.model.run_states import INITIAL_STATES, OVER_STATES, TRANSITIONS
+from sweephand.model.run import INITIAL_STATES, OVER_STATES, TRANSITIONS
 
 ROOT: Final = Path(__file__).parents[3]
 PAGE: Final = (ROOT / "docs" / "internals.md").read_text("utf-8")

@@ -8,7 +8,7 @@ from tests.fakes.world import World, key_of
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
 from sweephand.jobs.payload_audit import MOVED_MAX, Audited
-from sweephand.storage.payload_table import PayloadsInPlaces
+from sweephand.storage.payloads import PayloadsInPlaces
 
 
 def large(letter: str) -> str:

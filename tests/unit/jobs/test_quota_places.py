@@ -13,7 +13,7 @@ from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, RECOUNT_AFTER_MS, REQUEST_OVER_MS
 from sweephand.jobs.namespace_settings import WantedSettings
 from sweephand.model.namespace import NamespaceLimits
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 
 def put(api: Services, name: str, at: int) -> None:

@@ -16,7 +16,7 @@ def inbox() -> Iterator[Inbox]:
 def ask(inbox: Inbox, method: str, path: str, body: bytes | None = None, **more: str) -> str:
     headers = {"sweephand-job": "hello", "sweephand-attempt": "1", **more}
     with urllib3.PoolManager() as pool:
-        return pool.request(method, inbox.url(path), body=body, headers=headers, timeout=5).data.decode()
+        return pool.request(method, inbox.url(path), body=body, headers=headers, timeout=60).data.decode()
 
 
 def test_the_list_shows_every_delivery_with_its_body(inbox: Inbox) -> None:
@@ -81,7 +81,7 @@ def test_signatures_are_verified_with_the_secrets_of_the_namespace_that_the_deli
         return []
 
     with Inbox(secrets) as inbox, urllib3.PoolManager() as pool:
-        pool.request("POST", inbox.url("/a"), headers={"sweephand-namespace": "shop"}, timeout=5)
+        pool.request("POST", inbox.url("/a"), headers={"sweephand-namespace": "shop"}, timeout=60)
     assert asked == ["shop"]
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.world import NOON
 
 from sweephand.base.instants import MINUTE_MS
-from sweephand.model.allowance import US_PER_MS, Allowance, next_slots, slice_of, step_us_of
+from sweephand.model.counters import US_PER_MS, Allowance, next_slots, slice_of, step_us_of
 
 NOON_US = NOON * US_PER_MS
 MINUTE_US = MINUTE_MS * US_PER_MS

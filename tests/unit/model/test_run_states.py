@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from sweephand.model.run_states import (
+from sweephand.model.run import (
     INITIAL_STATES,
     OVER_STATES,
     TRANSITIONS,

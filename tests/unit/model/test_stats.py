@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweephand.model.stats import Stats, lateness_bound_ms, no_stats
+from sweephand.model.counters import Stats, lateness_bound_ms, no_stats
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
-from sweephand.model.audit_round import JobProgress
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.timer import OccurrenceTimer, TimerPack, UnreadTimer, position_key
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
-from sweephand.runs.audit_findings import Audited, LostTimer
+from sweephand.runs.audit_findings import Audited, JobProgress, LostTimer
 from sweephand.wheel.rebuild import due_timer
 
 MINUTE = 60_000

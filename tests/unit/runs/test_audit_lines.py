@@ -15,11 +15,11 @@ from sweephand.base.timing import (
     LINE_RETENTION_MS,
     POLICY_RETENTION_MS,
 )
-from sweephand.model.audit_round import BEGINNING
 from sweephand.model.policy import PARTITIONS_MAX, PARTITIONS_MIN, Policy
 from sweephand.model.policy_line import KeptEntries, LinePlace, entry_of
 from sweephand.model.policy_names import PolicyKey
 from sweephand.runs import audit_rounds
+from sweephand.runs.audit_findings import BEGINNING
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

@@ -9,8 +9,8 @@ from tests.fakes.deliveries import crash_until, run_of
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.model.attempt import Answer
-from sweephand.model.audit_round import JobProgress
 from sweephand.runs import job_walk
+from sweephand.runs.audit_findings import JobProgress
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE

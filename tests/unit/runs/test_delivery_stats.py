@@ -15,8 +15,8 @@ from sweephand.base.errors import ConflictError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, STATS_RESERVE_MS
 from sweephand.model.attempt import Answer
+from sweephand.model.counters import Stats
 from sweephand.model.policy import PolicyKey
-from sweephand.model.stats import Stats
 from sweephand.runs.delivery_stats import StatsSpan
 
 DONE = Answer(succeeded=True, code=204)

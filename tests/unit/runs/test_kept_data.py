@@ -14,7 +14,7 @@ from sweephand.base.timing import PAYLOAD_KEPT_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import Payload
 from sweephand.model.run import Run
-from sweephand.runs.kept_data import KeptData
+from sweephand.runs.requeue import KeptData
 
 LARGE = json.dumps("x" * 3_000)
 #: Far longer than a payload is kept that nobody renews.

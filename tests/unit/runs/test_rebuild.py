@@ -12,10 +12,10 @@ from tests.fakes.world import NOON, World, key_of
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.model.attempt import Answer
-from sweephand.model.audit_round import JobProgress
 from sweephand.model.job import EARLIER_REVISIONS_MAX
 from sweephand.model.policy_names import PolicyKey
 from sweephand.runs import rebuild as rebuilding
+from sweephand.runs.audit_findings import JobProgress
 from sweephand.wheel.rebuild import rebuilt_timers
 
 MINUTE = 60_000

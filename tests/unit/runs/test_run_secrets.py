@@ -15,7 +15,7 @@ from sweephand.base.errors import ConflictError
 from sweephand.base.limits import RESULT_BYTES_MAX
 from sweephand.model.attempt import Answer
 from sweephand.model.secret import SecretKey
-from sweephand.runs.run_secrets import RunSecrets
+from sweephand.runs.callbacks import RunSecrets
 
 PASSWORD = "correct horse/battery"
 BASIC = "Basic " + b64encode(f"somebody:{PASSWORD}".encode()).decode()

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sweephand.runtime import ids
-from sweephand.runtime.ids import SystemIds
+from sweephand.runtime import machine
+from sweephand.runtime.machine import SystemIds
 
 
 def test_a_token_is_sixteen_small_letters_and_digits() -> None:
@@ -46,7 +46,7 @@ def test_a_secret_is_43_letters_and_digits() -> None:
 
 @pytest.mark.parametrize("characters", [string.digits + string.ascii_lowercase, string.ascii_letters])
 def test_every_character_of_a_token_is_equally_likely(characters: str) -> None:
-    alphabet = ids._Alphabet.of(characters)
+    alphabet = machine._Alphabet.of(characters)
 
     drawn = bytes(range(256)).translate(alphabet.table, alphabet.dropped).decode()
 
@@ -58,4 +58,4 @@ def test_bytes_without_a_character_are_drawn_again(monkeypatch: pytest.MonkeyPat
     given = iter([b"\xff" * 24, b"\xff" * 20 + b"\x00\x01\x02\x03", b"\x04" * 24])
     monkeypatch.setattr(os, "urandom", lambda _: next(given))
 
-    assert ids._drawn(ids._TOKEN, 16) == "0123444444444444"
+    assert machine._drawn(machine._TOKEN, 16) == "0123444444444444"

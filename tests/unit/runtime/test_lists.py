@@ -8,11 +8,11 @@ import pytest
 from infra.local.receiver import Receiver
 from tests.fakes.functions import function
 
-from sweephand.runtime.lists import attributes_of
-from sweephand.runtime.packed_lists import (
+from sweephand.runtime.lists import (
     DIGEST_LENGTH,
     PACKED_LENGTH_MAX,
     ListsTooLongError,
+    attributes_of,
     digest,
     pack,
     unpack,

@@ -14,7 +14,7 @@ from tests.fakes.metrics import Metric, printed
 from sweephand.runtime import metrics
 from sweephand.runtime.metrics import UNITS, Always, Values
 from sweephand.runtime.settings import Settings
-from sweephand.storage.answers import Seen
+from sweephand.storage.connect import Seen
 
 NUMBERS = count()
 DOCS = Path(__file__).parents[3] / "docs"

@@ -6,8 +6,7 @@ import pytest
 from tests.fakes.functions import forget_the_environment
 
 from sweephand.runtime.payloads import payload_places, payloads_in
-from sweephand.storage.payload_table import DynamoPayloads, PayloadsInPlaces
-from sweephand.storage.payloads import S3Payloads
+from sweephand.storage.payloads import DynamoPayloads, PayloadsInPlaces, S3Payloads
 
 
 @pytest.fixture(autouse=True)

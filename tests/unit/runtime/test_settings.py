@@ -2,7 +2,7 @@
 
 import pytest
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.runtime.settings import Settings, SettingsError
 
 

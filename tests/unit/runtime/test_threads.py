@@ -8,7 +8,7 @@ import pytest
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.base.errors import StoreError
-from sweephand.runtime.threads import deliver_concurrently, write_concurrently
+from sweephand.runtime.machine import deliver_concurrently, write_concurrently
 
 
 def run(tasks: list[Callable[[], Any]]) -> list[Any]:
@@ -16,7 +16,7 @@ def run(tasks: list[Callable[[], Any]]) -> list[Any]:
 
 
 def test_every_message_is_begun_while_all_others_take_long() -> None:
-    everybody = threading.Barrier(DELIVERIES_AT_ONCE, timeout=10)
+    everybody = threading.Barrier(DELIVERIES_AT_ONCE, timeout=60)
 
     assert sorted(run([everybody.wait] * DELIVERIES_AT_ONCE)) == list(range(DELIVERIES_AT_ONCE))
 
@@ -28,7 +28,7 @@ def test_the_outcomes_of_deliveries_are_returned_in_order() -> None:
         last_begun.set()
         return "last"
 
-    assert run([lambda: last_begun.wait(10), lambda: "middle", begin]) == [True, "middle", "last"]
+    assert run([lambda: last_begun.wait(60), lambda: "middle", begin]) == [True, "middle", "last"]
 
 
 def test_one_message_is_delivered_in_the_calling_thread() -> None:
@@ -43,7 +43,7 @@ def test_no_thread_is_left_behind_when_one_job_of_a_call_fails() -> None:
         raise StoreError("no answer")
 
     def end_later() -> bool:
-        has_failed.wait(10)
+        has_failed.wait(60)
         # A caller that does not wait for this thread has returned before this.
         has_answered.wait(0.05)
         has_ended.set()
@@ -63,4 +63,4 @@ def test_the_results_of_writes_are_returned_in_order() -> None:
         second_ended.set()
         return "second"
 
-    assert write_concurrently([lambda: second_ended.wait(10), second]) == [True, "second"]
+    assert write_concurrently([lambda: second_ended.wait(60), second]) == [True, "second"]

@@ -17,7 +17,6 @@ from tests.contract.builders import (
 
 from sweephand.base.errors import FormError
 from sweephand.base.layouts import Layout
-from sweephand.model.audit_round import AuditRound, JobProgress
 from sweephand.model.batch_mark import BatchName, BatchSize
 from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
@@ -36,11 +35,11 @@ from sweephand.model.secret import Secret, SecretKey, SigningSecret
 from sweephand.model.timer import Heartbeat
 from sweephand.model.trigger import BatchPlace, Failure
 from sweephand.model.wheel_event import WheelEvent
+from sweephand.runs.audit_findings import AuditRound, JobProgress
 from sweephand.storage import (
     audit_rounds,
     batches,
     changes,
-    flags,
     jobs,
     leases,
     namespaces,
@@ -132,7 +131,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             BatchName(job().key, "uid", NOON, DEMAND), BatchSize(9, 0), NOON, Counts(1), True, NOON, NOON
         ),
     ),
-    "flag": (flags._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
+    "flag": (runs._FLAG, Flag(job().key, "uid", RunName(NOON, 1, DEMAND))),
     "change": (changes.CHANGE, CHANGE),
     "filed change": (changes._FILED, CHANGE),
     "policy": (

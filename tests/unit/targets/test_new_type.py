@@ -12,8 +12,8 @@ from tests.fakes.http_events import Client, document
 from tests.fakes.targets import SECURE
 from tests.fakes.world import NOON, World
 
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import TargetsByType, targets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.targets.registry import attempt_ms_max, registered, target_types
 
 COURIER = {"type": "courier", "street": "Main street"}

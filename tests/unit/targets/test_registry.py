@@ -9,8 +9,8 @@ from tests.fakes.doubles import HandClock
 from tests.fakes.targets import HTTP, INSECURE, SECURE, SQS, pointers
 
 from sweephand.base.errors import Violation
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.registry import targets
-from sweephand.delivery.sqs_clients import SqsClients
 from sweephand.targets.registry import default_target_types, target_violations, with_hidden_values
 
 KNOWN = "http, sqs, lambda, sns, eventbridge, stepfunctions or default"

@@ -11,7 +11,7 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import Chunk, Cursor, Lease, Place, PlacedTimer
 from sweephand.schedules import Occurrence
 from sweephand.wheel import shard_visit
-from sweephand.wheel.due_jobs import DueJobReads
+from sweephand.wheel.shard_visit import DueJobReads
 
 
 @pytest.fixture

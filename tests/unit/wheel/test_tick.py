@@ -12,9 +12,9 @@ from sweephand.wheel.arm import ShardCount
 from sweephand.wheel.tick import (
     FINDINGS_AGE_MAX_MS,
     TRIGGERS_PER_SWEEPER,
+    WARM_FUNCTIONS,
     sweepers_needed,
 )
-from sweephand.wheel.warm import WARM_FUNCTIONS
 
 
 def found(*numbers: int, swept_at: int = NOON) -> WheelState:

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS
 from sweephand.model.timer import Cursor, Lease, WheelState
-from sweephand.wheel.warm import WAKE_UPS_MAX, WARM_FUNCTIONS, WarmFunctions, peak_known
+from sweephand.wheel.tick import WAKE_UPS_MAX, WARM_FUNCTIONS, WarmFunctions, peak_known
 
 #: Not a fourth minute.
 LATER = NOON + MINUTE_MS

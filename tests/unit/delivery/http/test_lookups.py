@@ -1,13 +1,15 @@
 """Name servers that do not answer cost their own namespace its attempts, and nobody else."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from time import monotonic
 
 import pytest
-from tests.fakes.consumer import attempt_of
+from tests.fakes.consumer import PATIENCE_S, attempt_of, in_time
 from tests.fakes.doubles import HandClock
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
@@ -29,7 +31,7 @@ class NameServers:
     def __call__(self, host: str, _: int) -> Sequence[Address]:
         self.asked.append(host)
         if not host.endswith(".live"):
-            self.may_answer.wait()
+            self.may_answer.wait(PATIENCE_S)
         return FOUND
 
 
@@ -52,12 +54,13 @@ def test_thousands_of_lookups_that_hang_are_failed_attempts_and_leave_other_name
     targets = HttpTargets(HandClock(), allow_insecure=False, egress=egress)
     answers = [targets.deliver(attempt_at(f"n{number}.dead", "dead")) for number in range(3_000)]
     assert not any(answer.succeeded or answer.is_final for answer in answers)
-    open_lookups = len(name_servers.asked)
-    assert DELIVERIES_AT_ONCE <= open_lookups < LOOKUPS_MAX / FREE_SLOTS_PER_LOOKUP
-    assert answers[-1].error == (
-        f"n2999.dead was not resolved: {open_lookups} other names of the namespace's targets have had no "
-        "answer from their name servers yet."
+    refusal = re.fullmatch(
+        r"n2999\.dead was not resolved: (\d+) other names of the namespace's targets have had no answer from "
+        r"their name servers yet\.",
+        str(answers[-1].error),
     )
+    assert refusal is not None
+    assert DELIVERIES_AT_ONCE <= int(refusal[1]) < LOOKUPS_MAX / FREE_SLOTS_PER_LOOKUP
     patient = attempt_at("a.live", "other")
     patient = patient._replace(spec={**patient.spec, "timeout": "10s"})
     assert targets.deliver(patient).error == (
@@ -81,21 +84,30 @@ def test_many_namespaces_whose_lookups_hang_leave_slots_for_the_next_one(name_se
     assert lookups.addresses("a.live", 443, 10, "other") == FOUND
 
 
-def test_attempts_at_one_host_share_its_lookup(name_servers: NameServers) -> None:
+def test_attempts_at_one_host_share_its_lookup(
+    name_servers: NameServers, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lookups = Lookups(name_servers)
     found: list[Sequence[Address] | None] = []
+    # The name server answers when all attempts have found the open lookup.
+    everybody = threading.Barrier(4, name_servers.may_answer.set, PATIENCE_S)
+    result = Future.result
+
+    def awaited(lookup: Future[Sequence[Address]], timeout_s: float) -> Sequence[Address]:
+        everybody.wait()
+        return result(lookup, timeout_s)
 
     def ask() -> None:
-        found.append(lookups.addresses("slow.example", 443, 10, "ns"))
+        found.append(lookups.addresses("slow.example", 443, PATIENCE_S, "ns"))
 
     for _ in range(100):
         with pytest.raises(TimeoutError):
             lookups.addresses("slow.example", 443, 0, "ns")
+    assert lookups.open_in("ns") == 1
+    monkeypatch.setattr(Future, "result", awaited)
     asking = [threading.Thread(target=ask) for _ in range(4)]
     for each in asking:
         each.start()
-    assert lookups.open_in("ns") == 1
-    name_servers.may_answer.set()
     for each in asking:
         each.join()
     assert name_servers.asked == ["slow.example"]
@@ -106,8 +118,9 @@ def test_a_lookup_that_was_left_behind_gives_its_slot_back_when_it_ends() -> Non
     ended: list[threading.Event] = []
 
     def resolver(*_: object) -> Sequence[Address]:
-        ended.append(threading.Event())
-        ended[-1].wait()
+        end = threading.Event()
+        ended.append(end)
+        end.wait(PATIENCE_S)
         raise socket.gaierror(socket.EAI_AGAIN, "try again")
 
     lookups = Lookups(resolver)
@@ -139,6 +152,6 @@ def test_a_process_without_a_thread_keeps_no_slot(monkeypatch: pytest.MonkeyPatc
 
 def test_the_time_out_of_a_lookup_is_exact(name_servers: NameServers) -> None:
     began = monotonic()
-    with pytest.raises(TimeoutError):
+    with in_time(), pytest.raises(TimeoutError):
         Lookups(name_servers).addresses("slow.example", 443, 0.05, "ns")
-    assert 0.05 <= monotonic() - began < 2
+    assert monotonic() - began >= 0.05

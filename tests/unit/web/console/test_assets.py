@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from tests.fakes.http_events import Client
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.web.routes import console as assets
 
 ROOT: Final = Path(__file__).parents[4]

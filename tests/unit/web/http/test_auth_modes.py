@@ -11,7 +11,7 @@ from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import NOON, World
 
 from sweephand import __version__
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.access.callers import key_id_of
 from sweephand.base.errors import StoreError
 from sweephand.model.api_key import Key, Role

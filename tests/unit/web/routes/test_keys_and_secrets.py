@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.http_events import NS_ADMIN, STRANGER, Client
 
 from sweephand import __version__
-from sweephand.access.authorize import authorize
+from sweephand.access.callers import authorize
 from sweephand.model.api_key import Caller, Role
 
 

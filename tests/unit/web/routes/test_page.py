@@ -13,7 +13,7 @@ from tests.fakes.curl import read_curl
 from tests.fakes.http_events import JOB, Client, document
 from tests.fakes.world import World
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.model.timer import Heartbeat
 from sweephand.web.http.operation import Operation
 from sweephand.web.operations import OPERATIONS

@@ -9,7 +9,7 @@ from tests.fakes.world import NOON, World
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, rfc3339
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.web.http import cursor
 
 URL = "/v1/namespaces/ns/stats"

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.http_events import document
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.names import NAME_PATTERN, is_name
 from sweephand.model.run_id import batch_id, parse_batch_name, parse_run_name
 from sweephand.schedules.clock.zones import zone_named, zone_names
 from sweephand.schedules.durations import parse_duration_ms
-from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.time_points import DURATION_PATTERN, TIME_POINT_PATTERN, parse_time_point
 from sweephand.web.schemas.formats import PATH
 

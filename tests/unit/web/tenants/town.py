@@ -12,8 +12,8 @@ from tests.fakes.http_events import ADMIN, Answered, Client
 from tests.fakes.world import World
 from tests.unit.web.tenants.calls import Call, Names
 
-from sweephand.access.authorize import authorize
-from sweephand.access.run_token import sent_run_token
+from sweephand.access.authentication import sent_run_token
+from sweephand.access.callers import authorize
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.api_key import ROLES, Caller, Role
 from sweephand.model.attempt import Answer, Attempt

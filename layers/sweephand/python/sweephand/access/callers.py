@@ -1,17 +1,20 @@
-"""Callers that the gateway has authenticated: by IAM, where a key says what they may do, or by a token."""
+"""Who calls, and how often: the holder of an API key, an IAM role or user that has a key, or of a token."""
 
 import re
+from collections import deque
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from hashlib import sha256
 from typing import Any, Final
 
-from sweephand.access.auth_mode import Auth
-from sweephand.base.errors import ForbiddenError
-from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.names import NAME_RULE, is_name
-from sweephand.model.api_key import EVERY_NAMESPACE, ROLES, Caller
+from sweephand.access.authentication import Auth
+from sweephand.base.errors import ForbiddenError, RateError
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.names import EVERY_NAMESPACE, NAME_RULE, is_name
+from sweephand.model.api_key import ROLES, Caller, Key, parse_key
+from sweephand.model.counters import US_PER_MS, minute_us_of, slice_of, step_us_of
 from sweephand.ports.access import KeyStore
+from sweephand.ports.flow import AllowanceStore
 
 _NAME: Final = "[A-Za-z0-9+=,.@_-]{1,64}"
 
@@ -133,3 +136,82 @@ def _instant(seconds: str) -> Instant:
     if not is_instant:
         raise ForbiddenError("The claim exp of the token must be its end, in seconds since 1970.")
     return int(end_s * SECOND_MS)
+
+
+# A scheme in any case, at least one space, and a key (RFC 9110, 11.6.2). The bounds of length keep nonsense
+# away from the key store.
+_BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0-9]{1,256})\Z")
+
+# Stands for a key that does not exist. No secret has this digest that anybody could find: it would be the
+# preimage of a given value of SHA-256.
+_NOBODY: Final = Key("", "0" * 64, "", "read", 0)
+
+
+def authorize(header: str | None, *, keys: "KeyStore", now: Instant) -> Caller | None:
+    """The caller whose API key is in the header; None if the header holds no valid key.
+
+    The answer is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these
+    apart. So is the work: one read of the store, one hash, and one comparison. Raises StoreError if the key
+    cannot be looked up.
+    """
+    found = _BEARER.match(header.strip()) if header else None
+    parts = parse_key(found["key"]) if found else None
+    if parts is None:
+        return None
+    key_id, secret = parts
+    key = keys.get(key_id) or _NOBODY
+    return key.caller if key.accepts(secret, now) else None
+
+
+#: Keys whose slots one process remembers. When there are more, the process forgets all of them.
+REMEMBERED_MAX: Final = 1_000
+
+
+class RequestRates:
+    """Lets requests through up to the rate of the caller's key. A function handles one request at a time.
+
+    A minute's rate is divided into slots, as the triggers of a namespace are (model/counters.py). A process
+    takes a few slots at once, and none of a later minute: a burst over many processes would else use up the
+    minutes to come. A process that was refused asks again in the next minute.
+    """
+
+    def __init__(self, allowances: AllowanceStore) -> None:
+        self._allowances = allowances
+        self._slots: dict[tuple[str, int], deque[int]] = {}
+        self._free_us: dict[tuple[str, int], int] = {}
+
+    def check(self, caller: Caller, now: Instant) -> None:
+        """Raise RateError if the caller has sent as many requests in this minute as its key may.
+
+        Without a rate, nothing is read or written. With one, a request costs at most one write. StoreError if
+        the store does not answer.
+        """
+        per_minute = caller.requests_per_minute
+        if per_minute is None:
+            return
+        known = caller.key_id, per_minute
+        slots = self._slots_of(known)
+        begin_us = minute_us_of(now)
+        end_us = begin_us + MINUTE_MS * US_PER_MS
+        while slots and slots[0] < begin_us:
+            slots.popleft()
+        free_us = slots[0] if slots else self._free_us.get(known, 0)
+        if not slots and free_us < end_us:
+            count, step_us = slice_of(per_minute), step_us_of(per_minute)
+            free_us = self._allowances.take(f"key#{known[0]}", now, per_minute, count, end_us).first_us
+            if free_us < end_us:
+                slots.extend(free_us + number * step_us for number in range(count))
+        if free_us >= end_us:
+            self._free_us[known] = free_us
+            wait_ms = -(-free_us // US_PER_MS) - now
+            raise RateError(
+                f"Your key may send {per_minute} requests a minute. Send the next one later.",
+                -(-wait_ms // SECOND_MS),
+            )
+        slots.popleft()
+
+    def _slots_of(self, known: tuple[str, int]) -> deque[int]:
+        if len(self._slots) >= REMEMBERED_MAX and known not in self._slots:
+            self._slots.clear()
+            self._free_us.clear()
+        return self._slots.setdefault(known, deque())

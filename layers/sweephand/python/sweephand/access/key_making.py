@@ -11,9 +11,9 @@ from sweephand.access.callers import PRINCIPAL_RULE, key_id_of, named_principal
 from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, UnavailableError, Violation
 from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
+from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.api_key import (
     ADMIN_KEY_ID,
-    EVERY_NAMESPACE,
     Caller,
     Key,
     Role,

@@ -11,6 +11,7 @@ SweephandError
 │   ├── ConflictError         the object's present state does not allow the request: 409
 │   ├── GoneError             the run is over, and the consumer should stop: 410
 │   ├── PreconditionError     If-Match or If-None-Match does not hold: 412
+│   ├── ScheduleError         a schedule that cannot be read; its caller makes violations of it
 │   └── QuotaError            a limit of the namespace is reached: 429
 ├── UnavailableError          Sweephand gave up within its time limit and committed nothing: 503
 ├── OffTooLongError           the stack has been switched off for ten days or more
@@ -20,8 +21,8 @@ SweephandError
     ├── ParameterError        a parameter of the stack names something that is not as it must be: 503
     └── NewerError            a newer version wrote the item or message; it waits for that version
 
-Rooms above add their own errors to the tree. Below BadRequestError, schedules has ScheduleError, and web has
-UnauthenticatedError (401) and MethodError (405). Below TooLargeError, web has DataTooLargeError.
+Rooms above add their own errors to the tree. Below BadRequestError, web has UnauthenticatedError (401) and
+MethodError (405). Below TooLargeError, web has DataTooLargeError.
 Directly below SweephandError, runtime has SettingsError and ListsTooLongError, and delivery has EgressError.
 """
 
@@ -149,3 +150,24 @@ class NewerError(StoreError):
 
     Sweephand keeps it until the newer version runs again, so a rollback loses nothing.
     """
+
+
+class ScheduleError(BadRequestError):
+    """A text that cannot be read; the message quotes the wrong part and says what was expected.
+
+    The parser does not know in which field of a request the text stood. Its caller does, and makes a
+    Violation of this error. `pointer` is the place of the text in a schedule of several parts (`/3`,
+    `/hour`). It is empty for a schedule that is one text.
+    """
+
+    def __init__(self, message: str, pointer: str = "") -> None:
+        super().__init__(message)
+        self.pointer = pointer
+
+
+class SchedulePartsError(ScheduleError):
+    """Several parts of one schedule cannot be read."""
+
+    def __init__(self, faults: Sequence[ScheduleError]) -> None:
+        super().__init__("; ".join(str(each) for each in faults))
+        self.faults = tuple(faults)

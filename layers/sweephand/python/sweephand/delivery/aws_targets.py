@@ -12,8 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
-from sweephand.delivery.adapter import WITHDRAWN
-from sweephand.delivery.aws_clients import AwsClients, Role, Service, session_name
+from sweephand.delivery.adapter import WITHDRAWN, AwsClients, Role, Service, session_name
 from sweephand.delivery.checked_clients import SEND_S_MAX, UnsentError, answered_by, may_send
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.run_id import batch_id

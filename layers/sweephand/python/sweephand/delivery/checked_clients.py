@@ -1,12 +1,17 @@
-"""Clients of AWS that check, once they are connected, whether their request may still be sent."""
+"""Clients of AWS that check, once they are connected, whether their request may still be sent.
+
+Those of SQS have the rights of the stack. What assumes a role is in adapter.py, since functions without
+targets of AWS do not need that.
+"""
 
 import ssl
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.awsrequest import (
@@ -21,6 +26,10 @@ from sweephand import __version__
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE
 from sweephand.delivery.http.sockets import has_application_data
 from sweephand.model.attempt import always
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
 
 #: A healthy service of AWS answers much faster. With two tries, one that cannot be reached fails after half a
 #: minute, within the delivery function's time limit.
@@ -168,3 +177,25 @@ def checked_client(
     pools = client._endpoint.http_session._pool_classes_by_scheme  # noqa: SLF001
     pools.update(http=_HttpConnections, https=_HttpsConnections)
     return client
+
+
+def sqs_client(region: str | None) -> "SQSClient":
+    """A client for the queues of a region. None is the region of the environment."""
+    client: SQSClient = checked_client("sqs", region)
+    return client
+
+
+class SqsClients:
+    """The clients by region. Safe to use from many threads, and so is each client (boto3's promise)."""
+
+    def __init__(self, make: "Callable[[str | None], SQSClient]" = sqs_client) -> None:
+        self._make = make
+        self._clients: dict[str | None, SQSClient] = {}
+        self._lock = Lock()
+
+    def client(self, region: str | None) -> "SQSClient":
+        """The client of a region. None is the region of the environment."""
+        with self._lock:  # making a client is not safe in two threads at once
+            if region not in self._clients:
+                self._clients[region] = self._make(region)
+            return self._clients[region]

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from threading import Lock
 
-from sweephand.delivery.adapter import Adapter, Stack
-from sweephand.delivery.aws_clients import AwsClients
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.adapter import Adapter, AwsClients, Stack
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.secret import ReadValues
 from sweephand.ports.clock import Clock
@@ -58,8 +57,7 @@ def _maker(module: str) -> Callable[[Stack], Adapter]:
     return maker
 
 
-# Lambda gives a function a whole CPU while it starts, and less for its first message. So what the registered
-# types need is imported now, and not at the first attempt.
-for _each in end_target_types().values():
-    if _each.delivery is not None:
-        import_module(_each.delivery)
+# Lambda gives a function a whole CPU while it starts, and less for its first message. So what most deliveries
+# need is imported now. An adapter for a service of AWS makes a client at its first attempt. That takes many
+# times as long as the import.
+import_module("sweephand.delivery.http.targets")

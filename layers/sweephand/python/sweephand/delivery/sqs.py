@@ -2,8 +2,7 @@
 
 from typing import Any, Final
 
-from sweephand.delivery.adapter import Stack
-from sweephand.delivery.aws_clients import AwsClients, Service
+from sweephand.delivery.adapter import AwsClients, Service, Stack
 from sweephand.delivery.aws_targets import (
     AwsKind,
     Request,
@@ -14,8 +13,7 @@ from sweephand.delivery.aws_targets import (
     role_of,
     text_of,
 )
-from sweephand.delivery.checked_clients import TRIES_MAX
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import TRIES_MAX, SqsClients
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.reach import FIFO_SUFFIX, Reach, not_listed, read_queue_url
 from sweephand.targets.url import UrlError

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of, priority_of
 from sweephand.model.wire import encode, encode_letter

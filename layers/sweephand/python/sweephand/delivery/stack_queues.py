@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import ENTRIES_MAX, SqsQueue
 from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.trigger import NewerMessage

@@ -131,7 +131,7 @@ def stored_for(job: Job, payload: Payload, demand: Demand, payloads: PayloadStor
     """The data of a trigger on demand as the trigger's message carries it, stored at `now` or later.
 
     Data over 2 KB goes to the payload store, under a name of its own, and expires there. A trigger that waits
-    for long renews it (runs/kept_data.py). Storing it again is harmless.
+    for long renews it (runs/requeue.py). Storing it again is harmless.
     """
     if payload.is_inline or payload.text is None:
         return payload

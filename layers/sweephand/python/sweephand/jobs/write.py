@@ -9,7 +9,6 @@ from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.draft import draft_creation, draft_patch, draft_replacement, shard_of
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.preconditions import (
     check_job_revision,
@@ -21,6 +20,7 @@ from sweephand.jobs.preconditions import (
 )
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.series import is_over
+from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.jobs.write_check import SecretCheck, WriteCheck
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
@@ -53,7 +53,7 @@ class Writer:
         changes: ChangeStore,
         commits: Commits,
         policies: PolicyCheck,
-        defaults: NamespaceDefaults,
+        defaults: JobDefaults,
         secrets: SecretCheck,
         quotas: Quotas,
         clock: Clock,

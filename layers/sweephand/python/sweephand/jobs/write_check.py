@@ -5,9 +5,9 @@ from threading import Lock
 from typing import Any, TypeAlias
 
 from sweephand.base.errors import InvalidError, Violation
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.jobs.quotas import Quotas
+from sweephand.jobs.settings_cache import JobDefaults
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.secret import Secret
 from sweephand.targets.registry import secret_refs
@@ -80,7 +80,7 @@ class WriteCheck:
     """Judges the definition of a job by the policies, settings, secrets and limits of its namespace."""
 
     def __init__(
-        self, *, policies: PolicyCheck, defaults: NamespaceDefaults, secrets: SecretCheck, quotas: Quotas
+        self, *, policies: PolicyCheck, defaults: JobDefaults, secrets: SecretCheck, quotas: Quotas
     ) -> None:
         self._policies = policies
         self._defaults = defaults

@@ -5,6 +5,7 @@ from hashlib import sha256
 from typing import Final, Literal, NamedTuple
 
 from sweephand.base.instants import Instant
+from sweephand.base.names import EVERY_NAMESPACE
 
 Role = Literal["read", "write", "admin"]
 
@@ -13,7 +14,6 @@ ROLES: Final[tuple[Role, ...]] = ("read", "write", "admin")
 #: The id of the key whose secret an operator has made.
 ADMIN_KEY_ID: Final = "admin"
 
-EVERY_NAMESPACE: Final = "*"
 
 #: The maker of a key by the function for operators. IAM says who may call that function, and not who did.
 OPERATOR: Final = "operator"

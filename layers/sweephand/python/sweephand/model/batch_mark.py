@@ -3,7 +3,6 @@
 Every run that ends is asked for its mark. Only the run of a batch has one.
 """
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sweephand.base.instants import Instant
@@ -41,9 +40,8 @@ class BatchSize(NamedTuple):
     window_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """The end of one run of a batch.
+class Mark(NamedTuple):
+    """The end of the run of that index of a batch.
 
     `expires_at` is until when the run's record is kept at least. `started_at` is when its first attempt
     began, or None if there was none.
@@ -51,7 +49,7 @@ class Mark:
 
     batch: BatchName
     size: BatchSize
-    index: int
+    run_index: int
     end: RunEnd
     expires_at: Instant
     started_at: Instant | None = None

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from sweephand.base.instants import Instant
-    from sweephand.model.allowance import Allowance, Slots
     from sweephand.model.change import AdminChange
+    from sweephand.model.counters import Allowance, Slots
     from sweephand.model.gate import Changed, Gate, GateChange, GateName
     from sweephand.model.gate_line import Entry, LineCount, LineTop
     from sweephand.model.gate_message import GateMessage

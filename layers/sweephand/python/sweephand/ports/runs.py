@@ -1,4 +1,4 @@
-"""The ports of runs, of the lines of jobs, of flags and of statistics."""
+"""The ports of runs, of the lines of jobs, of flags, of the progress of batches, and of statistics."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sweephand.base.instants import Instant
+    from sweephand.model.batch_mark import BatchName
+    from sweephand.model.batch_progress import BatchHead, PageName, ProgressPage
+    from sweephand.model.counters import Stats
     from sweephand.model.job import JobKey
     from sweephand.model.line import StoredLine
     from sweephand.model.page import Page
     from sweephand.model.run import Flag, Run, State
-    from sweephand.model.stats import Stats
+    from sweephand.model.run_id import Demand
     from sweephand.model.trigger import Trigger
 
 
 class RunStore(Protocol):
-    """Runs, one item each. Only model/run_states.py says which state may follow which.
+    """Runs, one item each. Only model/run.py says which state may follow which.
 
     The tokens are `owner`, which differs for every handling of a message, with the attempt; and `version` for
     a move.
@@ -137,5 +140,44 @@ class StatsStore(Protocol):
         """The counts of a namespace in the minutes that begin at `since` or later, and before `until`.
 
         Minutes without any are left out.
+        """
+        ...
+
+
+class BatchStore(Protocol):
+    """The progress of batches: a head for each batch, and pages with a mark for each run that is over.
+
+    No write has a token of its own. Each one changes an item in one direction only, so a write that the SDK
+    repeats finds its own result.
+    """
+
+    def advance(self, head: BatchHead) -> BatchHead:
+        """Write the head if none is stored, or one of an earlier stage; return the head as it then is."""
+        ...
+
+    def get(self, name: BatchName) -> BatchHead | None:
+        """The head of that batch, or None."""
+        ...
+
+    def find(self, key: JobKey, due_at: Instant, demand: Demand | None) -> BatchHead | None:
+        """The head of the batch of that name, of this job or an earlier job of its key; None if none is.
+
+        If several jobs of the key have had such a batch, it is any of theirs.
+        """
+        ...
+
+    def page(self, key: JobKey, before: str, limit: int) -> Page[BatchHead]:
+        """Up to `limit` heads of a key, newest due time first, after the position `before` ("": all)."""
+        ...
+
+    def marks(self, names: Sequence[PageName]) -> Mapping[PageName, ProgressPage]:
+        """Those of the pages (distinct names, any number) that exist; the others are left out."""
+        ...
+
+    def mark(self, page: ProgressPage, seen: ProgressPage) -> tuple[bool, ProgressPage]:
+        """Write those words of a page that differ from `seen`, if the stored ones are still as in `seen`.
+
+        A page that is not stored has no mark. Returns whether the words were written, and the page as it then
+        is, with the words that others have written. `expires_at` is stored with them.
         """
         ...

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeAlias
 
-from sweephand.access.run_token import without_run_tokens
+from sweephand.access.authentication import without_run_tokens
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import JOB_READ_AGE_MAX_MS, SETTLING_MS

@@ -10,7 +10,6 @@ from sweephand.base.timing import (
     BULK_TIME_LIMIT_MS,
     DIRECT_WINDOW_MS,
 )
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
     Cursor,
@@ -28,10 +27,17 @@ from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
-from sweephand.runs.audit_findings import Audited, LostRun, LostTimer, NotAudited
+from sweephand.runs.audit_findings import (
+    BEGINNING,
+    Audited,
+    JobProgress,
+    LostRun,
+    LostRuns,
+    LostTimer,
+    NotAudited,
+)
 from sweephand.runs.audit_lines import LineAudit, ListedPolicies
 from sweephand.runs.job_walk import PAGE_MAX, namespaces_from, run_pages, write_in_time
-from sweephand.runs.lost_runs import LostRuns
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.rebuild import (
     KEPT_MS,

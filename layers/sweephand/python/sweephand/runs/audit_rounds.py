@@ -3,10 +3,9 @@
 from typing import Final, Protocol
 
 from sweephand.base.timing import AUDIT_ROUND_MS, AUDIT_STEP_MAX_MS
-from sweephand.model.audit_round import BEGINNING, AuditRound
 from sweephand.ports.clock import Clock, Ids
 from sweephand.runs.audit import Auditor
-from sweephand.runs.audit_findings import Audited
+from sweephand.runs.audit_findings import BEGINNING, Audited, AuditRound
 
 #: For so long, a round waits for shards whose sweepers are late. Then it passes over their jobs.
 _PATIENCE_MS: Final = AUDIT_ROUND_MS // 2

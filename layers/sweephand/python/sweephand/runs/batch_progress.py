@@ -15,10 +15,10 @@ from sweephand.model.batch_mark import BatchName, Mark, RunEnd
 from sweephand.model.batch_progress import PAGE_SIZE, BatchHead, PageName, ProgressPage
 from sweephand.model.run_id import Counts
 from sweephand.model.trigger import BatchPlace, NotifyMessage, Trigger
-from sweephand.ports.batches import BatchStore
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.queue import Queue
+from sweephand.ports.runs import BatchStore
 from sweephand.runs.received import Handled
 
 #: How often a word is read and written until no other function came between. At most 50 functions, which
@@ -85,7 +85,7 @@ class BatchProgress:
             expires_at=kept_until + size.window_ms + _WAIT_MAX_MS,
             began_at=min(starts, default=self._clock.now()),
         )
-        ends: list[tuple[int, RunEnd]] = [(mark.index, mark.end) for mark in marks]
+        ends: list[tuple[int, RunEnd]] = [(mark.run_index, mark.end) for mark in marks]
         level, count = 0, size.total
         while full := self._mark(head, level, count, ends):
             if count <= PAGE_SIZE:

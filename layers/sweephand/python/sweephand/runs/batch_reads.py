@@ -14,12 +14,11 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.page import Page
 from sweephand.model.run import Run
 from sweephand.model.run_id import Counts, RunName, batch_id, is_exempt_from_pause
-from sweephand.ports.batches import BatchStore
 from sweephand.ports.jobs import JobStore
-from sweephand.ports.runs import RunStore
+from sweephand.ports.runs import BatchStore, RunStore
 from sweephand.runs.batch_progress import counts_of
+from sweephand.runs.job_walk import runs_before
 from sweephand.runs.pending import may_come, series_at
-from sweephand.runs.run_walk import runs_before
 from sweephand.schedules import Occurrence, Series
 from sweephand.schedules.triggers import last_trigger_of
 

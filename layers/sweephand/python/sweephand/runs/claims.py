@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sweephand.access.run_token import run_token
+from sweephand.access.authentication import run_token
 from sweephand.base.instants import Instant
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
 from sweephand.model.run import Run, State

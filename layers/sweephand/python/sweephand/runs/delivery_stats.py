@@ -8,7 +8,7 @@ from zlib import crc32
 from sweephand.base.errors import ConflictError, StoreError
 from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, STATS_RESERVE_MS
-from sweephand.model.stats import CountedOutcome, Stats, lateness_bound_ms, no_stats
+from sweephand.model.counters import CountedOutcome, Stats, lateness_bound_ms, no_stats
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import StatsStore
 from sweephand.runs.received import Handled, OutcomeName

@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX
 from sweephand.base.timing import BULK_TIME_LIMIT_MS, CLOCK_SKEW_MAX_MS
-from sweephand.model.audit_round import BEGINNING, JobProgress
 from sweephand.model.change import Change, ChangeKind, Former
 from sweephand.model.job import Job, JobKey, RevisionName
 from sweephand.model.revisions import number_of
@@ -18,6 +17,7 @@ from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
+from sweephand.runs.audit_findings import BEGINNING, JobProgress
 from sweephand.runs.job_walk import (
     PAGE_MAX,
     awaited,

@@ -16,7 +16,7 @@ from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
-from sweephand.runs.kept_data import KeptData
+from sweephand.runs.requeue import KeptData
 
 #: How many jobs or runs one read asks for.
 _PAGE_MAX: Final = 100

@@ -1,4 +1,4 @@
-"""Where a message waits, and until when its job and the record of its run are kept for it.
+"""Where a message waits, and until when its data, its job and the record of its run are kept for it.
 
 A message waits in the queue for up to 15 minutes, and as a timer in the wheel for longer.
 """
@@ -13,25 +13,59 @@ from sweephand.base.timing import (
     API_LIMIT_MS,
     ATTEMPT_DELAY_MAX_MS,
     AUDIT_ROUND_MS,
+    PAYLOAD_KEPT_MS,
+    PAYLOAD_LATE_MS,
     QUEUE_DELAY_MAX_MS,
     TIMER_RETENTION_MS,
     UNKNOWN_DELAY_MS,
 )
+from sweephand.model.definition import Payload
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    Message,
-    RangeMessage,
-    TriggerMessage,
-)
+from sweephand.model.trigger import DeadlineMessage, Message, RangeMessage, TriggerMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import TimerStore
-from sweephand.runs.kept_data import KeptData
+
+
+class KeptData:
+    """Renews the data of triggers before they wait. Several threads may share one object.
+
+    The data itself says until when it is kept. So a trigger writes nothing more in its first 31 days, and
+    then once in 31 days at most. It writes once for each run or retry that can take longer than that.
+    """
+
+    def __init__(self, *, payloads: PayloadStore, clock: Clock) -> None:
+        self._payloads = payloads
+        self._clock = clock
+
+    def of_trigger(self, message: TriggerMessage, until: Instant) -> TriggerMessage:
+        """The message as it is to be sent to wait until that instant: its data is kept for that."""
+        kept = self.of_run(message.trigger.uid, message.payload, until)
+        return message if kept is message.payload else message._replace(payload=kept)
+
+    def of_range(self, message: RangeMessage, until: Instant) -> RangeMessage:
+        """The same for the message of a batch on demand."""
+        kept = self.of_run(message.uid, message.payload, until)
+        return message if kept is message.payload else message._replace(payload=kept)
+
+    def of_run(self, uid: str, payload: Payload | None, until: Instant) -> Payload | None:
+        """The data of a trigger of a job, kept until PAYLOAD_LATE_MS after that instant.
+
+        A timer or a message may be late by so much. The instant is at most 30 days from now. StoreError: the
+        data may expire too early.
+        """
+        if payload is None or payload.ref is None:
+            return payload
+        if (payload.kept_until or 0) >= until + PAYLOAD_LATE_MS:
+            return payload
+        now = self._clock.now()
+        self._payloads.renew(uid, payload.ref)
+        return payload._replace(kept_until=now + PAYLOAD_KEPT_MS)
+
 
 #: Others can write a job between a read and a write. After so many tries the message comes again.
 _WRITES_MAX: Final = 5

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
-from sweephand.model.allowance import US_PER_MS, Slots, minute_us_of, slice_of, step_us_of
+from sweephand.model.counters import US_PER_MS, Slots, minute_us_of, slice_of, step_us_of
 from sweephand.model.trigger import Passage, PassageLevel, TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.runs.received import OutcomeName

@@ -8,7 +8,7 @@ from sweephand.runtime import tables
 from sweephand.runtime.aws_stores import stores
 from sweephand.runtime.compose_api import compose_api
 from sweephand.web.http.app import Handler, build_handler
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 
 
 @cache

@@ -5,10 +5,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from sweephand.base.instants import SECOND_MS
-from sweephand.delivery.sqs_clients import SqsClients
+from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.runtime import tables
-from sweephand.runtime.ids import SystemIds
+from sweephand.runtime.machine import SystemIds
 from sweephand.runtime.settings import Settings
 
 if TYPE_CHECKING:

@@ -9,25 +9,22 @@ from sweephand.ports.flow import FlowQueue
 from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
 from sweephand.ports.wheel import ExpirySwitch, Sweepers
 from sweephand.runtime import aws, tables
+from sweephand.runtime.machine import sweep_concurrently
 from sweephand.runtime.payloads import Places, payload_places, payloads_in
 from sweephand.runtime.stores import Stores
-from sweephand.runtime.threads import sweep_concurrently
-from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.api_keys import DynamoKeys
 from sweephand.storage.audit_rounds import DynamoAuditRounds, DynamoAudits
 from sweephand.storage.batches import DynamoBatches
 from sweephand.storage.changes import DynamoAdminChanges, DynamoChanges
-from sweephand.storage.expiry_switch import DynamoExpirySwitch
-from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.gates import DynamoGateLines, DynamoGates
 from sweephand.storage.jobs import DynamoJobs
-from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
+from sweephand.storage.leases import DynamoExpirySwitch, DynamoLeases, DynamoWheelHistory
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
 from sweephand.storage.policies import DynamoPolicies
-from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.runs import DynamoFlags, DynamoRuns
 from sweephand.storage.signing_secrets import DynamoNamedSecrets, DynamoSecrets
-from sweephand.storage.stats import DynamoStats
 from sweephand.storage.table import Table
 from sweephand.storage.timers import DynamoTimers
 

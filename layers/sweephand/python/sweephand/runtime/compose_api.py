@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from sweephand.access.callers import RequestRates
 from sweephand.access.named_secrets import SecretAdmin, SecretReader
-from sweephand.access.request_rate import RequestRates
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.concurrency import Concurrently
 from sweephand.jobs.bulk import Bulk, BulkWriter
@@ -11,7 +11,6 @@ from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
 from sweephand.jobs.commit import Commits
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.forecast import Forecaster
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
 from sweephand.jobs.namespace_settings import NamespaceAdmin
 from sweephand.jobs.on_demand import OnDemand
 from sweephand.jobs.pause import Pauser
@@ -21,13 +20,13 @@ from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.jobs.quotas import Quotas
 from sweephand.jobs.read import Reader
 from sweephand.jobs.resume import Resumer
-from sweephand.jobs.settings_cache import CachedSettings, NoSettings
+from sweephand.jobs.settings_cache import CachedSettings, JobDefaults, NoSettings
 from sweephand.jobs.write import Writer
 from sweephand.jobs.write_check import SecretCheck
 from sweephand.runs.attempt import Signing
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.batch_reads import BatchReader
-from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.callbacks import Callbacks, RunSecrets
 from sweephand.runs.delivery_stats import StatsReader
 from sweephand.runs.explain.explainer import Explainer, ExplainStores
 from sweephand.runs.flagged import FlaggedRuns
@@ -35,13 +34,12 @@ from sweephand.runs.flagged_list import FlaggedList
 from sweephand.runs.overlap_queue import OverlapQueue
 from sweephand.runs.rebuild import Rebuilder
 from sweephand.runs.redrive import Redriver
-from sweephand.runs.run_secrets import RunSecrets
 from sweephand.runtime.compose_rare import compose_gates
 from sweephand.runtime.compose_upkeep import compose_auditor
+from sweephand.runtime.machine import write_concurrently
 from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
-from sweephand.runtime.threads import write_concurrently
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Services
 from sweephand.wheel.arm import ShardCount
 
 
@@ -62,7 +60,7 @@ def compose_api(
     # What a namespace sets for its jobs.
     settings = CachedSettings(namespaces=stores.namespaces, clock=clock)
     obeyed_settings = settings if options.limits_namespaces else NoSettings()
-    defaults = NamespaceDefaults(obeyed_settings, options.reach)
+    defaults = JobDefaults(obeyed_settings, options.reach)
     quotas = Quotas(namespaces=stores.namespaces, limits=obeyed_settings, clock=clock, ids=ids)
     secret_check = SecretCheck(stores.named_secrets.get_many)
     signing_keys = SigningKeys(secrets=stores.secrets, ids=ids, clock=clock)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sweephand.access.signing_keys import SigningKeys
 from sweephand.base.concurrency import Concurrently
-from sweephand.jobs.namespace_defaults import NamespaceDefaults
-from sweephand.jobs.settings_cache import CachedSettings, NoSettings
+from sweephand.jobs.settings_cache import CachedSettings, JobDefaults, NoSettings
 from sweephand.model.wire import decode as decode_message
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore
@@ -19,8 +18,8 @@ from sweephand.runs.flagged import FlaggedRuns
 from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.intake import Decoder, Intake
 from sweephand.runs.valve import Valve
+from sweephand.runtime.machine import deliver_concurrently
 from sweephand.runtime.settings import Options
-from sweephand.runtime.threads import deliver_concurrently
 
 if TYPE_CHECKING:
     from sweephand.model.namespace import AllowedTargets
@@ -77,7 +76,7 @@ def compose_delivery(
     clock, ids = stores.clock, stores.ids
     settings = CachedSettings(namespaces=stores.namespaces, clock=clock)
     limits = options.limits_namespaces
-    defaults = NamespaceDefaults(settings if limits else NoSettings(), options.reach)
+    defaults = JobDefaults(settings if limits else NoSettings(), options.reach)
 
     def allowed(namespace: str, fresh: bool) -> "AllowedTargets | None":  # noqa: FBT001 - as AllowedIn has it
         return settings.allowed_of(namespace, fresh=fresh) if limits else None

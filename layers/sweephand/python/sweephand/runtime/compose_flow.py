@@ -8,7 +8,7 @@ from sweephand.runs.flow_intake import FlowIntake
 from sweephand.runs.line_delivery import LineDelivery
 from sweephand.runtime.compose_delivery import Deliveries
 from sweephand.runtime.compose_rare import FlowStores, compose_gates
-from sweephand.runtime.threads import deliver_concurrently, sweep_concurrently
+from sweephand.runtime.machine import deliver_concurrently, sweep_concurrently
 
 
 def compose_flow(

@@ -4,13 +4,18 @@ from dataclasses import dataclass
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.flow.gates import Gates
-from sweephand.ports.batches import BatchStore
-from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
+from sweephand.ports.flow import (
+    FlowQueue,
+    GateLines,
+    GateStore,
+    PolicyStore,
+)
+from sweephand.ports.runs import BatchStore
 from sweephand.ports.wheel import TimerStore
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.handlers import Rare
 from sweephand.runtime.compose_delivery import DeliveryStores
-from sweephand.runtime.threads import sweep_concurrently
+from sweephand.runtime.machine import sweep_concurrently
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -10,11 +10,10 @@ from sweephand.ports.queue import DeliveryFunctions, Queue, StackQueues
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import ExpirySwitch, LeaseStore, Sweepers, TimerStore, WheelHistory
 from sweephand.runs.time_off import TimeOff
+from sweephand.runtime.machine import sweep_concurrently
 from sweephand.runtime.settings import Options
-from sweephand.runtime.threads import sweep_concurrently
 from sweephand.wheel.sweep import Sweeper
-from sweephand.wheel.tick import Ticker
-from sweephand.wheel.warm import WarmFunctions
+from sweephand.wheel.tick import Ticker, WarmFunctions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,15 +13,13 @@ from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_delivery import Deliveries, DeliveryStores, compose_delivery
 from sweephand.runtime.metrics import MetricName, Values, write
 from sweephand.runtime.payloads import payload_places, payloads_in
-from sweephand.storage.allowances import DynamoAllowances
 from sweephand.storage.changes import DynamoChanges
-from sweephand.storage.flags import DynamoFlags
+from sweephand.storage.counters import DynamoAllowances, DynamoStats
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.lines import DynamoLines
 from sweephand.storage.namespaces import DynamoNamespaces
-from sweephand.storage.runs import DynamoRuns
+from sweephand.storage.runs import DynamoFlags, DynamoRuns
 from sweephand.storage.signing_secrets import DynamoSecrets
-from sweephand.storage.stats import DynamoStats
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger

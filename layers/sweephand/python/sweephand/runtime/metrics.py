@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.runtime.tables import answers, settings
-from sweephand.storage.answers import Seen
+from sweephand.storage.connect import Seen
 
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger

@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 from sweephand.ports.jobs import PayloadStore
 from sweephand.runtime import tables
-from sweephand.storage.payload_table import DynamoPayloads, PayloadsInPlaces
-from sweephand.storage.payloads import S3Payloads
+from sweephand.storage.payloads import DynamoPayloads, PayloadsInPlaces, S3Payloads
 
 Places: TypeAlias = Sequence[DynamoPayloads | S3Payloads]
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
-from sweephand.access.auth_mode import AUTH_MODES, Auth
+from sweephand.access.authentication import AUTH_MODES, Auth
 from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
@@ -200,7 +200,7 @@ def _with_targets(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment with the lists that the lists function has packed into the variable TARGETS."""
     if not (packed := environment.get("TARGETS")):
         return environment
-    from sweephand.runtime.packed_lists import unpack  # noqa: PLC0415 - tick and sweep have no such lists
+    from sweephand.runtime.lists import unpack  # noqa: PLC0415 - tick and sweep have no such lists
 
     try:
         return {**environment, **unpack(packed)}

@@ -7,10 +7,10 @@ without that, because a caller waits for it.
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sweephand.runtime.clock import SystemClock
+from sweephand.runtime.machine import SystemClock
 from sweephand.runtime.settings import Settings
 from sweephand.storage import connect
-from sweephand.storage.answers import Answers
+from sweephand.storage.connect import Answers
 from sweephand.storage.table import Table
 
 if TYPE_CHECKING:

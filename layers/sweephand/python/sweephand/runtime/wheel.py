@@ -17,11 +17,10 @@ from sweephand.delivery.functions import LambdaDeliveryFunctions, LambdaSweepers
 from sweephand.delivery.stack_queues import SqsStackQueues
 from sweephand.runtime import aws, tables
 from sweephand.runtime.compose_wheel import Wheel, WheelStores, compose_wheel
+from sweephand.runtime.machine import sweep_concurrently
 from sweephand.runtime.metrics import Values, write
-from sweephand.runtime.threads import sweep_concurrently
-from sweephand.storage.expiry_switch import DynamoExpirySwitch
 from sweephand.storage.jobs import DynamoJobs
-from sweephand.storage.leases import DynamoLeases, DynamoWheelHistory
+from sweephand.storage.leases import DynamoExpirySwitch, DynamoLeases, DynamoWheelHistory
 from sweephand.storage.timers import DynamoTimers
 from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked

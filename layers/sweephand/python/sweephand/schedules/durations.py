@@ -8,7 +8,8 @@ import datetime as dt
 import re
 from typing import Final, NamedTuple
 
-from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.base.errors import ScheduleError
+from sweephand.base.names import quoted
 
 DURATION_CHARS_MAX: Final = 64
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
-from sweephand.base.errors import InvalidError, Violation
+from sweephand.base.errors import InvalidError, ScheduleError, SchedulePartsError, Violation
 from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import JITTER_S_MAX, REPEATS_MAX
+from sweephand.base.names import quoted
 from sweephand.schedules.clock.dst import DEFAULT, DstRule, read_dst
 from sweephand.schedules.clock.zones import Zone, zone_named
 from sweephand.schedules.durations import parse_duration_ms
-from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations.parsing import parse_schedule, read_schedule, timeline_of
 from sweephand.schedules.schedule import InstantList, Schedule, ScheduleInput
 from sweephand.schedules.series import Series

@@ -9,9 +9,10 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+from sweephand.base.errors import ScheduleError, SchedulePartsError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import INSTANTS_MAX
-from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
+from sweephand.base.names import quoted
 from sweephand.schedules.time_points import parse_instant
 from sweephand.schedules.timeline import Beginning, FixedInstants
 

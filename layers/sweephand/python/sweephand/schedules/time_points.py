@@ -10,10 +10,10 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import quoted, text_schema
 from sweephand.schedules.durations import DURATION_CHARS_MAX, MS_NS, Duration, parse_duration
-from sweephand.schedules.errors import ScheduleError, quoted
 
 if TYPE_CHECKING:
     from sweephand.schedules.clock.zones import Zone

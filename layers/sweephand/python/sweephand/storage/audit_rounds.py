@@ -5,7 +5,7 @@ from typing import Final
 from pynamodb.attributes import UnicodeAttribute
 
 from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout
-from sweephand.model.audit_round import AuditRound, JobProgress
+from sweephand.runs.audit_findings import AuditRound, JobProgress
 from sweephand.storage.item import Item, StoredItem, fields_of
 from sweephand.storage.table import ItemKey, Table, put_version
 

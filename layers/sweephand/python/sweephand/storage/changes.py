@@ -4,8 +4,8 @@ from typing import Final, get_args
 
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import ANY, NAME, SENTENCE, WHOLE, Field, Layout, choice_of, list_of
+from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.base.timing import CHANGE_RETENTION_MS
-from sweephand.model.api_key import EVERY_NAMESPACE
 from sweephand.model.change import (
     AdminChange,
     AdminSubject,

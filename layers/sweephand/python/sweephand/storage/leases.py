@@ -1,12 +1,14 @@
-"""How leases are stored in one partition of the Timers table, and the wheel's history in the Jobs table."""
+"""How the state of the wheel is stored: leases in the Timers table, its history, and the expiry switch."""
 
 from collections.abc import Sequence
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
+from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import SENTENCE, WHOLE, Field, Layout, Part, choice_of
 from sweephand.base.timing import CHANGE_RETENTION_MS
@@ -15,6 +17,10 @@ from sweephand.model.wheel_event import WheelEvent, WheelEventKind
 from sweephand.model.wire_parts import OCCURRENCE
 from sweephand.storage.item import FormAttribute, IntegerAttribute, Item, StoredItem, expiry, fields_of
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
 
 _PARTITION: Final = "leases"
 _TICK: Final[ItemKey] = (_PARTITION, "tick")
@@ -262,3 +268,28 @@ class DynamoWheelHistory:
             WheelEvent(at=int(raw["sk"]["S"].partition("#")[0]), **fields_of(_EVENT, raw))
             for raw in self._table.query(later, limit).items
         ]
+
+
+_ATTRIBUTE: Final = "expires_at"
+
+
+class DynamoExpirySwitch:
+    """ports.ExpirySwitch over the time to live of tables."""
+
+    def __init__(self, client: "DynamoDBClient", tables: Sequence[str]) -> None:
+        self._client = client
+        self._tables = tables
+
+    def set(self, *, is_on: bool) -> None:
+        """One request for each table, and a second one if something is to be changed."""
+        former = "DISABLED" if is_on else "ENABLED"
+        for table in self._tables:
+            try:
+                answer = self._client.describe_time_to_live(TableName=table)
+                if answer["TimeToLiveDescription"]["TimeToLiveStatus"] == former:
+                    self._client.update_time_to_live(
+                        TableName=table,
+                        TimeToLiveSpecification={"AttributeName": _ATTRIBUTE, "Enabled": is_on},
+                    )
+            except (ClientError, BotoCoreError) as error:
+                raise StoreError(f"The time to live of table {table} was not set: {error}") from error

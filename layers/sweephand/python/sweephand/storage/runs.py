@@ -1,19 +1,22 @@
-"""How runs are stored in the Jobs table: one item each, ordered by due time under their job's key.
+"""How runs and their flags are stored in the Jobs table: one item each, ordered by due time.
 
 A partition of DynamoDB takes 1,000 writes a second, and a batch may end many more runs. So the runs of a
 batch are spread over 16 partitions by their index. Runs with index 0, which are all runs of a job without
-batches, have a partition of their own (decision 185).
+batches, have a partition of their own (decision 185). The flags of a namespace are spread over 16 partitions
+too.
 """
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
+from zlib import crc32
 
-from sweephand.base.instants import Instant
-from sweephand.base.layouts import NAME, NUMBER, SENTENCE, WHOLE, Field, Layout, choice_of
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import NAME, NUMBER, SENTENCE, WHOLE, Field, Layout, Part, choice_of
 from sweephand.model.job import JobKey
 from sweephand.model.page import Page
 from sweephand.model.run import (
+    Flag,
     Guard,
     Run,
     State,
@@ -26,22 +29,10 @@ from sweephand.model.run import (
 )
 from sweephand.model.run_id import AFTER_UIDS, RunName, parse_run_name, run_position
 from sweephand.model.trigger import Trigger
-from sweephand.model.wire_parts import (
-    BATCH_PLACE,
-    DEMAND,
-    FAILURE,
-    PAYLOAD,
-    PERMIT,
-    RESULT,
-    ROUND_ENDS,
-)
+from sweephand.model.wire_parts import BATCH_PLACE, DEMAND, FAILURE, PAYLOAD, PERMIT, RESULT, ROUND_ENDS
 from sweephand.storage.item import Item, StoredItem, attribute_value, expiry, fields_of
 from sweephand.storage.listing import Listing, merged
 from sweephand.storage.table import ItemKey, RawItem, Table
-
-if TYPE_CHECKING:
-    # Only the list of a namespace's runs reads flags.
-    from sweephand.model.run import Flag
 
 #: The partitions of a job's runs with an index over 0.
 BATCH_PARTITIONS: Final = 16
@@ -249,3 +240,83 @@ def _item(run: Run) -> Item:
 def _run(raw: RawItem) -> Run:
     _, namespace, name, *_ = raw["pk"]["S"].split("#")
     return Run(key=JobKey(namespace, name), **fields_of(_RUN, raw))
+
+
+#: The partitions that one namespace is spread over. DynamoDB takes 1,000 writes a second in each, and a
+#: consumer that is down can fail as many runs in a second as Sweephand delivers.
+FLAG_PARTITIONS: Final = 16
+
+#: Instants have at most 15 digits. A sort key begins with what is left up to the highest number of 15 digits.
+#: So a query reads the newest due times first.
+_HIGHEST: Final = 999_999_999_999_999
+
+#: Sorts after everything that can follow a due time in a sort key.
+_AFTER_ALL: Final = "\x7f"
+
+
+#: A flag as stored. Its key holds the namespace, and `expires_at` its end in seconds.
+_FLAG: Final = Layout(
+    Flag,
+    Part("key", Layout(dict, Field("name", "name", NAME))),
+    Field("uid", "uid", NAME),
+    Part(
+        "run",
+        Layout(
+            RunName,
+            Field("due_at", "due", WHOLE),
+            Field("index", "index", WHOLE),
+            Field("demand", "demand", DEMAND.form, None),
+        ),
+    ),
+)
+
+
+class DynamoFlags:
+    """ports.FlagStore on the Jobs table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, flag: Flag) -> None:
+        """Write a flag: 1 WRU."""
+        position = _position(flag)
+        partition = _flag_partition(flag.key.namespace, crc32(position.encode()) % FLAG_PARTITIONS)
+        item = StoredItem(partition, position, _FLAG, flag, expires_at=expiry(flag.expires_at))
+        self._table.put(item)
+
+    def page(self, namespace: str, since: Instant, after: str, limit: int) -> Page[Flag]:
+        """Up to `limit` flags, newest due time first, merged from 16 partitions."""
+        # Nothing is due before 1970. What is left up to the highest number would have 16 digits there.
+        high = f"{_HIGHEST - max(since, 0):015d}{_AFTER_ALL}"
+        listings = [
+            Listing(partial(self._query, _flag_partition(namespace, partition), high))
+            for partition in range(FLAG_PARTITIONS)
+        ]
+        items, following = merged(listings, after, limit)
+        return Page(tuple(_flag(raw) for raw in items), following)
+
+    def _query(
+        self, partition: str, high: str, after: str, limit: int
+    ) -> tuple[Sequence[tuple[str, RawItem]], bool]:
+        low = after + "\0"
+        if low > high:
+            return (), False
+        result = self._table.query((Item.pk == partition) & Item.sk.between(low, high), limit)
+        return [(raw["sk"]["S"], raw) for raw in result.items], result.has_more
+
+
+def _flag_partition(namespace: str, partition: int) -> str:
+    return f"flags#{namespace}#{partition}"
+
+
+def _position(flag: Flag) -> str:
+    """The sort key of a flag. A job's uid is part of it, so runs of two jobs never share one."""
+    _, _, place = run_position(flag.run, flag.uid).partition("#")
+    return f"{_HIGHEST - flag.run.due_at:015d}#{place}"
+
+
+def _flag(raw: RawItem) -> Flag:
+    fields = fields_of(_FLAG, raw)
+    key = JobKey(raw["pk"]["S"].split("#")[1], **fields["key"])
+    expires_at = int(raw["expires_at"]["N"]) * SECOND_MS if "expires_at" in raw else None
+    return Flag(**fields | {"key": key}, expires_at=expires_at)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, is_text
 

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from sweephand.base.errors import Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX, URL_LENGTH_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.targets import http
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.targets.aws_resource import ROLE_FIELD, Resource, attempt_ms_max
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType, is_text

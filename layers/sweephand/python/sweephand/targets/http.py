@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from sweephand.base.errors import Violation, pointer
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.targets.http_headers import (
     HEADERS_SCHEMA,
     header_secrets,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation, pointer
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import HEADER_BYTES_MAX, HEADERS_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.model.trigger import Trigger
 from sweephand.targets.target_type import REF_FIELD, REF_SCHEMA, SecretRef, reference_violations, referred
 

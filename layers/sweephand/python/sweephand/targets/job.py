@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sweephand.base.errors import Violation
-from sweephand.base.names import NAME_SCHEMA, is_name
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import NAME_SCHEMA, is_name, suggestion
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import Field, TargetType
 

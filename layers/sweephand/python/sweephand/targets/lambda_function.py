@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sweephand.base.errors import Violation
 from sweephand.base.limits import ENVELOPE_DATA_BYTES_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import suggestion
 from sweephand.targets.aws_resource import ASSUME_ROLE_MS_MAX, ROLE_FIELD, Resource, attempt_ms_max
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import (

@@ -7,7 +7,7 @@ from typing import Any, Final
 from sweephand.base.errors import Violation, first_violations, pointer
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
-from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
+from sweephand.base.names import SUGGESTIONS_MAX, suggestion
 from sweephand.targets import default, eventbridge, http, job, lambda_function, sns, sqs, stepfunctions
 from sweephand.targets.reach import Reach
 from sweephand.targets.target_type import SecretRef, TargetType

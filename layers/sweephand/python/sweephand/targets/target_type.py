@@ -8,8 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from sweephand.base.errors import BadRequestError, Violation
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import DATA_BYTES_MAX, TARGET_TIMEOUT_S_MAX
-from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import NAME_RULE, NAME_SCHEMA, is_name, text_schema
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.targets.reach import GROUP_ID_LENGTH_MAX, Reach

@@ -12,7 +12,7 @@ from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, 
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from sweephand.base.limits import URL_LENGTH_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 
 #: Networks of the operator's own, in which consumers may be.
 Networks: TypeAlias = Sequence[IPv4Network | IPv6Network]

@@ -3,11 +3,11 @@
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 from sweephand.targets.registry import end_target_types
 from sweephand.targets.target_type import TargetType
 from sweephand.web.http import json_text, openapi
-from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes import (
     batches,
     bulk,
@@ -29,7 +29,6 @@ from sweephand.web.routes import (
     service,
     stats,
 )
-from sweephand.web.services import Services
 
 
 @partial(

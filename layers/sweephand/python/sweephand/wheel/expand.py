@@ -155,7 +155,7 @@ def expand(
     return expander.expansion
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Expander:
     """One expansion while timers are added to it."""
 

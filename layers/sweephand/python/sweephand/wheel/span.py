@@ -28,7 +28,7 @@ PUT_OFF_MS: Final = 5 * MINUTE_MS
 JUDGEMENT_KEPT_MS: Final = 3 * PUT_OFF_MS
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Span:
     """What is left of a timer: its triggers whose occurrences belong to its revision, from `first` on.
 
@@ -201,7 +201,7 @@ def _first(timer: OccurrenceTimer, revision: Revision, within: Occurrence | None
 _Name: TypeAlias = tuple[JobKey, str, str, Instant, int, str | None]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Seen:
     """The occurrence timers of one bucket that one sweeper has met.
 

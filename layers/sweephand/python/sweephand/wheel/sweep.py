@@ -29,7 +29,6 @@ from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.wheel.arm import delay_of
-from sweephand.wheel.due_jobs import DueJobReads
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.sending import (
     bundled,
@@ -40,6 +39,7 @@ from sweephand.wheel.shard_visit import (
     PAGE_TIMERS_MAX,
     TIMERS_PER_WRITE,
     Done,
+    DueJobReads,
     Pace,
     ShardVisit,
     rounds,

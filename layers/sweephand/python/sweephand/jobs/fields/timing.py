@@ -6,7 +6,7 @@ from typing import Any, Final
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.jobs.fields.field import Field, Json, Number, Object, OneOf, Text, top_field
 from sweephand.schedules import Series
 from sweephand.schedules.durations import DURATION_CHARS_MAX

@@ -1,5 +1,6 @@
-"""Reads what an explanation needs: the job, its changes, the run, and how the stack fared."""
+"""Reads what an explanation needs, and gives the first true verdict: a pure function of what was read."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -7,8 +8,8 @@ from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
-from sweephand.model.allowance import US_PER_MS, minute_us_of
 from sweephand.model.change import Change
+from sweephand.model.counters import US_PER_MS, minute_us_of
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.timer import WheelState, instant_at
@@ -16,12 +17,76 @@ from sweephand.ports.flow import AllowanceStore
 from sweephand.ports.jobs import JobStore
 from sweephand.ports.runs import LineStore, RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore, WheelHistory
-from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel
-from sweephand.runs.explain.lives import Lives
-from sweephand.runs.explain.reigns import Former, former_at, latest_of_earlier, latest_of_present
-from sweephand.runs.explain.subject import Subject, subject_of, width_of
-from sweephand.runs.explain.verdict import explain
-from sweephand.runs.run_walk import runs_before
+from sweephand.runs.explain.facts import Explanation, Facts, Limit, LimitLevel, Verdict
+from sweephand.runs.explain.lives import (
+    Former,
+    Lives,
+    Subject,
+    former_at,
+    latest_of_earlier,
+    latest_of_present,
+    subject_of,
+    width_of,
+)
+from sweephand.runs.explain.of_job import (
+    absent,
+    clock_change,
+    expired,
+    forgotten,
+    held_by_pause,
+    not_scheduled,
+    out_of_bounds,
+    overtaken,
+    paused,
+    retimed,
+)
+from sweephand.runs.explain.of_run import (
+    coming,
+    held_by_limit,
+    held_by_stack,
+    held_by_sweep,
+    held_by_turn,
+    recorded,
+    without_record,
+)
+from sweephand.runs.job_walk import runs_before
+
+#: In this order (docs/guide.md): the job, its pauses, its schedule, the run, and what holds the trigger back.
+_CHECKS: Final[Sequence[Callable[[Facts], Explanation | None]]] = (
+    expired,
+    absent,
+    paused,
+    forgotten,
+    held_by_pause,
+    retimed,
+    overtaken,
+    out_of_bounds,
+    clock_change,
+    not_scheduled,
+    recorded,
+    coming,
+    held_by_stack,
+    held_by_turn,
+    held_by_sweep,
+    held_by_limit,
+)
+
+
+#: If jitter or a clock change has moved a trigger that goes as it should, that is why nothing fired at the
+#: instant itself.
+_AS_IT_SHOULD: Final[frozenset[Verdict]] = frozenset({"delivered", "running", "scheduled", "enqueued"})
+
+
+def explain(facts: Facts) -> Explanation:
+    """The first check that is true, with the trigger, its nearest due times and its run."""
+    found = next((each for check in _CHECKS if (each := check(facts)) is not None), None)
+    if found is None:
+        found = without_record(facts)
+    moved_by = None if facts.subject is None else facts.subject.moved_by
+    if moved_by is not None and found.verdict in _AS_IT_SHOULD:
+        found = replace(found, verdict="jitter" if moved_by == "jitter" else "clock-change")
+    return found.about(facts)
+
 
 #: Changes that are read, in pages of the second number. A job with more of them has its history cut off.
 _CHANGES_MAX: Final = 1_000

@@ -5,9 +5,8 @@ import json
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
-from sweephand.runs.explain.facts import Explanation, Facts, Verdict
-from sweephand.runs.explain.subject import Subject
-from sweephand.runs.explain.wording import by, reason_of, span, time, wall
+from sweephand.runs.explain.facts import Explanation, Facts, Verdict, by, reason_of, span, time, wall
+from sweephand.runs.explain.lives import Subject
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 

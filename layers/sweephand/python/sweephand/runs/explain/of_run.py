@@ -7,9 +7,8 @@ from typing import Final
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, PENDING_MAX_MS
 from sweephand.model.run import Run, State
-from sweephand.runs.explain.facts import Explanation, Facts, Standstill
+from sweephand.runs.explain.facts import Explanation, Facts, Standstill, answer_of, attempts, span, time
 from sweephand.runs.explain.of_job import moved_of, next_fire
-from sweephand.runs.explain.wording import answer_of, attempts, span, time
 from sweephand.runs.pending import POLICY_WAITS, may_come
 
 #: A trigger that is later than this was not delivered to the second.

@@ -7,8 +7,9 @@ correction of the calendar. It drops no night, so no fire is made up for it.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import Instant
-from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.base.names import quoted
 
 if TYPE_CHECKING:
     from sweephand.schedules.clock.zones import OffsetPeriod

@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sweephand.base.spelling import suggestion
-from sweephand.schedules.errors import ScheduleError, quoted
+from sweephand.base.errors import ScheduleError
+from sweephand.base.names import quoted, suggestion
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo

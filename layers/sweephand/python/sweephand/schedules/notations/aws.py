@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import DAY_MS, SECOND_MS, Instant
+from sweephand.base.names import quoted
 from sweephand.schedules.clock.calendar_periods import CalendarPeriods
 from sweephand.schedules.clock.wall_timeline import WallTimeline
 from sweephand.schedules.clock.zones import DAY_S
 from sweephand.schedules.durations import NS_MAX
-from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import Cron, CronFields, cron_of
 from sweephand.schedules.notations.cron_fields import (
     DAY_OF_MONTH,

@@ -12,11 +12,10 @@ begins with a star follows real time: it fires exactly as often as the clock sho
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from sweephand.base.errors import pointer
+from sweephand.base.errors import ScheduleError, SchedulePartsError, pointer
 from sweephand.base.limits import PROBLEM_ERRORS_MAX, SCHEDULE_LENGTH_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import quoted, suggestion
 from sweephand.schedules.clock.wall_timeline import Pattern, WallTimeline
-from sweephand.schedules.errors import ScheduleError, SchedulePartsError, quoted
 from sweephand.schedules.notations import cron_fields
 from sweephand.schedules.notations.cron_fields import CronField, FieldRule, parse_field
 from sweephand.schedules.notations.cron_pattern import DayRule, TimesOfDay, WallPattern

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.base.errors import ScheduleError
+from sweephand.base.names import quoted
 from sweephand.schedules.clock.zones import DAY_S, year_start_s
-from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron_fields import CronField, Kind, Special
 
 _HOUR_S: Final = 3_600

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from sweephand.base.errors import ScheduleError
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SCHEDULE_LENGTH_MAX
-from sweephand.base.spelling import suggestion
+from sweephand.base.names import quoted, suggestion
 from sweephand.schedules.clock.dst import DEFAULT, DstRule
 from sweephand.schedules.clock.zones import zone_named
 from sweephand.schedules.durations import SECOND_NS, parse_go_duration_ns
-from sweephand.schedules.errors import ScheduleError, quoted
 from sweephand.schedules.notations.cron import MACROS, cron_of_names, parse_cron, parse_fields
 from sweephand.schedules.schedule import InstantList, NamedFields, Schedule, parse_instant_list
 from sweephand.schedules.timeline import Beginning, FixedInstants, Notation, Timeline

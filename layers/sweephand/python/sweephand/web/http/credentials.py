@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.access.auth_mode import Auth
+from sweephand.access.authentication import Auth
 
 #: The statuses that the gateway answers by itself on a path that is not open, with reason and message.
 _GATEWAY: Final[Mapping[int, tuple[str, str]]] = {

@@ -1,17 +1,95 @@
-"""The description of an operation of the API: its method and path, its access, its request, its responses."""
+"""The description of an operation of the API: its method and path, its access, its request, its responses.
 
-from collections.abc import Callable, Mapping
+An operation calls the use cases and ports of Services. A write may depend on preconditions: If-Match and
+If-None-Match (RFC 9110, 13.1).
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
+from sweephand.access.authentication import Auth
+from sweephand.access.callers import RequestRates
+from sweephand.access.named_secrets import SecretAdmin
+from sweephand.access.signing_keys import SigningKeys
+from sweephand.base.errors import InvalidError, PreconditionError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import table
+from sweephand.jobs.bulk import Bulk, BulkWriter
+from sweephand.jobs.change_history import ChangeHistory, PolicyChangeHistory
+from sweephand.jobs.forecast import Forecaster
+from sweephand.jobs.namespace_settings import NamespaceAdmin
+from sweephand.jobs.on_demand import OnDemand
+from sweephand.jobs.pause import Pauser
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_reader import PolicyReader
+from sweephand.jobs.read import Reader
+from sweephand.jobs.resume import Resumer
+from sweephand.jobs.settings_cache import JobDefaults
+from sweephand.jobs.write import Writer
 from sweephand.model.api_key import Caller, Role
 from sweephand.model.job import JobKey
-from sweephand.web.services import Services
+from sweephand.ports.access import AdminChangeStore, KeyStore
+from sweephand.ports.clock import Clock, Ids
+from sweephand.ports.runs import LineStore, RunStore
+from sweephand.ports.wheel import LeaseStore
+from sweephand.runs.audit import Auditor
+from sweephand.runs.batch_reads import BatchReader
+from sweephand.runs.callbacks import Callbacks
+from sweephand.runs.delivery_stats import StatsReader
+from sweephand.runs.explain.explainer import Explainer
+from sweephand.runs.flagged_list import FlaggedList
+from sweephand.runs.rebuild import Rebuilder
+from sweephand.runs.redrive import Redriver
+from sweephand.targets.reach import Reach
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """One of each use case and port.
+
+    `reach` says which resources the targets of jobs may reach, and `auth` how callers prove who they are.
+    """
+
+    writer: Writer
+    bulk_writer: BulkWriter
+    pauser: Pauser
+    resumer: Resumer
+    bulk: Bulk
+    changes: ChangeHistory
+    on_demand: OnDemand
+    reader: Reader
+    forecaster: Forecaster
+    runs: RunStore
+    flagged: FlaggedList
+    explainer: Explainer
+    stats: StatsReader
+    batches: BatchReader
+    lines: LineStore
+    redriver: Redriver
+    rebuilder: Rebuilder
+    auditor: Auditor
+    callbacks: Callbacks
+    policy_writer: PolicyWriter
+    policy_reader: PolicyReader
+    policy_changes: PolicyChangeHistory
+    namespaces: NamespaceAdmin
+    defaults: JobDefaults
+    keys: KeyStore
+    admin_changes: AdminChangeStore
+    rates: RequestRates
+    signing: SigningKeys
+    secrets: SecretAdmin
+    leases: LeaseStore
+    clock: Clock
+    ids: Ids
+    reach: Reach
+    auth: Auth
+
 
 Query = TypeVar("Query", bound=BaseModel)
 Body = TypeVar("Body")
@@ -145,3 +223,73 @@ class Operation:
     def _texts(self) -> tuple[str, str]:
         summary, _, sentences = (self.run.__doc__ or "").partition("\n")
         return summary, sentences
+
+
+_TAG: Final = r'(?:W/)?"[\x21\x23-\x7e\x80-\U0010ffff]*"'
+_TAGS: Final = re.compile(rf"\s*{_TAG}\s*(?:,\s*{_TAG}\s*)*")
+_FIND: Final = re.compile(_TAG)
+
+_IF_MATCH_RULE: Final = (
+    'Give the ETag of an answer unchanged, with its double quotes: "rev". Or give * for any revision.'
+)
+_IF_NONE_MATCH_RULE: Final = (
+    "Give *, which writes the job only if it does not exist. Give revisions in If-Match."
+)
+
+
+#: The headers by which a caller makes a write depend on the stored job.
+_PRECONDITIONS: Final = ("If-Match", "If-None-Match")
+
+
+def precondition_violations(taken: Collection[str], headers: Mapping[str, str]) -> list[Violation]:
+    """A violation for each precondition of a write that the operation does not take.
+
+    `taken` are the names of the headers that it takes. The names in `headers` are in lower case. If the API
+    ignored a precondition, it would make a write that the caller wanted to prevent.
+    """
+    instead = f"it takes {' and '.join(taken)}" if taken else "it takes no precondition"
+    return [
+        Violation(f"/{name}", f"This call does not take {name}: {instead}. Leave it out.")
+        for name in _PRECONDITIONS
+        if name.lower() in headers and name not in taken
+    ]
+
+
+def etag(rev: str) -> str:
+    """The entity tag of a revision."""
+    return f'"{rev}"'
+
+
+def parse_if_match(headers: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The revisions in an If-Match header. None without the header, and `*` for any revision.
+
+    The stored job must have one of these revisions. RFC 9110 compares strongly for If-Match, so the result
+    leaves out weak tags. Raises PreconditionError if all tags are weak, and InvalidError if the header is not
+    a list of tags.
+    """
+    if_match = headers.get("if-match")
+    if if_match is None:
+        return None
+    if if_match.strip() == "*":
+        return ("*",)
+    if not _TAGS.fullmatch(if_match):
+        raise InvalidError([Violation("/If-Match", _IF_MATCH_RULE)])
+    strong = tuple(tag[1:-1] for tag in _FIND.findall(if_match) if not tag.startswith("W/"))
+    if not strong:
+        raise PreconditionError(
+            "A weak entity tag (W/) matches no revision. Give the tag as the ETag header showed it."
+        )
+    return strong
+
+
+def requires_absence(headers: Mapping[str, str]) -> bool:
+    """Whether an If-None-Match header asks for a write only if there is nothing to replace.
+
+    Raises InvalidError if the header is not `*`.
+    """
+    if_none_match = headers.get("if-none-match")
+    if if_none_match is None:
+        return False
+    if if_none_match.strip() != "*":
+        raise InvalidError([Violation("/If-None-Match", _IF_NONE_MATCH_RULE)])
+    return True

@@ -28,7 +28,7 @@ from sweephand.base.errors import (
 )
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import PROBLEM_BYTES_MAX, PROBLEM_ERRORS_MAX
-from sweephand.base.spelling import printable, shortened
+from sweephand.base.names import printable, shortened
 from sweephand.base.timing import RECOUNT_AFTER_MS
 from sweephand.web.http import json_text
 from sweephand.web.schemas.formats import about

@@ -11,11 +11,9 @@ from sweephand.model.batch_progress import BatchHead
 from sweephand.model.run_id import BatchEnd, parse_batch_name
 from sweephand.runs.batch_reads import BatchState, BatchView
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
-from sweephand.web.schemas.query import PageQuery, page_query
-from sweephand.web.services import Services
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
 
 
 class BatchEndResponse(TypedDict):

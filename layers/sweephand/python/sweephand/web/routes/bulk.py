@@ -10,30 +10,30 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base import limits
 from sweephand.base.errors import InvalidError, SweephandError, UnavailableError, Violation
 from sweephand.base.instants import Instant
-from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name
-from sweephand.base.spelling import shortened
+from sweephand.base.names import NAME_RULE, PREFIX_MEANING, PREFIX_PATTERN, is_name, shortened
 from sweephand.jobs.bulk import BulkResult, JobToWrite, Written
 from sweephand.jobs.read import Filter
 from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.web.http import cursor, json_text, problems
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.http.problems import ProblemResponse
 from sweephand.web.routes.jobs import EXAMPLES
 from sweephand.web.routes.pause import PauseRequest, ResumeRequest
-from sweephand.web.schemas.formats import CursorText, NextCursor, about
-from sweephand.web.schemas.job_requests import read_definition
-from sweephand.web.schemas.query import (
+from sweephand.web.schemas.formats import (
     CURSOR_MEANING,
     Cursor,
+    CursorText,
     Labels,
+    NextCursor,
     Prefix,
     QueryParameters,
+    about,
     labels_of,
     position,
 )
+from sweephand.web.schemas.job_requests import read_definition
 from sweephand.web.schemas.shapes import RequestBody, read_as
-from sweephand.web.services import Services
 
 #: A filter needs a prefix or labels.
 _NEEDS_A_SELECTION: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.access.run_token import sent_run_token
+from sweephand.access.authentication import sent_run_token
 from sweephand.base import limits
 from sweephand.base.errors import ConflictError, InvalidError, NotFoundError, Violation
 from sweephand.base.instants import Instant, rfc3339
@@ -15,12 +15,11 @@ from sweephand.model.run import Run, State
 from sweephand.model.run_id import is_exempt_from_pause, parse_run_name
 from sweephand.runs.callbacks import not_cancelled
 from sweephand.web.http import json_text
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.runs import RUN_PATH, find_pending
 from sweephand.web.schemas.formats import Time, about
-from sweephand.web.schemas.run_responses import RunResponse, run_response
+from sweephand.web.schemas.responses import RunResponse, run_response
 from sweephand.web.schemas.shapes import RequestBody, read_as
-from sweephand.web.services import Services
 
 
 class CompletionRequest(RequestBody):

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import PAGE_ITEMS_DEFAULT
-from sweephand.model.api_key import EVERY_NAMESPACE
+from sweephand.base.names import EVERY_NAMESPACE
 from sweephand.model.change import (
     AdminChange,
     AdminSubject,
@@ -19,11 +19,20 @@ from sweephand.model.change import (
     position_at,
 )
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import Moment, NextCursor, Time, about
-from sweephand.web.schemas.query import Cursor, Limit, PageQuery, QueryParameters, page_query, position
-from sweephand.web.services import Services
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Limit,
+    Moment,
+    NextCursor,
+    PageQuery,
+    QueryParameters,
+    Time,
+    about,
+    page_query,
+    position,
+)
 
 
 class FieldChangeResponse(TypedDict):

@@ -15,8 +15,7 @@ from importlib.resources import files
 from typing import Final
 
 from sweephand.base.errors import NotFoundError
-from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.services import Services
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 
 _IMPORT: Final = re.compile(r'^import \{([^}]*)\} from "\./([\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT: Final = re.compile(r"^export (?=(?:async )?function|const|class)", re.MULTILINE)

@@ -7,16 +7,13 @@ from pydantic import Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
-from sweephand.runs.explain.facts import Explanation, LimitLevel, Verdict
-from sweephand.runs.explain.wording import wall
+from sweephand.runs.explain.facts import Explanation, LimitLevel, Verdict, wall
 from sweephand.schedules import Series
-from sweephand.web.http.operation import Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.changes import ChangeResponse, change_response
 from sweephand.web.routes.jobs import JOB_PATH
-from sweephand.web.schemas.formats import Moment, Time, about, time_or_none
-from sweephand.web.schemas.query import QueryParameters
-from sweephand.web.schemas.run_responses import RunResponse, run_response
-from sweephand.web.services import Services
+from sweephand.web.schemas.formats import Moment, QueryParameters, Time, about, time_or_none
+from sweephand.web.schemas.responses import RunResponse, run_response
 
 
 class NearestResponse(TypedDict):

@@ -14,10 +14,21 @@ from sweephand.jobs.read import Filter
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.schedules.triggers import Span
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, NextCursor, Time, about, from_text, read_duration
-from sweephand.web.schemas.query import Cursor, Labels, Prefix, QueryParameters, labels_of, position
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Labels,
+    Moment,
+    NextCursor,
+    Prefix,
+    QueryParameters,
+    Time,
+    about,
+    from_text,
+    labels_of,
+    position,
+    read_duration,
+)
 
 
 class ForecastBucketResponse(TypedDict):

@@ -15,9 +15,28 @@ from sweephand.jobs.write import Patch
 from sweephand.model.definition import TARGET_FIELDS, Definition
 from sweephand.model.job import Job
 from sweephand.web.http import cursor, json_text
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
-from sweephand.web.schemas.formats import Name
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Returns,
+    Services,
+    etag,
+    parse_if_match,
+    requires_absence,
+)
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Labels,
+    Limit,
+    Name,
+    Prefix,
+    QueryParameters,
+    labels_of,
+    position,
+)
 from sweephand.web.schemas.job_requests import (
     JobPatchRequest,
     JobRequest,
@@ -25,15 +44,13 @@ from sweephand.web.schemas.job_requests import (
     read_payload,
     validate_definition,
 )
-from sweephand.web.schemas.job_responses import (
+from sweephand.web.schemas.responses import (
     JobPage,
     JobResponse,
     WholeJobResponse,
     job_response,
     whole_job_response,
 )
-from sweephand.web.schemas.query import Cursor, Labels, Limit, Prefix, QueryParameters, labels_of, position
-from sweephand.web.services import Services
 
 
 class JobsQuery(QueryParameters):

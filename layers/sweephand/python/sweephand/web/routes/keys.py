@@ -7,24 +7,30 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
 from sweephand.access import callers, key_making, key_rotation
-from sweephand.access.seal import seal, unseal
 from sweephand.base import limits
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import HOUR_MS, rfc3339
-from sweephand.base.names import NAME_PATTERN, NAME_RULE, is_name
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import EVERY_NAMESPACE, NAME_PATTERN, NAME_RULE, is_name, text_schema
 from sweephand.jobs.fields.field import DURATION_RULE, Duration
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.jobs.preconditions import within_time_limit
-from sweephand.model.api_key import EVERY_NAMESPACE, Key, Role
+from sweephand.model.api_key import Key, Role
 from sweephand.schedules import parse_duration_ms
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import DescriptionText, NextCursor, Time, about, from_text, time_or_none
-from sweephand.web.schemas.query import Cursor, PageQuery
+from sweephand.web.http.cursor import seal, unseal
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Cursor,
+    DescriptionText,
+    NextCursor,
+    PageQuery,
+    Time,
+    about,
+    from_text,
+    time_or_none,
+)
 from sweephand.web.schemas.shapes import RequestBody
-from sweephand.web.services import Services
 
 
 def _check_namespace(text: str) -> str:

@@ -10,8 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
-from sweephand.base.text_schema import text_schema
-from sweephand.jobs.namespace_defaults import HOSTS, NETWORKS, place_violations
+from sweephand.base.names import EVERY_NAMESPACE, text_schema
 from sweephand.jobs.namespace_settings import (
     LIMITS,
     NamespaceView,
@@ -19,21 +18,30 @@ from sweephand.jobs.namespace_settings import (
     defaults_violations,
     shown_settings,
 )
-from sweephand.model.api_key import EVERY_NAMESPACE, Caller
+from sweephand.jobs.settings_cache import HOSTS, NETWORKS, place_violations
+from sweephand.model.api_key import Caller
 from sweephand.model.namespace import EVERYWHERE, AllowedTargets, NamespaceDefaults, NamespaceLimits
 from sweephand.targets.destinations import read_network, read_rule
 from sweephand.targets.registry import with_hidden_values
 from sweephand.targets.url import HOST_LENGTH_MAX, UrlError
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Returns,
+    Services,
+    etag,
+    parse_if_match,
+    requires_absence,
+)
 from sweephand.web.schemas.field_models import NamespaceTarget, model_of
-from sweephand.web.schemas.formats import NextCursor, Time, about
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query
 from sweephand.web.schemas.job_requests import RetryRequest
-from sweephand.web.schemas.job_responses import HIDDEN
-from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.responses import HIDDEN
 from sweephand.web.schemas.shapes import RequestBody, given_fields, read_as, without_nulls
-from sweephand.web.services import Services
 
 _TARGET_MEANING: Final = (
     "The target of jobs that have none, and the base of targets of the type `default`: an object with its "

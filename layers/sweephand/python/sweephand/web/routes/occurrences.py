@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
 
-from sweephand.base.errors import InvalidError
+from sweephand.base.errors import InvalidError, ScheduleError
 from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import OCCURRENCES_MAX, PAGE_ITEMS_DEFAULT
 from sweephand.jobs.fields.field import top_field
@@ -18,15 +18,20 @@ from sweephand.jobs.fields.timing import series_of_fields, timing_violations
 from sweephand.schedules import Series
 from sweephand.schedules.clock.dst import ClockEffect
 from sweephand.schedules.clock.zones import Zone, zone_named
-from sweephand.schedules.errors import ScheduleError
 from sweephand.schedules.time_points import parse_instant
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, Time, about, read_instant, time_or_none
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Moment,
+    QueryParameters,
+    Time,
+    Whole,
+    about,
+    read_instant,
+    time_or_none,
+)
 from sweephand.web.schemas.job_requests import Timing
-from sweephand.web.schemas.query import QueryParameters, Whole
 from sweephand.web.schemas.schedule_description import describe
 from sweephand.web.schemas.shapes import check, given_fields
-from sweephand.web.services import Services
 
 #: The effect of a clock change on a due time.
 Reason = Literal["gap-shifted", "overlap-first", "overlap-last"]

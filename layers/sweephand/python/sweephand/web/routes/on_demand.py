@@ -14,12 +14,11 @@ from sweephand.model.definition import Definition, Payload
 from sweephand.model.run_id import batch_id
 from sweephand.targets.reach import EVERY_QUEUE
 from sweephand.targets.registry import data_violations, stands_for_default, target_violations
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.jobs import JOB_PATH
 from sweephand.web.schemas.formats import Moment, Time, about
 from sweephand.web.schemas.job_requests import read_payload
 from sweephand.web.schemas.shapes import RequestBody, read_as
-from sweephand.web.services import Services
 
 
 class TriggerRequest(RequestBody):

@@ -6,13 +6,20 @@ from pydantic import Field
 
 from sweephand.jobs.fields.registry import DESCRIPTION_MEANING
 from sweephand.model.definition import CatchUpMode
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.http.preconditions import parse_if_match
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Returns,
+    Services,
+    parse_if_match,
+)
 from sweephand.web.routes.jobs import ETAG, IF_MATCH, JOB_PATH, job_reply
 from sweephand.web.schemas.formats import DescriptionText
-from sweephand.web.schemas.job_responses import JobResponse
+from sweephand.web.schemas.responses import JobResponse
 from sweephand.web.schemas.shapes import RequestBody
-from sweephand.web.services import Services
 
 
 class PauseRequest(RequestBody):

@@ -23,14 +23,22 @@ from sweephand.jobs.policies import (
 from sweephand.jobs.policy_reader import PolicyView
 from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.http.preconditions import etag, parse_if_match, requires_absence
+from sweephand.web.http.operation import (
+    Accepts,
+    NoQuery,
+    Operation,
+    Reply,
+    Request,
+    Returns,
+    Services,
+    etag,
+    parse_if_match,
+    requires_absence,
+)
 from sweephand.web.routes.changes import ChangePage, change_response
 from sweephand.web.schemas.field_models import model_of
-from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
-from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
 from sweephand.web.schemas.shapes import RequestBody, check, given_fields
-from sweephand.web.services import Services
 
 
 @model_of(RATE)

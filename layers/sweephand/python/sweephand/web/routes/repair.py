@@ -8,18 +8,14 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 
 from sweephand.base.errors import ForbiddenError, InvalidError, Violation
 from sweephand.base.instants import rfc3339
-from sweephand.base.names import NAME_RULE
+from sweephand.base.names import EVERY_NAMESPACE, NAME_RULE
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, TIMER_RETENTION_MS
-from sweephand.model.api_key import EVERY_NAMESPACE
-from sweephand.model.audit_round import BEGINNING, JobProgress
-from sweephand.runs.audit_findings import Audited
+from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.rebuild import Rebuilt
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import CursorText, Moment, Name, NextCursor, Time, about
-from sweephand.web.schemas.query import CURSOR_MEANING
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import CURSOR_MEANING, CursorText, Moment, Name, NextCursor, Time, about
 from sweephand.web.schemas.shapes import RequestBody
-from sweephand.web.services import Services
 
 #: Separates the parts of a position. No name contains it.
 _SEPARATOR: Final = "#"

@@ -17,18 +17,26 @@ from sweephand.runs.flagged_list import ListedState, RunFilter
 from sweephand.runs.pending import Pending, manual_trigger, pending, series_at, under_policy, waiting_in_line
 from sweephand.runs.redrive import Progress
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.routes.bulk import CountResponse, FilterRequest
-from sweephand.web.schemas.formats import Moment, NextCursor, about
-from sweephand.web.schemas.query import Cursor, Label, Limit, QueryParameters, labels_of, position
-from sweephand.web.schemas.run_responses import (
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Label,
+    Limit,
+    Moment,
+    NextCursor,
+    QueryParameters,
+    about,
+    labels_of,
+    position,
+)
+from sweephand.web.schemas.responses import (
     NamespaceRunResponse,
     RunResponse,
     namespace_run_response,
     pending_run_response,
     run_response,
 )
-from sweephand.web.services import Services
 
 
 class RunsQuery(QueryParameters):

@@ -11,14 +11,12 @@ from sweephand.access.named_secrets import VALUE_MEANING, VALUE_PATTERN, value_v
 from sweephand.access.signing_keys import PublicKey
 from sweephand.base.instants import rfc3339
 from sweephand.base.limits import SECRET_LENGTH_MAX
-from sweephand.base.text_schema import text_schema
+from sweephand.base.names import text_schema
 from sweephand.model.secret import Scheme, SecretBrief, SecretKey, SigningSecret, SigningSecrets
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import NextCursor, Time, about, time_or_none
-from sweephand.web.schemas.query import PageQuery, page_query
+from sweephand.web.http.operation import Accepts, NoQuery, Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
 from sweephand.web.schemas.shapes import RequestBody
-from sweephand.web.services import Services
 
 
 def _check_value(value: str) -> str:

@@ -15,9 +15,8 @@ from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS
 from sweephand.model.api_key import Role
 from sweephand.targets.registry import data_limits
-from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns
+from sweephand.web.http.operation import NoQuery, Operation, Reply, Request, Returns, Services
 from sweephand.web.schemas.formats import Time, Version, about, time_or_none
-from sweephand.web.services import Services
 
 
 class MeResponse(TypedDict):

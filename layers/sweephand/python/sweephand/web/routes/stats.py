@@ -10,14 +10,22 @@ from sweephand.base.errors import InvalidError, Violation
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import STATS_STEP_DAYS_MAX, STATS_STEPS_MAX
 from sweephand.base.timing import STATS_RETENTION_MS
-from sweephand.model.stats import Stats
+from sweephand.model.counters import Stats
 from sweephand.runs.delivery_stats import StatsSpan
 from sweephand.schedules.time_points import DURATION_SCHEMA
 from sweephand.web.http import cursor
-from sweephand.web.http.operation import Operation, Reply, Request, Returns
-from sweephand.web.schemas.formats import Moment, NextCursor, Time, about, from_text, read_duration
-from sweephand.web.schemas.query import Cursor, QueryParameters, position
-from sweephand.web.services import Services
+from sweephand.web.http.operation import Operation, Reply, Request, Returns, Services
+from sweephand.web.schemas.formats import (
+    Cursor,
+    Moment,
+    NextCursor,
+    QueryParameters,
+    Time,
+    about,
+    from_text,
+    position,
+    read_duration,
+)
 
 _BOUND: Final = "It is the bound of a class of lateness, and at most five thirds of the bound below."
 

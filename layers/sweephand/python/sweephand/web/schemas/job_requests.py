@@ -15,12 +15,12 @@ from sweephand.model.definition import TARGET_FIELDS, Definition, Payload
 from sweephand.targets.default import DEFAULT_TARGET
 from sweephand.targets.registry import either, target_types
 from sweephand.web.http import json_text
+from sweephand.web.http.operation import Services
 from sweephand.web.http.problems import DataTooLargeError
 from sweephand.web.schemas.field_models import Target, model_of, with_fields
 from sweephand.web.schemas.formats import Name
-from sweephand.web.schemas.job_responses import WholeJobResponse
+from sweephand.web.schemas.responses import WholeJobResponse
 from sweephand.web.schemas.shapes import RequestBody, check, without_nulls
-from sweephand.web.services import Services
 
 
 @model_of(DST)

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 
 from sweephand.base.errors import InvalidError, Violation, first_violations, pointer
 from sweephand.base.limits import PROBLEM_ERRORS_MAX
-from sweephand.base.spelling import SUGGESTIONS_MAX, suggestion
+from sweephand.base.names import SUGGESTIONS_MAX, suggestion
 from sweephand.web.http import json_text
 
 

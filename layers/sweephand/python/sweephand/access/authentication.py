@@ -1,7 +1,24 @@
-"""The form of run tokens, with which a consumer sends callbacks for a run that it has accepted."""
+"""How callers of a stack prove who they are: by the parameter AuthMode, or by the token of a run.
+
+A consumer sends callbacks with the token of a run that it has accepted.
+"""
 
 import re
-from typing import Final
+from typing import Final, Literal, NamedTuple
+
+#: By a key of Sweephand's, by IAM, or by a JSON Web Token of an issuer that the operator names.
+AuthMode = Literal["keys", "iam", "jwt"]
+
+AUTH_MODES: Final[tuple[AuthMode, ...]] = ("keys", "iam", "jwt")
+
+
+class Auth(NamedTuple):
+    """The mode of a stack. With `jwt`, the claims of a token that hold its namespace and its role."""
+
+    mode: AuthMode = "keys"
+    namespace_claim: str = ""
+    role_claim: str = ""
+
 
 # A scheme in any case, at least one space, and a token (RFC 9110, 11.6.2). No API key begins like a run
 # token. `re` compiles the pattern when it is first used, because most deliveries only write tokens.
