@@ -14,12 +14,12 @@ from sweephand.base.timing import FAN_OUT_MS, LINE_LOOK_MS, POLICY_AGE_MAX_MS
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LeftEntry, LineWait, TakenEntries, TakenEntry, TakenTrigger
+from sweephand.flow.taken import LeftEntry, TakenEntries, TakenEntry, TakenTrigger
 from sweephand.flow.tokens import Tokens
 from sweephand.model.gate import GateName, server_slots_of
 from sweephand.model.gate_line import Entry, entries_of
 from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import LineWait, TriggerMessage
 
 #: A function serves for so long. Then other policies have a turn.
 TURN_MS: Final = 10 * SECOND_MS
