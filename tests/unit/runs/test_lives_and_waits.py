@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 import pytest
+from sweephand.runs.flow import overlap
 from tests.fakes.acceptance import due_async
 from tests.fakes.deliveries import FAILED, answers, due, handle, run_of
 from tests.fakes.stack_queues import RETENTION_MS as QUEUE_RETENTION_MS
@@ -22,7 +23,6 @@ from sweephand.jobs.fields.field import Duration, Field, Object
 from sweephand.jobs.fields.registry import FIELDS
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS, RETRY_DEFAULT
 from sweephand.runs import audit_rounds, batch_progress
-from sweephand.runs.flow import overlap
 
 #: The waits without an end.
 Endless = Literal["paused", "turn", "slot", "line", "unreadable", "off"]

@@ -16,7 +16,7 @@ from tests.fakes.metrics import printed
 from tests.fakes.world import NOON, World
 
 from sweephand.model.trigger import Trigger
-from sweephand.runs.flow.work_intake import Worked
+from sweephand.runs.flow_intake import Worked
 from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 from sweephand.runtime import delivery, flow
 
@@ -30,10 +30,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world = World(shards=1)
     world.flow_functions_max = 2
     deliveries = world.deliveries()
-    work_intake = world.work_intake(deliveries)
+    flow_intake = world.flow_intake(deliveries)
     for module in (delivery, flow):
         monkeypatch.setattr(module, "deliveries", lambda: deliveries)
-    monkeypatch.setattr(flow, "work_intake", lambda: work_intake)
+    monkeypatch.setattr(flow, "flow_intake", lambda: flow_intake)
     monkeypatch.setenv("METRICS", "namespaces")
     forget_the_environment()
     yield world

@@ -8,7 +8,7 @@ from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 
@@ -263,7 +263,7 @@ def test_a_run_by_hand_of_a_job_with_a_policy_is_waiting_too() -> None:
 
 def test_a_run_can_wait_under_a_policy_for_two_weeks() -> None:
     client = client_with_policy()
-    client.world.clock.time = NOON + 10_000 + LINE_RETENTION_MS - 1
+    client.world.clock.time = NOON + 10_000 + TIMER_RETENTION_MS - 1
     assert run_at(client, NOON + 10_000).json["state"] == "waiting"
     client.world.clock.time += 1
     assert run_at(client, NOON + 10_000).status == 404
