@@ -143,7 +143,7 @@ class Turn:
         """The next trigger with its permit; None if there is none, or no slot or token is free."""
         with self._lock:
             is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
-            if self._is_over or not self._taken.waiting or not is_fresh:
+            if self._is_over or self._must_leave or not self._taken.waiting or not is_fresh:
                 return None
             if self._open + self._leaving >= self._slots.size:
                 return None
