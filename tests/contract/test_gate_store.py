@@ -41,7 +41,7 @@ def full(gates: GateStore) -> GateStore:
 
 def test_a_gate_that_was_never_written_is_empty(gates: GateStore) -> None:
     assert gates.get(NAME) == Gate()
-    refused = gates.change(NAME, GateChange({ME: Swap(HELD, HELD._replace(writes=2))}))
+    refused = gates.change(NAME, GateChange({ME: Swap(HELD, HELD._replace(number=2))}))
     assert refused == (Gate(), False)
     assert gates.get(NAME) == Gate()
 
@@ -68,9 +68,9 @@ def test_slots_in_use_follow_from_the_holders(full: GateStore) -> None:
     assert full.change(NAME, gone).gate == STORED._replace(used=1, holders={"run": run})
 
 
-@pytest.mark.parametrize("seen", [HELD._replace(writes=2), HELD._replace(slots=3), HELD._replace(until=1)])
+@pytest.mark.parametrize("seen", [HELD._replace(number=2), HELD._replace(slots=3), HELD._replace(until=1)])
 def test_a_holder_is_swapped_only_as_it_was_seen(full: GateStore, seen: Holder) -> None:
-    change = GateChange({ME: Swap(seen, HELD._replace(slots=9, writes=9)), YOU: Swap(None, HELD)})
+    change = GateChange({ME: Swap(seen, HELD._replace(slots=9, number=9)), YOU: Swap(None, HELD)})
     assert full.change(NAME, change) == (STORED, False)
     assert full.change(NAME, GateChange({ME: Swap(None, Holder(9, NOON))})) == (STORED, False)
     assert full.get(NAME) == STORED
