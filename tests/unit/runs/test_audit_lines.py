@@ -1,5 +1,7 @@
 """What waits in the line of a policy is kept for as long as it waits, and so is the job that it needs."""
 
+from typing import Any
+
 import pytest
 from tests.fakes.faults import calls_of
 from tests.fakes.policies import (
@@ -17,17 +19,17 @@ from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
-from sweephand.runs.audit_findings import BEGINNING
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import entries_of
 from sweephand.model.policy_names import PolicyKey
+from sweephand.runs.audit_findings import BEGINNING
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 
 
-def stuck(*, data: str | None = None, closes: bool = False, **written: object) -> World:
+def stuck(*, data: str | None = None, closes: bool = False, **written: Any) -> World:
     """A world with a trigger in the line of a policy that nobody serves."""
     world = world_with(1)
     with nobody_serves(world):
