@@ -281,10 +281,10 @@ class Turn:
         if not found:
             return False
         name, entries = min(found, key=lambda each: self._age(*each))
-        is_left = self._lease_some(name, entries, wanted, now)
-        if own and (is_left or top.has_more):
+        chosen = self._lease_some(name, entries, wanted, now)
+        if own and (chosen < len(entries) or top.has_more):
             self._share(now)
-        return True
+        return chosen > 0
 
     def _age(self, name: GateName, entries: Sequence[Entry]) -> tuple[int, Instant]:
         """The place of the first entry among those of all lines. The own line has a second's advance."""
@@ -299,8 +299,8 @@ class Turn:
             numbers, self._hint = [self._hint, *numbers], None
         return [GateName(self._name.policy, each) for each in dict.fromkeys(numbers) if each != own]
 
-    def _lease_some(self, name: GateName, entries: Sequence[Entry], wanted: int, now: Instant) -> bool:
-        """Lease the first entries with about so many triggers. Returns whether others are left.
+    def _lease_some(self, name: GateName, entries: Sequence[Entry], wanted: int, now: Instant) -> int:
+        """Lease the first entries with about so many triggers. Returns how many entries these are.
 
         A trigger with which functions have crashed again and again is leased alone, and only where nothing
         else is in hand.
@@ -315,7 +315,7 @@ class Turn:
                 chosen, self._is_alone = [entry], True
                 break
         self._together([partial(self._lease, name, entry, now) for entry in chosen])
-        return len(chosen) < len(entries)
+        return len(chosen)
 
     def _lease(self, name: GateName, entry: Entry, now: Instant) -> None:
         """Lease an entry, unless another function was first.
