@@ -8,8 +8,9 @@ import pytest
 from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.model.attempt import Answer, always
+from sweephand.model.attempt import Answer
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import Message, TriggerMessage

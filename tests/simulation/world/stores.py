@@ -24,10 +24,10 @@ from tests.simulation.world.gate import Gate
 from tests.simulation.world.staleness import Staleness
 from tests.simulation.world.watched import Expiring, Watched
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.model.attempt import always
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
 from sweephand.model.policy_names import PRIORITY_DEFAULT

@@ -6,11 +6,11 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import World, key_of
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.jobs.payload_audit import AUDITED_MAX, Audited, owner_of
-from sweephand.model.attempt import always
 from sweephand.model.definition import Payload
 from sweephand.model.job import Job
 
