@@ -27,12 +27,7 @@ from sweephand.model.run import (
     release_condition,
 )
 from sweephand.model.run_id import RunName, run_position
-from sweephand.model.timer import (
-    Cursor,
-    Heartbeat,
-    Lease,
-    WheelState,
-)
+from sweephand.model.timer import Cursor, Heartbeat, Lease, WheelState
 from sweephand.model.trigger import Trigger
 
 

@@ -16,11 +16,7 @@ from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import Wait
 from sweephand.runs.flow import overlap, overlap_queue
-from sweephand.runs.flow.overlap import (
-    ArrivalDecision,
-    decide_arrival,
-    gives_up_at,
-)
+from sweephand.runs.flow.overlap import ArrivalDecision, decide_arrival, gives_up_at
 from sweephand.runs.flow.overlap_queue import OverlapQueue
 from sweephand.runs.handlers import Handlers
 from sweephand.runs.received import Outcome

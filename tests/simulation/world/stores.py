@@ -7,13 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from tests.contract.builders import admin_change
 from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
-from tests.fakes.memory import (
-    MemoryChanges,
-    MemoryJobs,
-    MemoryLeases,
-    MemoryLines,
-    MemoryRuns,
-)
+from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns
 from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_timers import MemoryTimers
