@@ -42,8 +42,8 @@ def handle(
 ) -> Outcome:
     """Hand a message to the delivery function, with a read of its job if it is a trigger."""
     if isinstance(message, TriggerMessage):
-        return world.handlers().deliverer.deliver(Delivery.of(message, read, deadline))
-    return world.handlers().handle(message, deadline)
+        return world.deliveries().handlers.deliverer.deliver(Delivery.of(message, read, deadline))
+    return world.deliveries().handlers.handle(message, deadline)
 
 
 def run_of(world: World) -> Run:
