@@ -368,9 +368,6 @@ class World:
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
             boxes = (*self.queue.waiting, *self.flow_queue.waiting) if self.is_enabled else ()
-            visible = [at for at, _ in boxes]
-            coming = min([*visible, next_tick, end])
-            boxes = (*self.queue.waiting, *self.work.waiting) if self.is_enabled else ()
             coming = min([*(at for at, _ in boxes), next_tick, end])
             self.clock.time = max(self.clock.time, coming)
             if self.clock.time >= next_tick:
