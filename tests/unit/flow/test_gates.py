@@ -210,6 +210,7 @@ def test_a_function_takes_no_more_than_its_part_and_what_is_free(limit: int, use
 def test_slots_that_come_free_while_the_mark_is_removed_are_taken() -> None:
     scene = flow(4)
     scene.hold(4)
+    scene.store.change(GATE, GateChange(baton=Baton(NOON, "this one")))
 
     def meanwhile(call: str) -> None:
         if call == "before gates.change" and scene.gate().used:

@@ -137,20 +137,35 @@ def test_what_has_begun_of_an_entry_stays_leased_when_the_time_is_up_and_the_res
     scene = flow(8)
     scene.request_ms = 5_001
     scene.put(*triggers(10))
-    lasting(scene)
     left: list[tuple[int, bool]] = []
 
-    def look(call: str) -> None:
-        if call == "before queue.send" and not left:
+    def during(message: TriggerMessage, _: Permit) -> bool:
+        if message == scene.delivered[0]:
+            scene.others_work()
             left.extend((len(each.messages), each.owner is None) for each in scene.entries())
+        return True
 
-    scene.announce = look
+    scene.during = during
     scene.handle()
     assert sorted(left) == [(1, False), (8, True)]
     assert [len(each.messages) for each in scene.entries()] == [8]
     assert scene.gate().used == 0
     scene.run(60)
     assert len(scene.delivered) == len(set(scene.delivered)) == 10
+
+
+def test_a_function_whose_slots_runs_have_hands_its_gate_over() -> None:
+    scene = flow(1)
+    scene.put(*triggers(2))
+
+    def during(_: TriggerMessage, permit: Permit) -> bool:
+        return permit.keep(NOON + 900_000)
+
+    scene.during = during
+    scene.handle()
+    assert (len(scene.delivered), scene.clock.time < NOON + 1_000) == (1, True)
+    assert scene.gate().queues, "the end of the run calls"
+    assert all(each.owner is None for each in scene.entries())
 
 
 def test_a_request_that_is_open_when_the_time_is_up_keeps_its_slot_until_it_is_over() -> None:
@@ -454,7 +469,12 @@ def test_a_rate_is_kept_and_a_function_without_tokens_leaves_a_baton_for_the_nex
     scene.request_ms = 1
     scene.put(*triggers(30))
     times: list[int] = []
-    scene.during = lambda *_: times.append(scene.clock.time) or True  # type: ignore[func-returns-value]
+
+    def during(*_: object) -> bool:
+        times.append(scene.clock.time)
+        return True
+
+    scene.during = during
     scene.handle()
     scene.run(60)
     assert len(times) == 30
