@@ -75,7 +75,12 @@ def test_a_policy_that_was_deleted_closes_and_its_limit_holds_for_its_jobs() -> 
         world.put(f"job{number}", dueTime="10s", policy="mailer")
     delete_policy(world)
     open_at_once: list[int] = []
-    world.consumers.answering = lambda _: open_at_once.append(gate(world).used) or OK  # type: ignore[func-returns-value]
+
+    def answering(_: object) -> Answer:
+        open_at_once.append(gate(world).used)
+        return OK
+
+    world.consumers.answering = answering
     world.run_until(NOON + MINUTE)
     assert open_at_once == [1, 1, 1]
     assert not waiting(world)
@@ -248,6 +253,41 @@ def test_the_slot_of_a_function_that_crashed_is_free_when_its_claim_has_ended(at
     world.run_until(NOON + ATTEMPT_CLAIM_MS + GUARD_MS + DEADLINE_GRACE_MS + 3 * MINUTE)
     assert run_of(world).state == "running"
     assert gate(world).used == 1, "only the second attempt at the request holds one"
+
+
+def claimed_by_a_crashed_function(world: World) -> None:
+    """Let a function end between the claim of a run and its request. Nobody serves for four minutes."""
+    world.put(schedule=["2026-11-21T12:00:05Z", "2028-11-21T12:00:00Z"], policy="mailer", history="full")
+    let_wait(world, NOON + 6_000)
+
+    def crashing(announced: str) -> None:
+        if announced == "before consumers.deliver":
+            world.announce = lambda _: None
+            raise KeyboardInterrupt
+
+    world.announce = crashing
+    with pytest.raises(KeyboardInterrupt):
+        world.run_until(NOON + 30_000)
+    assert run_of(world).state == "claimed"
+    let_wait(world, world.clock.time + ATTEMPT_CLAIM_MS)
+
+
+@pytest.mark.parametrize("leaves", ["delete", "patch", "pause"])
+def test_a_run_that_a_crashed_function_began_ends_whatever_becomes_of_its_job(leaves: str) -> None:
+    world = world_with(1)
+    claimed_by_a_crashed_function(world)
+    if leaves == "delete":
+        world.delete()
+    elif leaves == "patch":
+        world.patch(without=["policy"])
+    else:
+        world.pause()
+        world.run_until(world.clock.time + MINUTE)
+        world.resume()
+    world.run_until(world.clock.time + 20 * MINUTE)
+    assert run_of(world).is_over
+    assert not waiting(world)
+    assert gate(world).used == 0
 
 
 def test_a_batch_under_a_policy_has_exact_progress_and_marks_the_runs_of_an_entry_together() -> None:
