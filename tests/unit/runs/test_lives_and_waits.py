@@ -78,9 +78,9 @@ DATA_WHILE_OFF: Final = Open("docs/decisions/206-nothing-expires-while-a-stack-i
 SHORTEST_RECORD_MS: Final = definition(historyRetention="1s").history_retention_ms
 
 #: Every thing with an end that something waiting refers to. What has no end, or is read when the attempt is
-#: made, is not here. That is the job's own data (a trigger is delivered with the present data), a policy with
-#: its gates and what waits there, and named secrets. It is also the settings and defaults of a namespace, a
-#: dead-letter queue, and keys, which no trigger refers to.
+#: made, is not here. That is the job's own data (a trigger is delivered with the present data), and named
+#: secrets. It is also a policy with its gates and what waits there, and the settings and defaults of a
+#: namespace. No trigger refers to a dead-letter queue or to keys.
 LIVES: Final[dict[str, Life]] = {
     "data of a trigger": Life(
         "when it is stored or renewed",
