@@ -70,8 +70,7 @@ class LineAudit:
         """
         if self._mends:
             for policy in listed.up_to(name):
-                if not self._keep(policy):
-                    return False
+                self._keep(policy)
                 listed.passed = policy.key.name
                 if self._is_over() and listed.passed != name:
                     return False
@@ -103,13 +102,16 @@ class LineAudit:
             self._first[key] = min(found, default=None)
         return self._first[key]
 
-    def _keep(self, policy: Policy) -> bool:
-        """Renew the data of triggers that wait under a policy; False if the time is up before the end.
+    def _keep(self, policy: Policy) -> None:
+        """Renew the data of triggers that wait under a policy.
 
-        Their gates are woken: SQS removes a message after 14 days in which nobody received it.
+        Their gates are woken: SQS removes a message after 14 days in which nobody received it. A policy under
+        which millions wait takes more than one call. It begins at another gate each week.
         """
         self.looks += 1
-        for name in _gates(policy):
+        names = list(_gates(policy))
+        first = int(self._flow.ids.fraction() * len(names))
+        for name in names[first:] + names[:first]:
             last: Entry | None = None
             while True:
                 top = self._lines.top(name, _ENTRIES_MAX, last)
@@ -122,8 +124,7 @@ class LineAudit:
                     break
                 last = top.entries[-1]
                 if self._is_over():
-                    return False
-        return True
+                    return
 
     def _renew(self, entry: Entry) -> None:
         for named in set(entry.payloads) - self._renewed:
