@@ -4,12 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.timing import (
-    AUDIT_ROUND_MS,
-    BUCKET_MS,
-    BULK_TIME_LIMIT_MS,
-    DIRECT_WINDOW_MS,
-)
+from sweephand.base.timing import AUDIT_ROUND_MS, BUCKET_MS, BULK_TIME_LIMIT_MS, DIRECT_WINDOW_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
     Cursor,

@@ -9,12 +9,7 @@ from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently
 from sweephand.base.errors import NewerError, PoisonError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import TARGET_TIMEOUT_S_MAX
-from sweephand.base.timing import (
-    BUNDLE_SPAN_MAX_MS,
-    EARLY_WAIT_MAX_MS,
-    QUEUE_DELAY_MAX_MS,
-    SETTLING_MS,
-)
+from sweephand.base.timing import BUNDLE_SPAN_MAX_MS, EARLY_WAIT_MAX_MS, QUEUE_DELAY_MAX_MS, SETTLING_MS
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,

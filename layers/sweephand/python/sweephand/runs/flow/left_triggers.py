@@ -5,13 +5,7 @@ from typing import Final, NamedTuple
 
 from sweephand.base.errors import NewerError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import (
-    LEFT_AGAIN_MS,
-    LINE_CLAIM_MS,
-    NEWER_MS,
-    QUEUE_DELAY_MAX_MS,
-    UNKNOWN_GRACE_MS,
-)
+from sweephand.base.timing import LEFT_AGAIN_MS, LINE_CLAIM_MS, NEWER_MS, QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import PARTITIONS_MAX, PRIORITIES, Policy, PolicyKey, Priority
 from sweephand.model.policy_line import LineClaim, LineEntry, LinePlace
