@@ -16,17 +16,8 @@ from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Priority
 from sweephand.model.run import TRANSITIONS, Guard, Run, State, WriteCondition
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    Message,
-    Trigger,
-    TriggerMessage,
-)
-from sweephand.runs import (
-    callbacks,
-    deadlines,
-    follow_up,
-)
+from sweephand.model.trigger import DeadlineMessage, Message, Trigger, TriggerMessage
+from sweephand.runs import callbacks, deadlines, follow_up
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.deadlines import Deadlines
 from sweephand.runs.follow_up import FollowUp

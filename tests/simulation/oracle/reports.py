@@ -12,14 +12,7 @@ from tests.simulation.oracle.owed import owed
 from tests.simulation.oracle.runs import OUR_FAULT, taken_back
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import SIMULATED_SKEW_MS
-from tests.simulation.traces.trace import (
-    Concluded,
-    Mishap,
-    RunAnswered,
-    RunAsked,
-    RunStored,
-    TimerStored,
-)
+from tests.simulation.traces.trace import Concluded, Mishap, RunAnswered, RunAsked, RunStored, TimerStored
 
 #: The defaults of a job (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"

@@ -5,12 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from tests.simulation.oracle.removal import LATE_MS
-from tests.simulation.traces.doctored import (
-    Doctoring,
-    changed,
-    of,
-    with_,
-)
+from tests.simulation.traces.doctored import Doctoring, changed, of, with_
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -22,13 +17,7 @@ from tests.simulation.traces.stories import (
     requested,
     timer,
 )
-from tests.simulation.traces.trace import (
-    CursorStored,
-    Event,
-    Removed,
-    RunAsked,
-    Written,
-)
+from tests.simulation.traces.trace import CursorStored, Event, Removed, RunAsked, Written
 
 from sweephand.base.instants import DAY_MS, HOUR_MS
 

@@ -30,17 +30,7 @@ from sweephand.model.batch_mark import BatchName
 from sweephand.model.batch_progress import PageName, ProgressPage
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand, DemandKind
-from sweephand.storage import (
-    batches,
-    changes,
-    counters,
-    jobs,
-    leases,
-    lines,
-    namespaces,
-    runs,
-    timers,
-)
+from sweephand.storage import batches, changes, counters, jobs, leases, lines, namespaces, runs, timers
 from sweephand.storage.table import Table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import ConflictError, GoneError
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.trigger import Failure
+from sweephand.model.trigger import Failure, FailureMessage
 from sweephand.model.wire import encode
 from sweephand.runs.received import Received
 
@@ -131,6 +131,24 @@ def test_a_failure_that_was_recorded_ends_the_attempt_though_its_message_is_lost
     world.run_until(NOON + 10 * 60_000)
     assert run_of(world).last_failure == Failure(1, "out of paper")
     assert [attempt.number for attempt in world.consumers.attempts] == [1, 2]
+
+
+def test_a_function_that_stood_still_buries_no_failure_that_another_one_has_settled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = World()
+    worker = running(world, retry={"maxAge": "1m", "initialDelay": "1s"})
+    worker.fail()
+    (failure,) = (each[1] for each in world.queue.waiting if isinstance(each[1], FailureMessage))
+    # The function has read the run before it stands still.
+    seen = [run_of(world)]
+    world.run_until(NOON + 5 * 60_000 - 1)
+    worker.complete()
+    of = world.runs.of
+    monkeypatch.setattr(world.runs, "of", lambda trigger: seen.pop() if seen else of(trigger))
+    world.deliver([Received("9", "9", 1, encode(failure))])
+    assert not seen
+    assert (run_of(world).state, world.queue.buried) == ("succeeded", [])
 
 
 def test_a_failure_whose_settling_is_killed_anywhere_is_settled_when_its_message_comes_again() -> None:

@@ -159,9 +159,8 @@ class Deadlines:
 
         def close(run: Run) -> bool:
             nonlocal seen
-            if seen.is_ending:
-                # The consumer's callback has already closed the run.
-                return True
+            # A callback may have closed the run already. The write shows that no other function has settled
+            # the failure since the run was read.
             if not self._runs.move(run, seen):
                 return False
             seen = run
