@@ -1,4 +1,4 @@
-"""The flow function. SQS invokes it with one work message, which names a flow policy."""
+"""The flow function. SQS invokes it with one message about a gate of a flow policy."""
 
 from sweephand.runtime.start import starting
 

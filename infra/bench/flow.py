@@ -23,8 +23,8 @@ from infra.local.places import Place
 from sweephand.base.instants import SECOND_MS, rfc3339
 from sweephand.base.timing import DIRECT_WINDOW_MS, EARLY_WAIT_MAX_MS
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.delivery.stack_queues import SqsWorkQueue
-from sweephand.model.work_message import WorkMessage
+from sweephand.delivery.stack_queues import SqsFlowQueue
+from sweephand.model.gate_message import GateMessage
 
 #: The aim: so many events over so long under the first limit, and 5/2 as many at once under the second.
 EVENTS: Final = 20_000
@@ -162,11 +162,11 @@ def _warm(place: Place) -> None:
     Each receives a message that it holds for most of a second, so none receives two of them.
     """
     sqs = aws_client(place, "sqs")
-    work = SqsWorkQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
+    queue = SqsFlowQueue(SqsClients(lambda _: sqs), outputs(place)["FlowQueueUrl"])
     held_until = now() + EARLY_WAIT_MAX_MS - 1
-    message = WorkMessage("batches", "no-policy", held_until, until=held_until + _WARM_MS)
+    message = GateMessage("baton", "batches", "no-policy", 0, held_until)
     for _ in range(_FUNCTIONS):
-        work.send(message, 0)
+        queue.send(message, 0)
 
 
 def row(plan: Plan, requests: Sequence[Request], others: Punctuality) -> Mapping[str, Cell]:

@@ -194,7 +194,7 @@ class _House(Wheelhouse):
 
     def _walk(self, batch: list[Received]) -> None:
         [message] = batch
-        worked = self._work_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
+        worked = self._flow_intake.handle(message, deadline=self.clock.now() + _TIME_LIMIT_MS)
         self._failed += worked.errors
 
 

@@ -19,7 +19,7 @@ from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import JOBS_PER_BULK_MAX
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
 from sweephand.jobs.bulk import JobToWrite
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.ports.clock import Clock
@@ -143,7 +143,7 @@ class Wheelhouse:
             ids=SeededIds(),
             places=(S3Payloads("none"),),
             queue=queue,
-            work=SqsWorkQueue(_clients(self._work_sqs), f"{_QUEUE_URL}-flow"),
+            flow_queue=SqsFlowQueue(_clients(self._work_sqs), f"{_QUEUE_URL}-flow"),
             stack_queues=SqsStackQueues(clients, queue, {"delivery": _QUEUE_URL}),
             expiry_switch=DynamoExpirySwitch(client, ()),
             sweepers=_Sweepers(self._sweep),
@@ -161,7 +161,7 @@ class Wheelhouse:
             stores, lambda: stores, self._consumer, options, concurrently=concurrently
         )
         self._intake = deliveries.intake
-        self._work_intake = compose_flow(stores, deliveries, options, concurrently, one_by_one)
+        self._flow_intake = compose_flow(stores, deliveries, concurrently, one_by_one)
 
     @property
     def delivered(self) -> int:

@@ -179,7 +179,7 @@ def test_every_method_of_a_table_and_every_method_of_a_client_is_known() -> None
         ("deliver", "runs.DynamoRuns.release", "DeleteItem"),
         ("api", "jobs.DynamoJobs.get_many", "BatchGetItem"),
         ("tick", "leases.DynamoLeases.beat", "PutItem"),
-        ("flow", "policy_lines.DynamoPolicyLines.renew", "UpdateItem"),
+        ("flow", "gates.DynamoGates.change", "UpdateItem"),
     ],
 )
 def test_calls_are_found_through_ports_late_values_and_functions(

@@ -141,7 +141,9 @@ class Gates:
         for _ in range(_TRIES_MAX):
             now = self.clock.now()
             if (count := min(want, gate.free(share, now))) <= 0:
-                gate = self.store.change(name, GateChange(removes_baton=True)).gate
+                # Whoever gives back slots calls again once the mark of this baton is gone.
+                if gate.baton is not None:
+                    gate = self.store.change(name, GateChange(removes_baton=True)).gate
                 if gate.free(share, now) <= 0:
                     return None
                 continue

@@ -228,7 +228,9 @@ class Turn:
 
     def _tend_alone(self) -> bool:
         now = self._clock.now()
-        if now >= self._ends_at or self._must_leave or self._has_lost_slots(now):
+        # Asynchronous runs may have all slots. Then another function serves when some are free.
+        has_none = not (self._slots.size or self._open)
+        if now >= self._ends_at or self._must_leave or has_none or self._has_lost_slots(now):
             self._stop()
             return True
         has_read = now >= self._look_at and self._reads(now)
@@ -236,6 +238,8 @@ class Turn:
         if rate is not None and not self._tokens.take_more(rate, min(self._slots.size - self._open, waiting)):
             self._stop()
             return True
+        if waiting > self._slots.size:
+            self._share(now)
         if has_read or waiting:
             if waiting and self._open == self._slots.size:
                 self._grow(now)

@@ -135,7 +135,7 @@ def _gate_key(name: GateName) -> ItemKey:
 
 
 def _line(name: GateName) -> str:
-    return f"waiting#{name.policy.namespace}#{name.policy.name}#{name.number:04d}"
+    return f"line#{name.policy.namespace}#{name.policy.name}#{name.number:04d}"
 
 
 def _bucket_key(key: PolicyKey, number: int) -> ItemKey:
