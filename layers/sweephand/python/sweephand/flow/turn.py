@@ -103,7 +103,6 @@ class Turn:
         self._look_at: Instant = 0
         self._worked_at = self._began_at
         self._call_at: Instant = 0
-        self._grow_at = self._began_at + FAN_OUT_MS
         self._compare_at = self._began_at + _COMPARE_MS
         #: Slots that are being given back.
         self._leaving = 0
@@ -241,8 +240,6 @@ class Turn:
         if waiting > self._slots.size:
             self._share(now)
         if has_read or waiting:
-            if waiting and self._open == self._slots.size:
-                self._grow(now)
             return has_read
         if not self._open:
             return self._leave()
@@ -344,13 +341,6 @@ class Turn:
         if self._gates.lines.replace(name, entry, leased):
             with self._lock:
                 self._taken.add(name, leased)
-
-    def _grow(self, now: Instant) -> None:
-        """Take more slots, as far as they are free, if what was leased is more than can be taken here."""
-        size = server_slots_of(self._policy.slots)
-        if now >= self._grow_at and self._slots.size < size:
-            self._grow_at = now + FAN_OUT_MS
-            self._slots.grow(self._policy.share(self._name.number), size)
 
     def _share(self, now: Instant) -> None:
         """Take more slots, or call another function, if there is more in the line than can be taken here."""
