@@ -30,7 +30,7 @@ class Waiting:
 
 
 class Consumer:
-    """Takes the requests of all workers. `put_again` puts a trigger whose attempt failed into the line."""
+    """Takes the requests of all functions. `put_again` brings a trigger back whose attempt failed."""
 
     def __init__(
         self,

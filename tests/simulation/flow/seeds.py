@@ -15,7 +15,7 @@ from sweephand.model.policy import PRIORITIES, Rate
 BUSY_MS: Final = 8 * MINUTE_MS
 CALM_MS: Final = 90 * MINUTE_MS
 
-#: A crash keeps permits for less than this. What has waited for longer in the calm waits for ever.
+#: A crash keeps slots for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
 
 #: Rates that a policy can change to. After the slow ones, the next token is up to a day away.
@@ -135,7 +135,7 @@ def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: in
     """The mean share of a limit that is in use while work waits, if nothing goes wrong.
 
     Enough triggers for so many seconds come into the line at one instant, in entries of that size. The
-    share is measured from that instant on, until fewer than two triggers for each permit wait.
+    share is measured from that instant on, until fewer than two triggers for each slot wait.
     """
     world = FlowWorld(seed, mishaps=0, consumer_ms=(consumer_ms * 4 // 5, consumer_ms * 6 // 5))
     world.watch_limits()
@@ -230,7 +230,7 @@ def high_waits_ms(seed: int, limit: int) -> list[int]:
 
 
 def recreated(seed: int) -> FlowWorld:
-    """A policy is deleted while all of its permits are in use, and is created again two seconds later."""
+    """A policy is deleted while all of its slots are in use, and is created again two seconds later."""
     world = FlowWorld(seed, mishaps=0, consumer_ms=(30_000, 31_000))
     world.watch_limits()
     limits, scheduler = PolicyLimits(4, None), world.scheduler
@@ -239,7 +239,7 @@ def recreated(seed: int) -> FlowWorld:
     for _ in range(20):
         world.put([world.consumer.trigger(scheduler.now)], "normal", world.ids.token())
     scheduler.run(scheduler.now + 10 * SECOND_MS)
-    assert len(world.consumer.open) == 4, "the permits are not in use"
+    assert len(world.consumer.open) == 4, "the slots are not in use"
     world.change(None)
     scheduler.run(scheduler.now + 2 * SECOND_MS)
     world.change(limits)
