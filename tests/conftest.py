@@ -32,16 +32,8 @@ ROOMS = ("unit", "models", "template", "contract", "integration", "simulation", 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests by folder, and those that wait for what takes minutes last.
-
-    The fixtures of tests/e2e/conftest.py begin what takes minutes when the first end-to-end test is set up.
-    If a test waits for such a thing, that first one comes before all tests of other folders.
-    """
-    items.sort(key=_place)
-    if any(_comes_last(item) for item in items):
-        first = next(item for item in items if _room(item) == "e2e")
-        items.remove(first)
-        items.insert(0, first)
+    """Order the tests by folder."""
+    items.sort(key=lambda item: ROOMS.index(item.path.relative_to(HERE).parts[0]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -66,18 +58,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
     if any("@" not in item.nodeid for item in grouped):
         raise pytest.UsageError("pytest and pytest-xdist do not fit: the groups of tests have no effect")
-
-
-def _place(item: pytest.Item) -> int:
-    return len(ROOMS) if _comes_last(item) else ROOMS.index(_room(item))
-
-
-def _comes_last(item: pytest.Item) -> bool:
-    return item.get_closest_marker("comes_last") is not None
-
-
-def _room(item: pytest.Item) -> str:
-    return item.path.relative_to(HERE).parts[0]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -9,10 +9,10 @@ from infra import dynamodb_local
 from infra.bench import cost, creation, deliveries, flow, flow_units, fuzz, lateness, start, stored, sweeper
 from infra.bench.report import Report
 from infra.local import processes
-from infra.local.places import Place
+from infra.local.places import Place, free_port
 
-#: Not the port of `make up`, so that both can run.
-_PORT: Final = 4760
+#: How many random schedules the part `fuzz` tries.
+_INPUTS: Final = 100_000
 
 _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "cost": lambda arguments: cost.measure(arguments.triggers),
@@ -21,11 +21,11 @@ _PARTS: Final[Mapping[str, Callable[[argparse.Namespace], Report]]] = {
     "sweeper": lambda _: sweeper.measure(),
     "stored": lambda arguments: stored.measure(arguments.stored),
     "deliveries": lambda _: deliveries.measure(),
-    "lateness": lambda arguments: lateness.measure(_place(arguments), arguments.triggers),
-    "idle": lambda arguments: lateness.measure_idle(_place(arguments), arguments.triggers),
-    "flow": lambda arguments: flow.measure(_place(arguments), arguments.events),
+    "lateness": lambda arguments: lateness.measure(_place(), arguments.triggers),
+    "idle": lambda arguments: lateness.measure_idle(_place(), arguments.triggers),
+    "flow": lambda arguments: flow.measure(_place(), arguments.events),
     "flow-units": lambda arguments: flow_units.measure(min(arguments.events, flow_units.EVENTS)),
-    "fuzz": lambda arguments: fuzz.measure(arguments.inputs),
+    "fuzz": lambda _: fuzz.measure(_INPUTS),
 }
 
 
@@ -52,19 +52,17 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", metavar="part", help=f"of {', '.join(_PARTS)}; all unless named")
     parser.add_argument("--triggers", type=int, default=10_000, help="fewer for a trial run")
-    parser.add_argument("--inputs", type=int, default=100_000, help="random schedules of the part `fuzz`")
     parser.add_argument("--stored", type=int, nargs="+", default=stored.SIZES, help="timers of `stored`")
     parser.add_argument("--events", type=int, default=flow.EVENTS, help="of `flow`; fewer for a trial run")
-    parser.add_argument("--port", type=int, default=_PORT, help="for a local AWS")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(_PARTS):
         parser.error(f"there is no part {', '.join(sorted(unknown))}")
     return arguments
 
 
-def _place(arguments: argparse.Namespace) -> Place:
+def _place() -> Place:
     # Checking the rights of roles takes a third of the local AWS's time. On AWS that costs Sweephand nothing.
-    return Place(arguments.port, enforces_roles=False)
+    return Place(free_port(), enforces_roles=False)
 
 
 if __name__ == "__main__":

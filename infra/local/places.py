@@ -1,6 +1,7 @@
 """The files and the address of one local stack. Two stacks on two ports share only the build."""
 
 import os
+import secrets
 import socket
 import tempfile
 from dataclasses import dataclass
@@ -81,16 +82,21 @@ class Place:
         return LOCAL / ("stack.json" if self.port == PORT_DEFAULT else f"stack-{self.port}.json")
 
 
-def free_port(wanted: int = 0) -> int:
+#: Systems give higher ports to the connections of clients (Linux from 32,768 on). So no client takes a port
+#: between its choice and its use.
+_PORTS = range(20_000, 32_768)
+
+
+def free_port(wanted: int | None = None) -> int:
     """That port of 127.0.0.1, or any other one if a program listens on it."""
+    port = secrets.choice(_PORTS) if wanted is None else wanted
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", wanted))
+            probe.bind(("127.0.0.1", port))
         except OSError:
             return free_port()
-        port: int = probe.getsockname()[1]
-        return port
+    return port
 
 
 def write_private(path: Path, text: str) -> None:

@@ -1,10 +1,8 @@
 """Checks of how late triggers are that are due at :00, as most cron jobs are."""
 
-import json
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from infra.bench.punctuality import judge
 from infra.local.client import write_jobs
@@ -39,7 +37,7 @@ def at_the_full_minute(stage: Stage) -> str:
         failed |= bool(found.lost or found.early or is_late)
         notes.append(
             f"{size} jobs: {found.lost} lost, {found.early} early, {found.twice} twice, "
-            f"p50 {found.p50_ms} ms, p99 {found.p99_ms} ms, max {found.max_ms} ms{_logged(stage, due_at)}"
+            f"p50 {found.p50_ms} ms, p99 {found.p99_ms} ms, max {found.max_ms} ms"
         )
     expect(not failed, "; ".join(notes))
     return "; ".join(notes)
@@ -57,40 +55,3 @@ def _write(stage: Stage, queues: Mapping[int, Queue]) -> Mapping[int, int]:
         jobs = [{"name": f"job-{number}", **job} for number in range(size)]
         write_jobs(stage.client, f"smoke-herd-{size}", jobs)
     return herds
-
-
-def _logged(stage: Stage, due_at: int) -> str:
-    """The second at which tick ran before the due time, and how many messages each delivery received."""
-    ticks = _lines(stage, "tick", "ticked", due_at - 4 * _MINUTE_MS, due_at + _MINUTE_MS)
-    seconds = ", ".join(f":{at % _MINUTE_MS / 1_000:04.1f}" for at, _ in ticks)
-    calls = _lines(stage, "deliver", "delivered", due_at - 1_000, due_at + _MINUTE_MS)
-    fills = [fill for _, line in calls if (fill := fill_of(line))]
-    batches = f"{len(fills)} batches of {sum(fills) / len(fills):.1f} on average" if fills else "no batches"
-    return f", tick at {seconds or 'no logged second'}, {batches}"
-
-
-def fill_of(line: Mapping[str, Any]) -> int:
-    """How many messages a call of the delivery function handled, by its line of the log: all its outcomes."""
-    return sum(value for name, value in line.items() if name != "lateness_ms" and type(value) is int)
-
-
-def _lines(
-    stage: Stage, function: str, message: str, since: int, until: int
-) -> list[tuple[int, Mapping[str, Any]]]:
-    """When a function logged the message, and the line.
-
-    Log lines appear seconds late, so none is no failure.
-    """
-    pages = (
-        stage.aws.client("logs")
-        .get_paginator("filter_log_events")
-        .paginate(
-            logGroupName=f"/sweephand/{stage.stack}/{function}",
-            filterPattern=f'"{message}"',
-            startTime=since,
-            endTime=until,
-        )
-    )
-    events = [event for page in pages for event in page["events"] if event["message"].startswith("{")]
-    lines = [(event["timestamp"], json.loads(event["message"])) for event in events]
-    return [(at, line) for at, line in lines if line.get("message") == message]

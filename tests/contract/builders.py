@@ -13,14 +13,7 @@ from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.run import Run
 from sweephand.model.secret import Secret, SecretKey, SigningSecret, SigningSecrets
-from sweephand.model.timer import (
-    DeadlineTimer,
-    OccurrenceTimer,
-    RetryTimer,
-    TimerPack,
-    WatchTimer,
-    pack_key,
-)
+from sweephand.model.timer import DeadlineTimer, OccurrenceTimer, RetryTimer, TimerPack, WatchTimer, pack_key
 from sweephand.model.trigger import DeadlineMessage, Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Batch, Occurrence, Series

@@ -5,15 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from tests.contract.builders import (
-    EVERY_CHARACTER,
-    NOON,
-    job,
-    large_payload,
-    next_revision,
-    paused,
-    series,
-)
+from tests.contract.builders import EVERY_CHARACTER, NOON, job, large_payload, next_revision, paused, series
 from tests.fakes.engines import Stores
 
 from sweephand.base.errors import StoreError

@@ -11,13 +11,7 @@ from tests.fakes.sqs_client import queue_over
 
 from sweephand.delivery.sqs_queue import SqsQueue
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import (
-    BundleMessage,
-    DeadLetter,
-    Readable,
-    Trigger,
-    TriggerMessage,
-)
+from sweephand.model.trigger import BundleMessage, DeadLetter, Readable, Trigger, TriggerMessage
 from sweephand.model.wire import decode, encode
 from sweephand.ports.queue import Queue
 from sweephand.targets.reach import EVERY_QUEUE

@@ -7,9 +7,9 @@ import pytest
 from tests.contract.builders import EVERY_CHARACTER, NOON
 from tests.fakes.engines import Stores
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, MINUTE_MS
-from sweephand.model.attempt import always
 from sweephand.model.counters import COUNTED_OUTCOMES, Stats
 from sweephand.ports.runs import StatsStore
 

@@ -19,14 +19,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS, Instant
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
-from sweephand.model.timer import (
-    Cursor,
-    StoredTimer,
-    Timer,
-    TimerPack,
-    UnreadTimer,
-    bucket_of,
-)
+from sweephand.model.timer import Cursor, StoredTimer, Timer, TimerPack, UnreadTimer, bucket_of
 from sweephand.model.trigger import BatchPlace, Failure, Redrive
 from sweephand.ports.wheel import TimerStore
 from sweephand.schedules import Occurrence, Series

@@ -28,6 +28,9 @@ DESCRIBED: Final = {f"{each.method} {each.path}" for each in OPERATIONS} - {_REA
 
 _PATIENCE_S: Final = 1_800
 
+#: How long an answer may take. A cold function on busy cores has taken more than the default of 10 s.
+_ANSWER_S: Final = 60
+
 
 class Fuzzing(NamedTuple):
     """Which phases to run, and with how many examples of each operation.
@@ -78,6 +81,7 @@ def fuzz(url: str, key: str, asked: Fuzzing) -> Fuzzed:
         f"--phases={','.join(asked.phases)}",
         f"--max-examples={asked.examples}",
         "--generation-deterministic",
+        f"--request-timeout={_ANSWER_S}",
         "--workers=1",
         "--no-color",
     ]

@@ -3,7 +3,7 @@
     SWEEPHAND_STACK=.local/stack.json pytest tests/e2e
 
 runs them on a stack that is up already; else they deploy one of their own on a free port, and end it.
-The outage and the tests of egress are of stacks of their own in either case.
+The outage is of a stack of its own in either case.
 """
 
 import itertools
@@ -37,24 +37,16 @@ _numbers = itertools.count(1)
 _stacks = ExitStack()
 
 
-#: These modules wait for nothing that takes minutes. If several processes run the tests, one process runs
-#: these on a stack, and another one runs the others on a second stack.
-_BRISK = frozenset(
+#: If several processes run the tests, one process runs these modules on a stack, and another one runs the
+#: others on a second stack. Some of these wait for what takes minutes, and the rest fill that time.
+_PATIENT = frozenset(
     {
-        "test_auth_modes",
         "test_command_line",
-        "test_console",
-        "test_credentials",
+        "test_delivery",
         "test_described",
-        "test_egress",
-        "test_foreign_pages",
-        "test_pages",
-        "test_policies",
-        "test_secrets",
-        "test_switches",
-        "test_targets",
-        "test_tenants",
-        "test_texts",
+        "test_outage",
+        "test_payload_table",
+        "test_runs",
     }
 )
 
@@ -65,12 +57,16 @@ _LINES_SHOWN = 150
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this folder is an end-to-end one. Those of a group run in one process, on one stack."""
-    here = Path(__file__).parent
-    for item in items:
-        if item.path.is_relative_to(here):
-            item.add_marker(pytest.mark.e2e)
-            item.add_marker(pytest.mark.xdist_group("brisk" if item.path.stem in _BRISK else "patient"))
+    """Every test of this folder is an end-to-end one. Those of a group run in one process, on one stack.
+
+    The patient modules come after the others, and what they have begun is waited for last of all.
+    """
+    own = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
+    for item in own:
+        item.add_marker(pytest.mark.e2e)
+        item.add_marker(pytest.mark.xdist_group("patient" if item.path.stem in _PATIENT else "brisk"))
+    own.sort(key=lambda item: (item.path.stem in _PATIENT, item.get_closest_marker("comes_last") is not None))
+    items[:] = [item for item in items if item not in own] + own
 
 
 @pytest.hookimpl(wrapper=True)
@@ -91,7 +87,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """End the stacks of this process after its last end-to-end test: other tests need the CPU that they use.
 
     pytest-xdist gives a process all of its groups before single tests. Without pytest-xdist, end-to-end tests
-    that wait for minutes come last of all.
+    come last of all.
     """
     is_last = nextitem is None or nextitem.get_closest_marker("e2e") is None
     if is_last and hasattr(item.config, "workerinput"):
@@ -152,24 +148,17 @@ def scene(client: Client) -> Iterator[Scene]:
 
 @pytest.fixture(autouse=True)
 def begun(request: pytest.FixtureRequest) -> None:
-    """Begin what takes minutes, as far as a chosen test waits for it, before the first test of its process.
+    """Begin what takes minutes, as far as a chosen test waits for it, before the first patient test.
 
     If something cannot be begun, only the tests that wait for it fail: pytest keeps the error of a fixture.
     """
-    if request.path.stem in _BRISK:
+    if request.path.stem not in _PATIENT:
         return
     awaited = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
     for name in ("outage", "far", "silent", "watched", "rebuilt"):
         if name in awaited:
             with suppress(Exception, pytest.skip.Exception):
                 request.getfixturevalue(name)
-
-
-@pytest.fixture(scope="module")
-def own_place(request: pytest.FixtureRequest) -> Iterator[Place]:
-    """Where the tests of a module can start a stack of their own."""
-    with _place(request) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")
@@ -215,7 +204,7 @@ def watched(client: Client) -> Iterator[Receiver]:
         for name in ("failing", "working"):
             alert = scene.target("alerts")
             scene.schedule.put(name, dueTime="1s", target=scene.target(name), alertAfter="60s", onAlert=alert)
-            scene.receiver.wait(f"/{name}", 1, within_s=30)
+            scene.receiver.wait(f"/{name}", 1, within_s=90)
         yield scene.receiver
 
 
@@ -229,7 +218,7 @@ def rebuilt(client: Client, stack: Mapping[str, Any]) -> Iterator[Receiver]:
         scene.schedule.put("lost", dueTime=f"{FAR_S}s", target=scene.target("lost"))
         since = rfc3339(time.time_ns() // 1_000_000)
         key = next(each for each in timer_keys(stack) if f"{scene.schedule.namespace}/lost#" in each)
-        empty_wheel(stack)
+        assert key not in empty_wheel(stack), "its timer was not removed"
         told = client.ask("POST", "/v1/rebuild", {"since": since})
         assert (told["failed"], "nextCursor" in told) == ([], False)
         assert key in timer_keys(stack), "its timer was not written again"

@@ -1,15 +1,15 @@
 """A deployed stack without the exception for loopback, and jobs that it holds from before a rule."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from infra.local import stack as local
 from infra.local.client import Client
 from infra.local.deploy import session
-from infra.local.places import Place
+from tests.e2e.parameters import changed
 from tests.e2e.schedule import Schedule, eventually
 from tests.fakes.egress_attempts import http_target
 
@@ -18,8 +18,8 @@ from sweephand.model.job import JobKey
 from sweephand.storage.jobs import DynamoJobs
 from sweephand.storage.table import Table
 
-#: The operator of this stack denies one host. The others are as by default.
-PARAMETERS: Final = ("AllowInsecureTargets=false", "DeniedTargetHosts=denied.example")
+#: The operator of this stack denies one host.
+PARAMETERS: Final = {"AllowInsecureTargets": "false", "DeniedTargetHosts": "denied.example"}
 
 #: A job that fires when a test triggers it, and fails at its first attempt.
 ON_DEMAND: Final = {"retry": {"maxAttempts": 1}}
@@ -37,14 +37,10 @@ class Guarded:
 
     @classmethod
     @contextmanager
-    def of(cls, place: Place) -> Iterator["Guarded"]:
-        """The stack at that place, which is started here and ended with the context."""
-        try:
-            stack = local.up(replace(place, parameters=PARAMETERS), say=lambda _: None)
-            with Client.of(stack) as client:
-                yield cls(stack, client, Schedule(client, "guarded"))
-        finally:
-            local.down(place)
+    def of(cls, stack: Mapping[str, Any], client: Client) -> Iterator["Guarded"]:
+        """The stack with these parameters. It has its former ones after the context."""
+        with changed(stack, **PARAMETERS):
+            yield cls(stack, client, Schedule(client, f"guarded-{os.getpid()}"))
 
     def refusals(self, jobs: Sequence[Job]) -> list[Sequence[Mapping[str, str]]]:
         """The violations with which the API refuses each job. Asserts that it refuses all of them."""

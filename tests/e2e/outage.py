@@ -27,6 +27,9 @@ MODES = ("latest", "all", "none")
 _APART_MS = (0, 1_000, 2_000, 3_000, 60_000, 61_000)
 MISSED = 4
 
+#: The jobs are written within this time.
+_WRITE_MS = 10 * SECOND_MS
+
 
 @dataclass(frozen=True)
 class Outage:
@@ -55,7 +58,7 @@ def outage(place: Place) -> Iterator[Outage]:
     try:
         stack = local.up(place, say=lambda _: None)
         with Client.of(stack) as client, Scene.of(client, "outage") as scene:
-            first_at = time.time_ns() // 1_000_000 + DIRECT_WINDOW_MS + 5 * SECOND_MS
+            first_at = time.time_ns() // 1_000_000 + DIRECT_WINDOW_MS + _WRITE_MS
             dues = tuple(first_at + each_ms for each_ms in _APART_MS)
             for name, job in _jobs(scene, dues).items():
                 # One by one: in one call their timers would share a pack, whose key names no job.

@@ -16,7 +16,7 @@ from infra.local.places import REGION, ROOT
 from tests.e2e.schedule import Schedule
 
 #: How long the commands of one page may take.
-_PATIENCE_S: Final = 60
+_PATIENCE_S: Final = 180
 
 #: How many pages run at once. More of them start so many cold functions that two cores answer none in time.
 _AT_ONCE: Final = 2

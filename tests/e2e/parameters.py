@@ -1,6 +1,7 @@
 """The parameters of a deployed stack, which a test may change."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,9 +11,14 @@ from infra.local.places import STACK_NAME, Place
 from tests.e2e.schedule import eventually
 
 
+def place_of(stack: Mapping[str, Any]) -> Place:
+    """Where a stack is."""
+    return Place(urlsplit(stack["awsEndpointUrl"]).port or 0)
+
+
 @dataclass(frozen=True)
 class Parameters:
-    """Updates the stack. A test puts back what it has changed, because other tests run on the same stack."""
+    """Updates the stack, on which other tests run too: `changed` puts back what a test has changed."""
 
     stack: Mapping[str, Any]
 
@@ -46,4 +52,16 @@ class Parameters:
             lambda each: each["StackStatus"] == "UPDATE_COMPLETE",
             within_s=90,
         )
-        complete(Place(urlsplit(self.stack["awsEndpointUrl"]).port or 0))
+        complete(place_of(self.stack))
+
+
+@contextmanager
+def changed(stack: Mapping[str, Any], **values: str) -> Iterator[Parameters]:
+    """The parameters with these values. All of them have their former values after the context."""
+    parameters = Parameters(stack)
+    before = parameters.get()
+    try:
+        parameters.set(**values)
+        yield parameters
+    finally:
+        parameters.set(**before)

@@ -1,12 +1,12 @@
 """The jobs of one namespace of a deployed stack, and functions that wait for their runs."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from infra.local.client import Client
 from infra.local.receiver import Delivery
+from infra.smoke import stage
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,5 @@ class Schedule:
 
 def eventually(read: Callable[[], list[Any]], wanted: Callable[[Any], bool], within_s: float = 90) -> Any:
     """The first wanted of what is read, again and again."""
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        for each in read():
-            if wanted(each):
-                return each
-    raise TimeoutError(f"nothing of the kind came within {within_s} s")
+    found = stage.eventually(lambda: next(([each] for each in read() if wanted(each)), None), "it", within_s)
+    return found[0]

@@ -18,7 +18,7 @@ from infra.local.places import REGION, STACK_NAME
 from infra.local.receiver import Answer
 from infra.smoke.signing import SigningClient
 from tests.e2e.issuer import HOUR_S, KEY_ID, Issuer, encoded
-from tests.e2e.parameters import Parameters
+from tests.e2e.parameters import Parameters, changed
 from tests.e2e.scene import Scene
 from tests.e2e.schedule import Schedule
 
@@ -32,11 +32,10 @@ ADMIN: Final = {"sub": "ann", "https://sweephand.example/ns": "*", "sweephand_ro
 
 @pytest.fixture(scope="module")
 def parameters(stack: Mapping[str, Any], client: Client) -> Iterator[Parameters]:
-    """The parameters of the stack, whose mode is `keys` again afterwards."""
+    """The parameters of the stack, whose mode is `keys` before and afterwards."""
     client.ask("GET", "/v1/me")
-    parameters = Parameters(stack)
-    yield parameters
-    parameters.set(AuthMode="keys")
+    with changed(stack) as parameters:
+        yield parameters
     client.ask("GET", "/v1/me")
 
 
@@ -117,7 +116,7 @@ def test_the_client_takes_a_token(tokens: Mapping[str, Any], issuer: Issuer) -> 
 def test_a_token_without_the_claims_is_refused_by_the_name_of_the_claim(
     tokens: Mapping[str, Any], issuer: Issuer
 ) -> None:
-    for changed, claim in (
+    for other, claim in (
         ({"https://sweephand.example/ns": None}, "https://sweephand.example/ns"),
         ({"https://sweephand.example/ns": ["*"]}, "https://sweephand.example/ns"),
         ({"sweephand_role": "owner"}, "sweephand_role"),
@@ -125,7 +124,7 @@ def test_a_token_without_the_claims_is_refused_by_the_name_of_the_claim(
         ({"sub": None}, "sub"),
         ({"exp": None}, "exp"),  # the local gateway takes a token without an end
     ):
-        refused = Client(tokens["apiUrl"], issuer.token(**{**ADMIN, **changed})).call("GET", "/v1/limits")
+        refused = Client(tokens["apiUrl"], issuer.token(**{**ADMIN, **other})).call("GET", "/v1/limits")
         assert refused.status == 403, claim
         assert f"claim {claim}" in refused.body["detail"]
 

@@ -51,8 +51,9 @@ def test_a_series_arrives_at_each_of_its_times_and_ends(schedule: Schedule, rece
     target = {"type": "http", "url": receiver.url("/series")}
     schedule.put("series", schedule="@every 1s", repeats=4, target=target)
     schedule.put("after", dueTime="6s", target={"type": "http", "url": receiver.url("/after")})
+    deliveries = receiver.wait("/series", 4, within_s=90)
     receiver.wait("/after", 1, within_s=90)
-    deliveries = receiver.deliveries("/series")
+    assert len(receiver.deliveries("/series")) == 4
     for delivery in deliveries:
         assert_signed_and_on_time(delivery)
     dues = dues_of(deliveries)

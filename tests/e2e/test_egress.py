@@ -1,9 +1,10 @@
 """A deployed stack without the exception for loopback reaches no place that it must not reach."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
-from infra.local.places import Place
+from infra.local.client import Client
 from tests.e2e.guarded import ON_DEMAND, Guarded
 from tests.fakes.consumer import Consumer
 from tests.fakes.egress_attempts import http_target
@@ -11,9 +12,9 @@ from tests.fakes.egress_urls import URLS
 
 
 @pytest.fixture(scope="module")
-def guarded(own_place: Place) -> Iterator[Guarded]:
-    """A stack of this module's own."""
-    with Guarded.of(own_place) as guarded:
+def guarded(stack: Mapping[str, Any], client: Client) -> Iterator[Guarded]:
+    """The stack, which has no exception while the tests of this module run."""
+    with Guarded.of(stack, client) as guarded:
         yield guarded
 
 

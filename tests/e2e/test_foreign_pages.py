@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 import urllib3
 from infra.local.deploy import outputs
-from infra.local.places import Place
+from tests.e2e.parameters import place_of
 
 FOREIGN: Final = [
     {"origin": "https://evil.example", "content-type": "text/plain", "sec-fetch-site": "cross-site"},
@@ -28,7 +28,7 @@ def ask(
 
 def paths(stack: Mapping[str, Any]) -> list[tuple[str, str, bytes]]:
     """Requests that need no key, and the function that makes admin keys."""
-    name = outputs(Place(urlsplit(stack["awsEndpointUrl"]).port or 0))["AdminKeyFunctionName"]
+    name = outputs(place_of(stack))["AdminKeyFunctionName"]
     invocations = f"/2015-03-31/functions/{name}:live/invocations"
     return [
         ("POST", invocations, json.dumps({"description": "of a page"}).encode()),

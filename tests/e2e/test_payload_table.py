@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 from infra.local.receiver import Receiver
-from tests.e2e.parameters import Parameters
+from tests.e2e.parameters import Parameters, changed
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
@@ -26,17 +26,17 @@ def stored(parameters: Parameters) -> list[str]:
 
 @pytest.fixture
 def parameters(stack: Mapping[str, Any]) -> Iterator[Parameters]:
-    changed = Parameters(stack)
+    dynamodb = Parameters(stack).client("dynamodb")
     keys = {"pk": "HASH", "sk": "RANGE"}
-    changed.client("dynamodb").create_table(
+    dynamodb.create_table(
         TableName=TABLE,
         AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name in keys],
         KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in keys.items()],
         BillingMode="PAY_PER_REQUEST",
     )
-    yield changed
-    changed.set(PayloadTable="", FormerPayloadTable="")
-    changed.client("dynamodb").delete_table(TableName=TABLE)
+    with changed(stack) as parameters:
+        yield parameters
+    dynamodb.delete_table(TableName=TABLE)
 
 
 def test_data_from_the_bucket_and_from_a_table_is_the_same_through_each_target(

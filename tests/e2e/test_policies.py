@@ -17,7 +17,7 @@ JOBS = 40
 #: A batch that keeps each of its permits busy for some seconds.
 BATCH, BATCH_LIMIT, BATCH_WORK_S = 24, 4, 1.0
 
-RATE, PER_MS = 4, 1_000
+RATE, PER_MS = 4, 4_000
 
 
 def put_policy(scene: Scene, name: str, **limits: Any) -> None:
@@ -54,7 +54,7 @@ def test_no_more_requests_are_open_than_the_policy_allows_and_none_is_lost(scene
 
 
 def test_no_window_sees_more_requests_than_the_rate_allows(scene: Scene) -> None:
-    put_policy(scene, "slow", rate={"limit": RATE, "per": "1s"})
+    put_policy(scene, "slow", rate={"limit": RATE, "per": "4s"})
     names = [f"slow-{number}" for number in range(2 * RATE + 1)]
     job = {"dueTime": "1s", "policy": "slow", "target": scene.target("slow")}
     scene.schedule.put_many(dict.fromkeys(names, job))
@@ -62,5 +62,5 @@ def test_no_window_sees_more_requests_than_the_rate_allows(scene: Scene) -> None
     assert once_each(came, names)
     arrivals = sorted(each.arrived_at for each in came)
     spans = [after - before for before, after in zip(arrivals, arrivals[RATE:], strict=False)]
-    # A request takes some milliseconds to arrive, and not always the same.
-    assert min(spans) >= PER_MS * 0.95
+    # A request takes some milliseconds to arrive, on a busy machine some hundred, and not always the same.
+    assert min(spans) >= PER_MS * 0.9

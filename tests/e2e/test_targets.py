@@ -6,11 +6,10 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import pytest
 from infra.local.deploy import outputs, session
-from infra.local.places import Place
+from tests.e2e.parameters import place_of
 from tests.e2e.schedule import Schedule, eventually
 from tests.e2e.test_delivery import queue_reader
 
@@ -177,7 +176,7 @@ def test_the_stack_says_what_it_does_not_list(schedule: Schedule) -> None:
 def test_a_role_that_may_do_everything_reaches_nothing_of_the_stack_itself(
     schedule: Schedule, cloud: Cloud
 ) -> None:
-    role, told = cloud.role(), outputs(Place(urlsplit(cloud.stack["awsEndpointUrl"]).port or 0))
+    role, told = cloud.role(), outputs(place_of(cloud.stack))
     name = told["AdminKeyFunctionName"]
     arns = [f"arn:aws:lambda:us-east-1:000000000000:function:{name}{each}" for each in ("", ":live", ":1")]
     queues = [told[each].rpartition("/")[2] for each in ("DeliveryQueueUrl", "FlowQueueUrl")]

@@ -8,8 +8,9 @@ import pytest
 from tests.fakes.faults import crashing, working
 from tests.fakes.world import NOON, World, key_of
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import INSTANT_MAX, Instant
-from sweephand.model.attempt import Answer, always
+from sweephand.model.attempt import Answer
 from sweephand.model.job import Job
 from sweephand.model.run import Run
 from sweephand.model.trigger import Message, TriggerMessage
@@ -41,8 +42,8 @@ def handle(
 ) -> Outcome:
     """Hand a message to the delivery function, with a read of its job if it is a trigger."""
     if isinstance(message, TriggerMessage):
-        return world.handlers().deliverer.deliver(Delivery.of(message, read, deadline))
-    return world.handlers().handle(message, deadline)
+        return world.deliveries().handlers.deliverer.deliver(Delivery.of(message, read, deadline))
+    return world.deliveries().handlers.handle(message, deadline)
 
 
 def run_of(world: World) -> Run:

@@ -23,13 +23,7 @@ from tests.fakes.flow_memory import (
     MemoryNamespaces,
     MemoryPolicies,
 )
-from tests.fakes.memory import (
-    MemoryChanges,
-    MemoryJobs,
-    MemoryLeases,
-    MemoryLines,
-    MemoryRuns,
-)
+from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns
 from tests.fakes.memory_access import MemoryAdminChanges, MemoryKeys, MemoryNamedSecrets, MemorySecrets
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_insight import MemoryFlags, MemoryStats, MemoryWheelHistory

@@ -6,15 +6,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-_FOLDER: Final = Path(__file__).parents[2] / "functions"
+#: Holds a folder for each function.
+FOLDER: Final = Path(__file__).parents[2] / "functions"
 
 #: The names of all functions.
-FUNCTIONS: Final = sorted(each.parent.name for each in _FOLDER.glob("*/handler.py"))
+FUNCTIONS: Final = sorted(each.parent.name for each in FOLDER.glob("*/handler.py"))
 
 
 def function(name: str) -> ModuleType:
     """The module of a function's handler, loaded by its file. Each call loads it again."""
-    spec = importlib.util.spec_from_file_location(f"{name}_handler", _FOLDER / name / "handler.py")
+    spec = importlib.util.spec_from_file_location(f"{name}_handler", FOLDER / name / "handler.py")
     assert spec is not None
     assert spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)

@@ -6,8 +6,9 @@ from itertools import pairwise, takewhile
 
 from tests.fakes.world import World
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
-from sweephand.model.attempt import Attempt, always
+from sweephand.model.attempt import Attempt
 from sweephand.model.job import Job
 
 #: How long before a request the delivery function may have read its job, in ms (promise 3).

@@ -4,10 +4,10 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import PAYLOAD_KEPT_MS
-from sweephand.model.attempt import always
 from sweephand.model.change import Change
 from sweephand.model.definition import StoredPayload
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, brief_of, is_result_of
@@ -27,12 +27,7 @@ from sweephand.model.run import (
     release_condition,
 )
 from sweephand.model.run_id import RunName, run_position
-from sweephand.model.timer import (
-    Cursor,
-    Heartbeat,
-    Lease,
-    WheelState,
-)
+from sweephand.model.timer import Cursor, Heartbeat, Lease, WheelState
 from sweephand.model.trigger import Trigger
 
 

@@ -13,7 +13,8 @@ from tests.fakes.wire_trouble import Fate, Trouble, as_the_sdk, failing
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.delivery.sqs_queue import Lanes, SqsQueue
+from sweephand.delivery.sqs_queue import SqsQueue
+from sweephand.model.policy_names import Lanes
 from sweephand.model.trigger import DeadLetter
 from sweephand.model.wire import decode
 from sweephand.targets.reach import EVERY_QUEUE

@@ -46,13 +46,9 @@ from sweephand.base.concurrency import Concurrently, one_by_one
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import Instant
 from sweephand.flow.gates import Gates
-from sweephand.jobs.bulk import Bulk
 from sweephand.jobs.change_history import ChangeHistory
-from sweephand.jobs.on_demand import Backfilled, OnDemand
-from sweephand.jobs.pause import Pauser
-from sweephand.jobs.payload_audit import PayloadAudit
-from sweephand.jobs.resume import Resumer
-from sweephand.jobs.write import Writer, WriteResult
+from sweephand.jobs.on_demand import Backfilled
+from sweephand.jobs.write import WriteResult
 from sweephand.model.change import Change
 from sweephand.model.definition import CatchUpMode, Definition, Payload
 from sweephand.model.gate_message import GateMessage, encode_gate_message
@@ -65,7 +61,6 @@ from sweephand.ports.queue import Targets
 from sweephand.runs.audit_findings import BEGINNING, Audited, JobProgress
 from sweephand.runs.callbacks import Callbacks
 from sweephand.runs.flow_intake import FlowIntake, Worked
-from sweephand.runs.handlers import Handlers
 from sweephand.runs.intake import Intake
 from sweephand.runs.received import Handled, Received, finished
 from sweephand.runtime.compose_api import compose_api
@@ -78,7 +73,7 @@ from sweephand.runtime.settings import Options
 from sweephand.runtime.stores import Stores
 from sweephand.storage.payloads import PayloadsInPlaces
 from sweephand.web.http.operation import Services
-from sweephand.wheel.sweep import Sweeper, Swept
+from sweephand.wheel.sweep import Swept
 from sweephand.wheel.tick import Ticked
 
 Port = TypeVar("Port")
@@ -239,15 +234,6 @@ class World:
             secrets=MISSING,
         )
 
-    def writer(self) -> Writer:
-        return self.api().writer
-
-    def pauser(self) -> Pauser:
-        return self.api().pauser
-
-    def resumer(self) -> Resumer:
-        return self.api().resumer
-
     def put(
         self,
         name: str = "job",
@@ -257,29 +243,16 @@ class World:
         if_absent: bool = False,
         **written: Any,
     ) -> WriteResult:
-        return self.put_definition(
-            name, definition(data=data, **written), if_match=if_match, if_absent=if_absent
-        )
+        asked = definition(data=data, **written)
+        return self.put_definition(name, asked, if_match=if_match, if_absent=if_absent)
 
-    def put_definition(
-        self,
-        name: str,
-        written: Definition,
-        *,
-        if_match: tuple[str, ...] | None = None,
-        if_absent: bool = False,
-    ) -> WriteResult:
-        return self.writer().put(
-            key_of(name),
-            written,
-            caller="test",
-            requested_at=self.api_clock.now(),
-            if_match=if_match,
-            if_absent=if_absent,
-        )
+    def put_definition(self, name: str, written: Definition, **conditions: Any) -> WriteResult:
+        now = self.api_clock.now()
+        return self.api().writer.put(key_of(name), written, caller="test", requested_at=now, **conditions)
 
     def delete(self, name: str = "job", *, if_match: tuple[str, ...] | None = None) -> None:
-        self.writer().delete(key_of(name), who="test", requested_at=self.api_clock.now(), if_match=if_match)
+        now = self.api_clock.now()
+        self.api().writer.delete(key_of(name), who="test", requested_at=now, if_match=if_match)
 
     def patch(self, name: str = "job", *, without: Sequence[str] = (), **written: Any) -> WriteResult:
         """Patch a job: write the given fields, and remove those in `without`."""
@@ -288,13 +261,16 @@ class World:
             kept = {field: value for field, value in before.written.items() if field not in without}
             return replace(before, written={**kept, **written})
 
-        return self.writer().patch(key_of(name), patched, caller="test", requested_at=self.api_clock.now())
+        now = self.api_clock.now()
+        return self.api().writer.patch(key_of(name), patched, caller="test", requested_at=now)
 
     def pause(self, name: str = "job", *, reason: str | None = None) -> Job:
-        return self.pauser().pause(key_of(name), reason=reason, who="test", requested_at=self.api_clock.now())
+        now = self.api_clock.now()
+        return self.api().pauser.pause(key_of(name), reason=reason, who="test", requested_at=now)
 
     def resume(self, name: str = "job", *, mode: CatchUpMode | None = None) -> Job:
-        return self.resumer().resume(key_of(name), who="test", requested_at=self.api_clock.now(), mode=mode)
+        now = self.api_clock.now()
+        return self.api().resumer.resume(key_of(name), who="test", requested_at=now, mode=mode)
 
     def stored(self, name: str = "job") -> Job:
         """The job as the store holds it. Asserts that there is one."""
@@ -310,36 +286,22 @@ class World:
             return False
         return True
 
-    def bulk(self) -> Bulk:
-        return self.api().bulk
-
     def changed(self, name: str = "job", before: str = "", limit: int = 50) -> Page[Change]:
         """A page of the changes of a job, newest first."""
         return ChangeHistory(jobs=self.jobs, changes=self.changes).page(key_of(name), before, limit)
 
-    def audit(self) -> PayloadAudit:
-        return self.upkeep().payload_audit
-
-    def on_demand(self) -> OnDemand:
-        return self.api().on_demand
-
     def trigger(self, name: str = "job", *, data: str | None = None) -> Trigger:
         payload = None if data is None else Payload.of(data)
-        now = self.api_clock.now()
-        return self.on_demand().trigger(
-            key_of(name), payload=payload, requested_at=now, check_data=lambda _: None
-        )
+        now, asked = self.api_clock.now(), self.api().on_demand
+        return asked.trigger(key_of(name), payload=payload, requested_at=now, check_data=lambda _: None)
 
     def backfill(self, name: str = "job", *, since: Instant, until: Instant) -> Backfilled:
         now = self.api_clock.now()
-        return self.on_demand().backfill(key_of(name), since=since, until=until, requested_at=now)
-
-    def sweeper(self, clock: Clock | None = None) -> Sweeper:
-        return self.wheel(clock).sweeper
+        return self.api().on_demand.backfill(key_of(name), since=since, until=until, requested_at=now)
 
     def sweep(self, first_shard: int = 0, *, seconds: int = 120) -> Swept:
         """Run the sweep function. Raises its faults in the end, as the function does."""
-        swept = self.sweeper().sweep(
+        swept = self.wheel().sweeper.sweep(
             self.leases.state().leases,
             owner=self.ids.token(),
             first_shard=first_shard,
@@ -358,9 +320,6 @@ class World:
             self.sweep(self.sweepers.started.pop(0))
         ticked.raise_faults()
         return ticked
-
-    def handlers(self) -> Handlers:
-        return self.deliveries().handlers
 
     def intake(self, concurrently: Concurrently = one_by_one) -> Intake:
         return self.deliveries(concurrently=concurrently).intake
@@ -409,8 +368,7 @@ class World:
         next_tick = self.clock.time - self.clock.time % 60_000 + 60_000
         while self.clock.time < end:
             boxes = (*self.queue.waiting, *self.flow_queue.waiting) if self.is_enabled else ()
-            visible = [at for at, _ in boxes]
-            coming = min([*visible, next_tick, end])
+            coming = min([*(at for at, _ in boxes), next_tick, end])
             self.clock.time = max(self.clock.time, coming)
             if self.clock.time >= next_tick:
                 next_tick += 60_000

@@ -8,24 +8,8 @@ from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped, left_after_the_cancel
 from tests.simulation.traces.broken_switch import switched_off
-from tests.simulation.traces.doctored import (
-    Doctoring,
-    changed,
-    complaints,
-    of,
-    with_,
-    without,
-)
-from tests.simulation.traces.stories import (
-    NOON,
-    THROUGH,
-    UID,
-    cursor,
-    in_order,
-    requested,
-    timer,
-    written,
-)
+from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
+from tests.simulation.traces.stories import NOON, THROUGH, UID, cursor, in_order, requested, timer, written
 from tests.simulation.traces.stories_of_ends import (
     STORIES_OF_ENDS,
     TRIGGER,

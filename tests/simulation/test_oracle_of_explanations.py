@@ -3,11 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from tests.simulation.oracle.explain import (
-    Explained,
-    explanations_are_true,
-    runs_that_need_a_look_are_listed,
-)
+from tests.simulation.oracle.explain import Explained, explanations_are_true, runs_that_need_a_look_are_listed
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.simulation import run
 from tests.simulation.traces import stories

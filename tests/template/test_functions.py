@@ -217,12 +217,7 @@ def test_a_published_version_is_deleted_when_the_next_one_is_live(stack: Stack) 
     assert all(version.get("UpdateReplacePolicy", "Delete") == "Delete" for version in versions)
 
 
-SHARED = {
-    "LOG_LEVEL",
-    "POWERTOOLS_LOG_LEVEL",
-    "POWERTOOLS_SERVICE_NAME",
-    "STACK_NAME",
-}
+SHARED = {"LOG_LEVEL", "POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME", "STACK_NAME"}
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 PAYLOADS = {"PAYLOAD_BUCKET", "PAYLOAD_TABLE", "FORMER_PAYLOAD_TABLE"}
 QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LANES"}
@@ -349,12 +344,11 @@ def test_no_other_function_runs_in_a_vpc(stack: Stack) -> None:
     assert inside == {"Deliver", "Flow"}
 
 
-def test_tick_invokes_the_published_version_of_the_sweeper(stack: Stack) -> None:
-    assert stack.variables("Tick")["SWEEP_FUNCTION"] == "SweepFunctionAliaslive"
-
-
-def test_tick_wakes_the_version_of_the_delivery_function_that_messages_invoke(stack: Stack) -> None:
+def test_tick_starts_the_version_of_the_sweeper_and_of_the_delivery_function_that_others_start(
+    stack: Stack,
+) -> None:
     """Lambda keeps the functions of each version apart."""
+    assert stack.variables("Tick")["SWEEP_FUNCTION"] == "SweepFunctionAliaslive"
     assert stack.variables("Tick")["DELIVER_FUNCTION"] == "DeliverFunctionAliaslive"
     assert told(stack.properties("DeliveryEvents")["FunctionName"]) == "DeliverFunctionAliaslive"
 
@@ -392,17 +386,13 @@ def test_insecure_targets_are_refused_unless_the_operator_allows_them(stack: Sta
     assert stack.parameter("AllowInsecureTargets")["Default"] == "false"
 
 
-def test_the_outputs_of_the_stack_name_what_a_client_needs(stack: Stack) -> None:
+def test_the_outputs_name_what_a_client_needs_and_the_role_that_owners_of_queues_must_allow(
+    stack: Stack,
+) -> None:
     assert stack.outputs() >= {"ApiUrl", "AdminKeyFunctionName", "JobsTableName", "TimersTableName"}
-    assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl"}
+    assert stack.outputs() >= {"DeliveryQueueUrl", "DeadLetterQueueUrl", "DeliverRoleArn"}
 
 
 def test_the_stack_and_the_bill_of_materials_have_the_version_of_the_code(stack: Stack) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert stack.template["Outputs"]["Version"]["Value"] == project["version"] == __version__
-
-
-def test_the_outputs_of_the_stack_name_the_role_that_the_owner_of_a_queue_or_key_must_allow(
-    stack: Stack,
-) -> None:
-    assert "DeliverRoleArn" in stack.outputs()

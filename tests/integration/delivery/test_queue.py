@@ -15,14 +15,9 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 from sweephand.base.errors import StoreError
 from sweephand.base.limits import NAME_LENGTH_MAX
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.delivery.sqs_queue import (
-    CALL_BYTES_MAX,
-    CALLS_MAX,
-    TRIES_MAX,
-    Lanes,
-    SqsQueue,
-)
+from sweephand.delivery.sqs_queue import CALL_BYTES_MAX, CALLS_MAX, TRIES_MAX, SqsQueue
 from sweephand.model.job import JobKey
+from sweephand.model.policy_names import Lanes
 from sweephand.model.trigger import (
     BundleMessage,
     DeadLetter,

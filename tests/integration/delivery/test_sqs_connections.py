@@ -10,6 +10,7 @@ import urllib3.util.connection
 from tests.fakes.consumer import Connection, Consumer, attempt_of
 from tests.fakes.sqs import sqs_targets
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.delivery.checked_clients import (
@@ -20,7 +21,7 @@ from sweephand.delivery.checked_clients import (
     SqsClients,
 )
 from sweephand.delivery.sqs import SqsTargets
-from sweephand.model.attempt import Answer, Attempt, always
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.targets.aws_resource import REQUEST_MS_MAX
 
 SENT = json.dumps({"MessageId": "1"}).encode()

@@ -22,8 +22,8 @@ from tests.contract.builders import (
 )
 from tests.fakes.engines import BUCKET, Dynamo
 
+from sweephand.base.concurrency import always
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.model.attempt import always
 from sweephand.model.counters import Stats
 from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import EARLIER_REVISIONS_MAX, Job, JobKey

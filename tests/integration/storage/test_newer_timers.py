@@ -8,12 +8,7 @@ from tests.fakes.engines import Dynamo
 
 from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.model.timer import (
-    Cursor,
-    OccurrenceTimer,
-    Timer,
-    UnreadTimer,
-)
+from sweephand.model.timer import Cursor, OccurrenceTimer, Timer, UnreadTimer
 from sweephand.storage import timers as storage
 
 PUT_OFF_MS = 5 * MINUTE_MS

@@ -15,13 +15,7 @@ from sweephand.base.instants import HOUR_MS, MINUTE_MS
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.definition import CATCH_UP_DEFAULT, CatchUpPolicy
 from sweephand.model.job import JobKey
-from sweephand.model.timer import (
-    Cursor,
-    OccurrenceTimer,
-    TimerPack,
-    UnreadTimer,
-    pack_key,
-)
+from sweephand.model.timer import Cursor, OccurrenceTimer, TimerPack, UnreadTimer, pack_key
 from sweephand.schedules import Batch, Occurrence, Series
 from sweephand.storage.timers import VERSION
 

@@ -1,13 +1,7 @@
 """A write that the SDK sends twice succeeds: its second refusal shows that it was done the first time."""
 
 import pytest
-from tests.contract.builders import (
-    NOON,
-    admin_change,
-    api_key,
-    job,
-    secrets,
-)
+from tests.contract.builders import NOON, admin_change, api_key, job, secrets
 from tests.fakes.engines import Dynamo
 from tests.fakes.wire import repeated_by_the_sdk, watched
 

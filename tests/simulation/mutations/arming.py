@@ -8,11 +8,11 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 from tests.simulation.world.processes import LIMITS_MS
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import HOUR_MS, SECOND_MS
 from sweephand.jobs import commit
 from sweephand.jobs.commit import Commits, Draft
 from sweephand.jobs.write import Writer
-from sweephand.model.attempt import always
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, Revision
 from sweephand.model.trigger import Message, RangeMessage

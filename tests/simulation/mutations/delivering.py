@@ -8,10 +8,11 @@ from unittest.mock import Mock, patch
 
 from tests.simulation.mutations.registry import Deferred, Instead, Ports, built, everywhere, mutation
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import HOUR_MS, SECOND_MS, Instant
 from sweephand.delivery.functions import WAKE_UP
-from sweephand.model.attempt import Answer, Attempt, always
+from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import Message, Sendable, TriggerMessage
 from sweephand.runs import requeue as waiting
 from sweephand.runs.attempt import Attempts, _Sent

@@ -8,7 +8,7 @@ from tests.simulation.mutations.registry import mutation
 from tests.simulation.workload.lanes import FIRST_WITH_LANES
 from tests.simulation.world.deliveries import Deliveries
 
-from sweephand.delivery.sqs_queue import Lanes
+from sweephand.model.policy_names import Lanes
 
 
 @mutation("The sweeper does not give triggers the priority of their job", first=FIRST_WITH_LANES)

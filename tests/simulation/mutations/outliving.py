@@ -7,8 +7,9 @@ from unittest.mock import patch
 from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.world.network import Network
 
+from sweephand.base.concurrency import always
 from sweephand.jobs import commit
-from sweephand.model.attempt import Attempt, always
+from sweephand.model.attempt import Attempt
 from sweephand.model.trigger import TriggerMessage
 from sweephand.runs.attempt import Attempts
 from sweephand.runtime import compose_api, machine

@@ -10,15 +10,7 @@ from tests.simulation.workload.packs import FIRST_CROWDED
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.model.revisions import revision_of
-from sweephand.model.timer import (
-    Cursor,
-    Lease,
-    OccurrenceTimer,
-    Place,
-    PlacedTimer,
-    TimerPack,
-    placed_timers,
-)
+from sweephand.model.timer import Cursor, Lease, OccurrenceTimer, Place, PlacedTimer, TimerPack, placed_timers
 from sweephand.wheel import expand, packing, shard_visit, sweep
 from sweephand.wheel.expand import Expansion
 from sweephand.wheel.packing import Successor

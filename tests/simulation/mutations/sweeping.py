@@ -13,14 +13,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.revisions import revision_of
-from sweephand.model.timer import (
-    Cursor,
-    Lease,
-    OccurrenceTimer,
-    RetryTimer,
-    bucket_of,
-    position_key,
-)
+from sweephand.model.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, bucket_of, position_key
 from sweephand.model.trigger import Message
 from sweephand.schedules import Occurrence
 from sweephand.wheel import expand, shard_visit, span, sweep

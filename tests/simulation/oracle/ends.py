@@ -4,14 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.simulation.oracle.chains import (
-    CHAINED,
-    End,
-    batch_end_in,
-    end_in,
-    followed,
-    is_of_batch,
-)
+from tests.simulation.oracle.chains import CHAINED, End, batch_end_in, end_in, followed, is_of_batch
 from tests.simulation.oracle.jobs import SKEW_MS
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.runs import DOUBLE_NOTHING, OUR_FAULT

@@ -14,19 +14,8 @@ from math import floor
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from tests.simulation.oracle.naive_cron import (
-    Cron,
-    Gap,
-    Overlap,
-    cron_of,
-)
-from tests.simulation.oracle.naive_moments import (
-    end_of_gap,
-    instants_of,
-    length_of,
-    moment_of,
-    moved,
-)
+from tests.simulation.oracle.naive_cron import Cron, Gap, Overlap, cron_of
+from tests.simulation.oracle.naive_moments import end_of_gap, instants_of, length_of, moment_of, moved
 
 MACROS: Final = {
     "@yearly": "0 0 1 1 *",

@@ -10,12 +10,7 @@ from tests.simulation.oracle.owed import is_excused, owed
 from tests.simulation.oracle.runs import OUR_FAULT
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import PROCESS_MS
-from tests.simulation.traces.trace import (
-    Deleted,
-    Mishap,
-    RunStored,
-    Written,
-)
+from tests.simulation.traces.trace import Deleted, Mishap, RunStored, Written
 
 #: The field of a job that goes with its last run.
 FIELD = "deleteAfterCompletion"

@@ -14,12 +14,7 @@ from tests.simulation.oracle.enumeration import (
     has_same_timing,
     patched,
 )
-from tests.simulation.traces.trace import (
-    Deleted,
-    Event,
-    Removed,
-    Written,
-)
+from tests.simulation.traces.trace import Deleted, Event, Removed, Written
 
 #: How long before a request leaves its job may have been read (promise 3).
 READ_AGE_MS = 1_000

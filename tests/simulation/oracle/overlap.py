@@ -23,13 +23,7 @@ from tests.simulation.oracle.turns import (
     moments,
     rules,
 )
-from tests.simulation.traces.trace import (
-    InLine,
-    LineStored,
-    Mishap,
-    Requested,
-    RunStored,
-)
+from tests.simulation.traces.trace import InLine, LineStored, Mishap, Requested, RunStored
 
 #: Two functions' clocks differ by less than this (protocol.md, "Clocks").
 SKEW_MS = 90_000

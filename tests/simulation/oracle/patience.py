@@ -6,21 +6,8 @@ from itertools import groupby
 from tests.simulation.oracle.chains import CHAINED
 from tests.simulation.oracle.lives import Life, told
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.oracle.turns import (
-    OVER,
-    PROCESS_MS,
-    Event,
-    id_of,
-    is_taken_back,
-    may_overlap,
-    moments,
-)
-from tests.simulation.traces.trace import (
-    InLine,
-    LineStored,
-    Mishap,
-    RunStored,
-)
+from tests.simulation.oracle.turns import OVER, PROCESS_MS, Event, id_of, is_taken_back, may_overlap, moments
+from tests.simulation.traces.trace import InLine, LineStored, Mishap, RunStored
 
 #: A waiting trigger has its turn and begins within this time, which covers sending, receiving and reading.
 PROMPT_MS = 60_000

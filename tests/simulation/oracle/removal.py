@@ -15,13 +15,7 @@ from tests.simulation.oracle.overlap import QUEUE_DELAY_MAX_MS
 from tests.simulation.oracle.switch import times_off
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import OVER, PROCESS_MS, is_taken_back
-from tests.simulation.traces.trace import (
-    Deleted,
-    LineStored,
-    Removed,
-    Requested,
-    RunStored,
-)
+from tests.simulation.traces.trace import Deleted, LineStored, Removed, Requested, RunStored
 
 #: How long runs are kept by default, and jobs that have ended.
 HISTORY_DEFAULT = "720h"

@@ -7,12 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.simulation.oracle.enumeration import (
-    Occurrences,
-    begun,
-    counted_from,
-    gone_on,
-)
+from tests.simulation.oracle.enumeration import Occurrences, begun, counted_from, gone_on
 
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import DAY_MS, HOUR_MS, rfc3339

@@ -7,13 +7,7 @@ from typing import NamedTuple
 
 from tests.simulation.oracle.lives import Life
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.trace import (
-    InLine,
-    LineStored,
-    Requested,
-    RunStored,
-    TimerStored,
-)
+from tests.simulation.traces.trace import InLine, LineStored, Requested, RunStored, TimerStored
 
 #: A delivery function is ended after 90 s, so what it had read is no older when it acts.
 PROCESS_MS = 91_000

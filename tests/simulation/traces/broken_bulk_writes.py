@@ -6,21 +6,8 @@ from typing import Any, Final
 
 from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
-from tests.simulation.traces.stories import (
-    NOON,
-    every_minute,
-    in_order,
-    requested,
-    timer,
-    written,
-)
-from tests.simulation.traces.trace import (
-    Answered,
-    Event,
-    Mishap,
-    Requested,
-    TimerStored,
-)
+from tests.simulation.traces.stories import NOON, every_minute, in_order, requested, timer, written
+from tests.simulation.traces.trace import Answered, Event, Mishap, Requested, TimerStored
 
 #: The entry of the job of these stories, and of one that the API refuses.
 _JOB: Final = EntryAnswered("job", '"x"', is_valid=True, told_name="job", status=201, rev="1-a")

@@ -4,23 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import (
-    Doctoring,
-    changed,
-    of,
-    with_,
-    without,
-)
-from tests.simulation.traces.stories import (
-    NOON,
-    UID,
-    cursor,
-    every_minute,
-    in_order,
-    removed,
-    timer,
-    written,
-)
+from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.stories import NOON, UID, cursor, every_minute, in_order, removed, timer, written
 from tests.simulation.traces.trace import (
     Answered,
     Chosen,

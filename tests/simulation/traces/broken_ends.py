@@ -4,19 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from tests.simulation.traces.doctored import (
-    Doctoring,
-    changed,
-    of,
-    with_,
-    without,
-)
-from tests.simulation.traces.stories import (
-    NOON,
-    every_minute,
-    in_order,
-    requested,
-)
+from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
+from tests.simulation.traces.stories import NOON, every_minute, in_order, requested
 from tests.simulation.traces.stories_of_ends import (
     DUE,
     TRIGGER,

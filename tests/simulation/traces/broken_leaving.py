@@ -4,13 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.doctored import (
-    Doctoring,
-    changed,
-    of,
-    with_,
-    without,
-)
+from tests.simulation.traces.doctored import Doctoring, changed, of, with_, without
 from tests.simulation.traces.stories import (
     NOON,
     UID,
@@ -23,15 +17,7 @@ from tests.simulation.traces.stories import (
     timer,
     written,
 )
-from tests.simulation.traces.trace import (
-    Concluded,
-    Event,
-    Mishap,
-    Requested,
-    RunStored,
-    Verb,
-    Written,
-)
+from tests.simulation.traces.trace import Concluded, Event, Mishap, Requested, RunStored, Verb, Written
 
 #: A job that fires five times, and then goes.
 _WRITTEN: Final[dict[str, Any]] = {

@@ -30,22 +30,10 @@ from tests.simulation.traces.trace import (
 )
 from tests.simulation.world.gate import RECEIVES, Call
 
-from sweephand.base.instants import (
-    MINUTE_MS,
-    Instant,
-    from_datetime,
-    rfc3339,
-)
+from sweephand.base.instants import MINUTE_MS, Instant, from_datetime, rfc3339
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
-from sweephand.model.timer import (
-    Cursor,
-    DeadlineTimer,
-    Lease,
-    OccurrenceTimer,
-    RetryTimer,
-    TimerPack,
-)
+from sweephand.model.timer import Cursor, DeadlineTimer, Lease, OccurrenceTimer, RetryTimer, TimerPack
 from sweephand.model.trigger import (
     DeadlineMessage,
     FailureMessage,

@@ -5,11 +5,7 @@ from typing import Any, Final
 
 from tests.simulation.workload.bulk_writes import FIRST_TOGETHER
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import (
-    is_at_margins,
-    is_backlogged,
-    stream,
-)
+from tests.simulation.world.faults import is_at_margins, is_backlogged, stream
 
 #: So many seeds have many jobs in one shard, and all seeds from this one on to those of bulk_writes.py.
 #: Both chances have to be met. One draw would choose other seeds than those that are known for mutations.

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import (
-    NO_MASK,
-    Troubles,
-    is_at_margins,
-    is_backlogged,
-    stream,
-)
+from tests.simulation.world.faults import NO_MASK, Troubles, is_at_margins, is_backlogged, stream
 
 from sweephand.base.instants import SECOND_MS, Instant
 

@@ -5,12 +5,7 @@ from itertools import chain
 import pytest
 from tests.simulation.oracle.runs import LEAVES_TO
 from tests.simulation.simulation import run
-from tests.simulation.traces.trace import (
-    Event,
-    RunAnswered,
-    RunAsked,
-    RunStored,
-)
+from tests.simulation.traces.trace import Event, RunAnswered, RunAsked, RunStored
 from tests.simulation.workload.flows import Flows
 
 #: This number of first seeds shows all of it.

@@ -5,9 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.simulation.traces.broken_leaving import BROKEN_LEAVING, EXCUSED_LEAVING, STORIES_OF_LEAVING
 from tests.simulation.traces.doctored import Doctoring, complaints
-from tests.simulation.traces.trace import (
-    Event,
-)
+from tests.simulation.traces.trace import Event
 
 
 @pytest.mark.parametrize("story", STORIES_OF_LEAVING)

@@ -3,10 +3,7 @@
 from tests.simulation.traces.doctored import complaints, with_
 from tests.simulation.traces.stories import NOON
 from tests.simulation.traces.stories_of_ends import TRIGGER, silent
-from tests.simulation.traces.trace import (
-    Dropped,
-    Requested,
-)
+from tests.simulation.traces.trace import Dropped, Requested
 from tests.simulation.workload.modes import Modes
 from tests.simulation.world.network import Network
 from tests.simulation.world.processes import Scheduler

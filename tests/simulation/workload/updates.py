@@ -9,12 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from tests.simulation.workload.scenario import Scenario
-from tests.simulation.world.faults import (
-    Mask,
-    is_at_margins,
-    is_backlogged,
-    stream,
-)
+from tests.simulation.world.faults import Mask, is_at_margins, is_backlogged, stream
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 

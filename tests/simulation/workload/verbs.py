@@ -15,23 +15,12 @@ from tests.simulation.traces.trace import Verb
 from tests.simulation.workload.batches import Batches, allowed_with_batch
 from tests.simulation.workload.bulk_writes import WRITE_MANY, WRITE_ONE, BulkWrites, Entry
 from tests.simulation.workload.bulk_writes_asked import write_many
-from tests.simulation.workload.bulks import (
-    DELETE_MANY,
-    PAUSE_MANY,
-    RESUME_MANY,
-    Bulks,
-)
+from tests.simulation.workload.bulks import DELETE_MANY, PAUSE_MANY, RESUME_MANY, Bulks
 from tests.simulation.workload.bulks_asked import delete_many, pause_many, resume_many
 from tests.simulation.workload.bundling import GATHER, Bundling
 from tests.simulation.workload.crowds import CROWD, crowd_definition
 from tests.simulation.workload.drills import looks_far_back
-from tests.simulation.workload.flows import (
-    CANCEL,
-    COMPLETE,
-    REDRIVE,
-    REDRIVE_MANY,
-    Flows,
-)
+from tests.simulation.workload.flows import CANCEL, COMPLETE, REDRIVE, REDRIVE_MANY, Flows
 from tests.simulation.workload.forms import (
     BOUND,
     CATCH_UPS,
@@ -53,24 +42,13 @@ from tests.simulation.workload.on_demand import OnDemand, is_on_demand, judged
 from tests.simulation.workload.overlapping import Overlapping
 from tests.simulation.workload.packs import Packs
 from tests.simulation.workload.policies import Policies
-from tests.simulation.workload.runs_asked import (
-    cancel,
-    complete,
-    redrive,
-    redrive_many,
-)
+from tests.simulation.workload.runs_asked import cancel, complete, redrive, redrive_many
 from tests.simulation.workload.updates import PUT_OFTEN, TOUCH, often
 from tests.simulation.workload.watches import Watches
 from tests.simulation.workload.weeks import PATCHES as PATCHES_FOR_WEEKS
 from tests.simulation.workload.weeks import Weeks
 
-from sweephand.base.instants import (
-    DAY_MS,
-    MINUTE_MS,
-    SECOND_MS,
-    Instant,
-    rfc3339,
-)
+from sweephand.base.instants import DAY_MS, MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.jobs.bulk import JobToWrite
 from sweephand.jobs.write import WriteResult
 from sweephand.model.definition import Definition, Payload

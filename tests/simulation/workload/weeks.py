@@ -13,12 +13,7 @@ from tests.simulation.workload.flows import CANCEL, COMPLETE, REDRIVE
 from tests.simulation.workload.scenario import is_for_weeks
 from tests.simulation.world.faults import stream
 
-from sweephand.base.instants import (
-    DAY_MS,
-    HOUR_MS,
-    MINUTE_MS,
-    Instant,
-)
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
 
 #: For this long before the calm no fault happens, no client asks, and every consumer answers at once. It is
 #: longer than any retry, run or deadline that began before.

@@ -8,8 +8,7 @@ from tests.fakes.sqs_client import DELIVERY_URL
 from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.instants import Instant
-from sweephand.delivery.sqs_queue import Lanes
-from sweephand.model.policy_names import Priority
+from sweephand.model.policy_names import Lanes, Priority
 from sweephand.model.trigger import Message
 from sweephand.runs.received import Received
 

@@ -7,11 +7,7 @@ from typing import Final
 
 from tests.fakes.doubles import HandClock
 from tests.simulation.oracle.counts import counts_are_what_consumers_saw
-from tests.simulation.oracle.explain import (
-    Explained,
-    explanations_are_true,
-    runs_that_need_a_look_are_listed,
-)
+from tests.simulation.oracle.explain import Explained, explanations_are_true, runs_that_need_a_look_are_listed
 from tests.simulation.oracle.forecast import Forecasted, forecast_is_what_jobs_owe
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.chronicle import Chronicle

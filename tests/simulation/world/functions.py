@@ -15,22 +15,11 @@ from tests.simulation.world.faults import Role, Troubles, mixed
 from tests.simulation.world.flow_functions import FlowFunctions
 from tests.simulation.world.gate import RECEIVES, Gate
 from tests.simulation.world.machines import Fleet
-from tests.simulation.world.processes import (
-    LIMITS_MS,
-    NEVER,
-    TIME_LIMIT,
-    Process,
-    Scheduler,
-)
+from tests.simulation.world.processes import LIMITS_MS, NEVER, TIME_LIMIT, Process, Scheduler
 from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 
-from sweephand.base.errors import (
-    BadRequestError,
-    PoisonError,
-    StoreError,
-    UnavailableError,
-)
+from sweephand.base.errors import BadRequestError, PoisonError, StoreError, UnavailableError
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.runs.received import Received, finished
 from sweephand.web.http.operation import Services

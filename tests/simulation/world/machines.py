@@ -11,19 +11,8 @@ from tests.simulation.workload.limits import Limits
 from tests.simulation.workload.policies import Policies
 from tests.simulation.workload.quotas import Quotas
 from tests.simulation.world.consumers import Consumers
-from tests.simulation.world.faults import (
-    SKEW_MAX_MS,
-    Role,
-    Troubles,
-    is_at_margins,
-    stream,
-)
-from tests.simulation.world.processes import (
-    LIMITS_MS,
-    Machine,
-    MachineClock,
-    Scheduler,
-)
+from tests.simulation.world.faults import SKEW_MAX_MS, Role, Troubles, is_at_margins, stream
+from tests.simulation.world.processes import LIMITS_MS, Machine, MachineClock, Scheduler
 from tests.simulation.world.sqs import Sqs
 from tests.simulation.world.stores import Ports
 

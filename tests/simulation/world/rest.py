@@ -7,13 +7,7 @@ from tests.simulation.world.delivery_queues import DeliveryQueues
 
 from sweephand.base.instants import Instant
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    NotifyMessage,
-    RangeMessage,
-    Trigger,
-    TriggerMessage,
-)
+from sweephand.model.trigger import DeadlineMessage, NotifyMessage, RangeMessage, Trigger, TriggerMessage
 from sweephand.model.watch import WatchMessage
 
 #: Messages that may follow each run for a while: its deadline message, and a notification of its end to a

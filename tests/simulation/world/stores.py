@@ -7,13 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from tests.contract.builders import admin_change
 from tests.fakes.flow_memory import MemoryAllowances, MemoryNamespaces
-from tests.fakes.memory import (
-    MemoryChanges,
-    MemoryJobs,
-    MemoryLeases,
-    MemoryLines,
-    MemoryRuns,
-)
+from tests.fakes.memory import MemoryChanges, MemoryJobs, MemoryLeases, MemoryLines, MemoryRuns
 from tests.fakes.memory_audits import MemoryAudits
 from tests.fakes.memory_batches import MemoryBatches
 from tests.fakes.memory_timers import MemoryTimers
@@ -24,10 +18,10 @@ from tests.simulation.world.gate import Gate
 from tests.simulation.world.staleness import Staleness
 from tests.simulation.world.watched import Expiring, Watched
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
-from sweephand.model.attempt import always
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
 from sweephand.model.policy_names import PRIORITY_DEFAULT

@@ -3,20 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from tests.simulation.world.faults import (
-    KINDS,
-    CallFaults,
-    RoleFaults,
-    Troubles,
-)
-from tests.simulation.world.processes import (
-    NEVER,
-    Killed,
-    Machine,
-    MachineClock,
-    Process,
-    Scheduler,
-)
+from tests.simulation.world.faults import KINDS, CallFaults, RoleFaults, Troubles
+from tests.simulation.world.processes import NEVER, Killed, Machine, MachineClock, Process, Scheduler
 
 UNTROUBLED = RoleFaults("sweep", Troubles(dict.fromkeys(KINDS, 0.0)))
 

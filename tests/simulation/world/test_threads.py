@@ -3,18 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.simulation.world.faults import (
-    KINDS,
-    CallFaults,
-    RoleFaults,
-    Troubles,
-)
-from tests.simulation.world.processes import (
-    NEVER,
-    Machine,
-    Process,
-    Scheduler,
-)
+from tests.simulation.world.faults import KINDS, CallFaults, RoleFaults, Troubles
+from tests.simulation.world.processes import NEVER, Machine, Process, Scheduler
 from tests.simulation.world.threads import in_strands
 
 from sweephand.base.instants import HOUR_MS

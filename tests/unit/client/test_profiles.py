@@ -7,13 +7,7 @@ import pytest
 
 from sweephand_client.http.authorization import Bearer, IamSignature
 from sweephand_client.http.errors import InputError
-from sweephand_client.profiles import (
-    find_stack,
-    profiles_path,
-    read_profiles,
-    remove_profile,
-    write_profile,
-)
+from sweephand_client.profiles import find_stack, profiles_path, read_profiles, remove_profile, write_profile
 
 URL = "https://a1b2.execute-api.eu-west-1.amazonaws.com"
 

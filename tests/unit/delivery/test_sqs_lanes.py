@@ -2,8 +2,8 @@
 
 import pytest
 
-from sweephand.delivery.sqs_queue import Lanes
 from sweephand.model.policy import PRIORITIES
+from sweephand.model.policy_names import Lanes
 
 BASE = "https://sqs.eu-west-1.amazonaws.com/123456789012/stack-"
 ARN = "arn:aws:sqs:eu-west-1:123456789012:stack-"

@@ -29,7 +29,7 @@ def paused(world: World) -> list[str]:
 
 
 def pause(world: World, wanted: Filter = ALL) -> BulkResult:
-    return world.bulk().pause(wanted, reason="x", who="test")
+    return world.api().bulk.pause(wanted, reason="x", who="test")
 
 
 def test_a_bulk_call_pauses_resumes_and_deletes_the_jobs_that_fit_its_filter() -> None:
@@ -38,9 +38,9 @@ def test_a_bulk_call_pauses_resumes_and_deletes_the_jobs_that_fit_its_filter() -
     assert pause(world, wanted) == BulkResult(2, None)
     assert paused(world) == ["job-0001", "job-0003"]
     assert world.jobs.get(key_of("job-0001")).pause_reason == "x"  # type: ignore[union-attr]
-    assert world.bulk().resume(ALL, mode="all", who="test") == BulkResult(2, None)
+    assert world.api().bulk.resume(ALL, mode="all", who="test") == BulkResult(2, None)
     assert paused(world) == []
-    assert world.bulk().delete(wanted, who="test") == BulkResult(2, None)
+    assert world.api().bulk.delete(wanted, who="test") == BulkResult(2, None)
     names = [job.key.name for job in world.jobs.page("ns", "", "", 10).items]
     assert names == ["job-0000", "job-0002", "job-0004", "other"]
 
@@ -50,8 +50,8 @@ def test_a_bulk_call_does_not_count_a_job_that_already_has_the_new_state() -> No
     world.pause("job-0001")
     assert pause(world) == BulkResult(2, None)
     assert pause(world) == BulkResult(0, None)
-    assert world.bulk().resume(ALL, mode=None, who="test") == BulkResult(3, None)
-    assert world.bulk().resume(ALL, mode=None, who="test") == BulkResult(0, None)
+    assert world.api().bulk.resume(ALL, mode=None, who="test") == BulkResult(3, None)
+    assert world.api().bulk.resume(ALL, mode=None, who="test") == BulkResult(0, None)
 
 
 def test_a_filter_may_have_labels_only_and_a_job_needs_all_of_them() -> None:
@@ -71,8 +71,8 @@ def test_a_bulk_call_examines_a_thousand_jobs_and_the_next_call_continues() -> N
 
 VERBS: dict[str, Callable[[World, Filter], BulkResult]] = {
     "pause": pause,
-    "resume": lambda world, wanted: world.bulk().resume(wanted, mode="none", who="test"),
-    "delete": lambda world, wanted: world.bulk().delete(wanted, who="test"),
+    "resume": lambda world, wanted: world.api().bulk.resume(wanted, mode="none", who="test"),
+    "delete": lambda world, wanted: world.api().bulk.delete(wanted, who="test"),
 }
 
 
@@ -110,7 +110,7 @@ def test_each_job_is_resumed_from_the_moment_at_which_its_turn_comes() -> None:
             world.clock.time += 200
 
     world.announce = announce
-    world.bulk().resume(ALL, mode="none", who="test")
+    world.api().bulk.resume(ALL, mode="none", who="test")
     jobs = world.jobs.page("ns", "", "", 100).items
     assert all(job.cut - job.updated_at <= 200 for job in jobs)
     assert max(job.cut for job in jobs) > NOON + 7_000

@@ -11,12 +11,7 @@ from tests.fakes.world import NOON, World, definition, key_of
 from sweephand.base.errors import NotFoundError, PreconditionError, StoreError
 from sweephand.base.instants import DAY_MS
 from sweephand.model.attempt import Answer
-from sweephand.model.change import (
-    SWEEPHAND,
-    ChangeKind,
-    FieldChange,
-    changed_fields,
-)
+from sweephand.model.change import SWEEPHAND, ChangeKind, FieldChange, changed_fields
 
 
 def whats(world: World) -> list[ChangeKind]:

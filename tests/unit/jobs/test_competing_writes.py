@@ -6,10 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import (
-    PreconditionError,
-    StoreError,
-)
+from sweephand.base.errors import PreconditionError, StoreError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 
 LARGE = '"' + "x" * 3_000 + '"'

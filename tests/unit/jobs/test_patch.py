@@ -248,7 +248,7 @@ def test_there_must_be_a_job_to_patch_in_that_revision() -> None:
         world.patch(labels={})
     world.put(schedule="@every 10s")
     with pytest.raises(PreconditionError):
-        world.writer().patch(
+        world.api().writer.patch(
             key_of(), lambda before: before, caller="test", requested_at=NOON, if_match=("9-z",)
         )
 

@@ -4,12 +4,7 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import (
-    NotFoundError,
-    PreconditionError,
-    StoreError,
-    UnavailableError,
-)
+from sweephand.base.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.read import view
 from sweephand.model.attempt import Answer
@@ -143,7 +138,7 @@ def test_there_must_be_a_job_to_pause_in_that_revision_and_under_that_uid() -> N
     with pytest.raises(NotFoundError):
         world.pause()
     job = world.put(schedule="@every 10s").job
-    pauser, now = world.pauser(), world.clock.time
+    pauser, now = world.api().pauser, world.clock.time
     with pytest.raises(PreconditionError):
         pauser.pause(key_of(), reason=None, who="test", requested_at=now, if_match=("9-z",))
     with pytest.raises(NotFoundError):

@@ -26,7 +26,7 @@ def audit(world: World, steps: int = 4) -> Audited:
     done = []
     for _ in range(steps):
         world.clock.time += HOUR_MS
-        done.append(world.audit().step())
+        done.append(world.upkeep().payload_audit.step())
     return Audited(*map(sum, zip(*done, strict=True)))
 
 
@@ -132,7 +132,7 @@ def test_a_move_that_fails_halfway_is_done_again_and_loses_nothing() -> None:
         failing(world, call)
         world.clock.time += HOUR_MS
         with pytest.raises(StoreError):
-            world.audit().step()
+            world.upkeep().payload_audit.step()
         working(world)
         assert held(bucket) == {large("a")}
     assert audit(world, steps=1).moved == 1
@@ -147,7 +147,7 @@ def test_two_moves_in_opposite_directions_at_once_leave_a_copy_that_does_not_exp
     stored = world.stored().definition.payload
     assert stored is not None
     name = (job.uid, stored.ref or "")
-    calls = calls_of(world, lambda: world.audit().step())
+    calls = calls_of(world, world.upkeep().payload_audit.step)
 
     def opposite(call: str) -> None:
         """What a tick of the other parameters does in the middle of a move to the table."""
@@ -160,7 +160,7 @@ def test_two_moves_in_opposite_directions_at_once_leave_a_copy_that_does_not_exp
     move_to(world, table, bucket)
     world.audits.save_position("1:")
     world.announce = opposite
-    world.audit().step()
+    world.upkeep().payload_audit.step()
     assert held(table) | held(bucket) == {large("a")}
 
 

@@ -6,11 +6,11 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import World, key_of
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 from sweephand.base.timing import PAYLOAD_GRACE_MS
 from sweephand.jobs.payload_audit import AUDITED_MAX, Audited, owner_of
-from sweephand.model.attempt import always
 from sweephand.model.definition import Payload
 from sweephand.model.job import Job
 
@@ -74,7 +74,7 @@ def repeated_after(world: World, between: Callable[[], object]) -> None:
 def audited(world: World) -> Audited:
     """The result of a step of the audit an hour later."""
     world.clock.time += HOUR_MS
-    return world.audit().step()
+    return world.upkeep().payload_audit.step()
 
 
 def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data() -> None:
@@ -111,7 +111,7 @@ def test_the_audit_discards_the_data_of_a_young_job_that_is_deleted() -> None:
     ref = kept(world).ref
     world.delete()
     assert not world.payloads.discarded
-    assert world.audit().step() == Audited(1, 0)  # too early to be sure
+    assert world.upkeep().payload_audit.step() == Audited(1, 0)  # too early to be sure
     assert audited(world) == Audited(1, 1)
     assert world.payloads.discarded == {(job.uid, ref)}
     assert audited(world) == Audited(1, 0)  # its two weeks do not begin anew
@@ -169,11 +169,11 @@ def test_the_audit_goes_on_where_it_stopped_and_starts_over_after_the_last_objec
     world = World()
     for number in range(5):
         world.put(f"job-{number}", dueTime="1d", data=LARGE)
-    assert [world.audit().step(2).examined for _ in range(4)] == [2, 2, 1, 2]
+    assert [world.upkeep().payload_audit.step(2).examined for _ in range(4)] == [2, 2, 1, 2]
     world.clock.time += HOUR_MS
     failing(world, "jobs.get_many")
     with pytest.raises(StoreError):
-        world.audit().step(2)
+        world.upkeep().payload_audit.step(2)
     working(world)
-    assert [world.audit().step(2).examined for _ in range(3)] == [2, 1, 2]
+    assert [world.upkeep().payload_audit.step(2).examined for _ in range(3)] == [2, 1, 2]
     assert AUDITED_MAX <= 1_000, "S3 lists a thousand at a time"

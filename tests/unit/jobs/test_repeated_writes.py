@@ -6,8 +6,8 @@ import pytest
 from tests.fakes.deliveries import change, meanwhile, put_repeated_after
 from tests.fakes.world import World, key_of
 
+from sweephand.base.concurrency import always
 from sweephand.base.errors import PreconditionError
-from sweephand.model.attempt import always
 from sweephand.model.job import Job
 
 LARGE = '"' + "x" * 3_000 + '"'

@@ -10,12 +10,7 @@ from tests.fakes.faults import calls_of, failing, killed_at, working
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import (
-    NotFoundError,
-    PreconditionError,
-    StoreError,
-    UnavailableError,
-)
+from sweephand.base.errors import NotFoundError, PreconditionError, StoreError, UnavailableError
 from sweephand.base.instants import DAY_MS
 from sweephand.base.timing import REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.read import view
@@ -316,7 +311,7 @@ def test_there_must_be_a_job_to_resume_in_that_revision() -> None:
     world.put(schedule="@every 10s")
     world.pause()
     with pytest.raises(PreconditionError):
-        world.resumer().resume(key_of(), who="test", requested_at=world.clock.time, if_match=("9-z",))
+        world.api().resumer.resume(key_of(), who="test", requested_at=world.clock.time, if_match=("9-z",))
 
 
 def test_pausing_and_resuming_again_and_again_delivers_each_held_trigger_once() -> None:

@@ -130,7 +130,7 @@ def test_a_resume_under_a_sweep_loses_nothing_and_leaves_one_chain(mode: CatchUp
     def late_sweep(world: World) -> None:
         clock = SkewedClock(world.clock, ahead_ms=45_000)
         state = world.leases.state()
-        swept = world.sweeper(clock).sweep(
+        swept = world.wheel(clock).sweeper.sweep(
             state.leases, owner="late", first_shard=0, deadline=clock.now() + 120_000
         )
         swept.raise_faults()

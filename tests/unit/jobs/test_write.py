@@ -8,13 +8,7 @@ import pytest
 from tests.fakes.faults import calls_of, failing, working
 from tests.fakes.world import NOON, World, definition, key_of
 
-from sweephand.base.errors import (
-    InvalidError,
-    NotFoundError,
-    PreconditionError,
-    StoreError,
-    UnavailableError,
-)
+from sweephand.base.errors import InvalidError, NotFoundError, PreconditionError, StoreError, UnavailableError
 from sweephand.base.instants import HOUR_MS, Instant
 from sweephand.base.timing import PAYLOAD_GRACE_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.model.job import EARLIER_REVISIONS_MAX
@@ -281,7 +275,7 @@ def test_a_series_that_would_be_over_before_it_fires_again_is_refused_whole() ->
 def test_a_write_whose_turn_comes_too_late_calls_no_store() -> None:
     world = World()
     world.clock.time += REQUEST_TIME_LIMIT_MS + 1
-    writer = world.writer()
+    writer = world.api().writer
 
     def late() -> None:
         with pytest.raises(UnavailableError):

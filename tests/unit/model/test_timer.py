@@ -7,14 +7,7 @@ import pytest
 from tests.fakes.world import NOON, job_of
 
 from sweephand.model.job import JobKey
-from sweephand.model.timer import (
-    OccurrenceTimer,
-    RetryTimer,
-    Timer,
-    bucket_key,
-    bucket_of,
-    position_key,
-)
+from sweephand.model.timer import OccurrenceTimer, RetryTimer, Timer, bucket_key, bucket_of, position_key
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.schedules import Occurrence
 

@@ -14,10 +14,7 @@ from sweephand.jobs.payload_audit import ref_of
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import (
-    NewerMessage,
-    Redrive,
-)
+from sweephand.model.trigger import NewerMessage, Redrive
 from sweephand.model.wire import decode, encode
 
 

@@ -7,11 +7,7 @@ from tests.fakes.messages import MESSAGE, NOON
 
 from sweephand.base.errors import PoisonError
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    FailureMessage,
-    NotifyMessage,
-)
+from sweephand.model.trigger import DeadlineMessage, FailureMessage, NotifyMessage
 from sweephand.model.watch import Alert, WatchMessage
 from sweephand.model.wire import decode, encode
 from sweephand.schedules import Occurrence, Series

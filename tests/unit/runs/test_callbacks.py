@@ -6,12 +6,7 @@ from tests.fakes.deliveries import FAILED, answers, due, handle, meanwhile, run_
 from tests.fakes.faults import failing, working
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import (
-    ConflictError,
-    GoneError,
-    NotFoundError,
-    StoreError,
-)
+from sweephand.base.errors import ConflictError, GoneError, NotFoundError, StoreError
 from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
 from sweephand.model.attempt import Answer, Attempt
 from sweephand.model.trigger import DeadlineMessage

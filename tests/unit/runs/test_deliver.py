@@ -340,7 +340,7 @@ def test_a_job_that_is_deleted_during_a_slow_connection_sends_nothing(attempt: i
 
     def connecting() -> None:
         world.clock.time += 20_000
-        world.writer().delete(key_of(), who="test", requested_at=world.clock.time)
+        world.api().writer.delete(key_of(), who="test", requested_at=world.clock.time)
 
     world.consumers.connecting = connecting
     assert handle(world, message).name == "dropped"

@@ -9,13 +9,7 @@ from tests.fakes.world import NOON, World
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import PRIORITIES
-from sweephand.model.trigger import (
-    BundleMessage,
-    DeadlineMessage,
-    RangeMessage,
-    TriggerMessage,
-    priority_of,
-)
+from sweephand.model.trigger import BundleMessage, DeadlineMessage, RangeMessage, TriggerMessage, priority_of
 from sweephand.model.wire import decode, encode
 from sweephand.runs.redrive import Progress
 

@@ -9,12 +9,7 @@ from tests.fakes.world import NOON
 
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import RetryPolicy
-from sweephand.runs.retry import (
-    GiveUp,
-    RetryAt,
-    after_failure,
-    delay_after,
-)
+from sweephand.runs.retry import GiveUp, RetryAt, after_failure, delay_after
 
 DEFAULT = RetryPolicy()
 FAILED = Answer(succeeded=False, code=503)

@@ -1,9 +1,6 @@
-"""The conclusions of the checks from messages and log lines."""
-
-from typing import Any
+"""The conclusions of the checks from messages."""
 
 from infra.local.queue import Message
-from infra.smoke.lateness import fill_of
 from infra.smoke.outage import gaps
 
 
@@ -11,14 +8,6 @@ def test_lateness_is_from_the_due_time_to_when_sqs_took_the_message() -> None:
     names = {"job": "any", "id": "1", "due": "2027-01-01T00:00:00.000Z"}
     message = Message("null", names, {}, 1_798_761_600_250)
     assert message.sent_at - message.due_at == 250
-
-
-def test_the_fill_of_a_call_is_the_number_of_outcomes_that_its_log_line_has() -> None:
-    lines: list[dict[str, Any]] = [
-        {"message": "delivered", "succeeded": 7, "retrying": 2, "lateness_ms": 800, "cold_start": True},
-        {"message": "delivered", "lateness_ms": None},
-    ]
-    assert [fill_of(each) for each in lines] == [9, 0]
 
 
 def test_a_due_time_that_is_missing_between_others_is_a_gap() -> None:

@@ -4,16 +4,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 import pytest
-from tests.contract.builders import (
-    NOON,
-    admin_change,
-    batch_timer,
-    job,
-    large_payload,
-    policy,
-    run,
-    secrets,
-)
+from tests.contract.builders import NOON, admin_change, batch_timer, job, large_payload, policy, run, secrets
 
 from sweephand.base.errors import FormError
 from sweephand.base.layouts import Layout
@@ -22,12 +13,7 @@ from sweephand.model.batch_progress import BatchHead
 from sweephand.model.change import Change, FieldChange, Former
 from sweephand.model.definition import CatchUpPolicy, Definition
 from sweephand.model.job import Revision
-from sweephand.model.namespace import (
-    AllowedTargets,
-    NamespaceDefaults,
-    NamespaceLimits,
-    NamespaceSettings,
-)
+from sweephand.model.namespace import AllowedTargets, NamespaceDefaults, NamespaceLimits, NamespaceSettings
 from sweephand.model.policy import PermitName, Rate
 from sweephand.model.run import Flag
 from sweephand.model.run_id import Counts, Demand, RunName

@@ -104,7 +104,7 @@ def side_by_side(world: World) -> list[int]:
         together.append(len(tasks))
         return one_by_one(tasks)
 
-    sweeper = world.sweeper()
+    sweeper = world.wheel().sweeper
     sweeper._concurrently = sweeper._due_jobs._concurrently = concurrently
     sweeper.sweep(world.leases.state().leases, owner="a", first_shard=0, deadline=world.clock.time + 60_000)
     return together

@@ -10,12 +10,7 @@ from hypothesis import strategies as st
 from sweephand.base.instants import DAY_MS, HOUR_MS, Instant
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy
 from sweephand.schedules import Occurrence, Series
-from sweephand.wheel.catchup import (
-    Misfires,
-    OccurrenceRange,
-    misfires_between,
-    misfires_of_timer,
-)
+from sweephand.wheel.catchup import Misfires, OccurrenceRange, misfires_between, misfires_of_timer
 
 NOON: Instant = 1_795_262_400_000
 MODES: tuple[CatchUpMode, ...] = ("latest", "all", "none")

@@ -12,7 +12,7 @@ MINUTE = 60_000
 
 def swept(world: World) -> Swept:
     """What a sweep found, without raising its faults."""
-    return world.sweeper().sweep(
+    return world.wheel().sweeper.sweep(
         world.leases.state().leases,
         owner=world.ids.token(),
         first_shard=0,

@@ -1,6 +1,6 @@
 """Expanding timers: the result depends on the timers and their jobs, never on the sweeper or the time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -203,9 +203,10 @@ def test_a_position_within_one_timer_does_not_apply_to_the_timers_after_it() -> 
     assert rest.cursor == Cursor(timers[1].sort_key)
 
 
-def test_a_page_stops_at_its_most_triggers_between_two_timers() -> None:
+@pytest.mark.parametrize("made", [retry_of, deadline_of])
+def test_a_page_stops_at_its_most_messages_between_two_timers(made: Callable[[Job, Instant], Timer]) -> None:
     job = job_of()
-    timers = [retry_of(job, NOON + 20 * MINUTE + second * 1_000) for second in range(5)]
+    timers = [made(job, NOON + 20 * MINUTE + second * 1_000) for second in range(5)]
     expansion = expanded(job, *timers, triggers_max=2)
     assert len(expansion.messages) == 2
     assert expansion.cursor.place == Place(timers[1].sort_key)
@@ -392,11 +393,3 @@ def test_a_deadline_timer_yields_its_message_even_if_its_job_is_deleted() -> Non
     timer = deadline_of(job, NOON + 5_000)
     for found in (job, replace(job, uid="another"), replace(job, paused_at=NOON), None):
         assert expanded(found, timer).messages == [timer.message]
-
-
-def test_deadlines_count_in_a_portion() -> None:
-    job = job_of(schedule="@every 10s")
-    timers = [deadline_of(job, NOON + number) for number in range(3)]
-    expansion = expanded(job, *timers, triggers_max=2)
-    assert len(expansion.messages) == 2
-    assert expansion.cursor.place == Place(timers[1].sort_key)

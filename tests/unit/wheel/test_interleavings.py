@@ -53,7 +53,7 @@ def late_sweep(world: World) -> object:
     """A sweeper to whose clock every lease has ended."""
     clock = SkewedClock(world.clock, ahead_ms=45_000)
     state = world.leases.state()
-    swept = world.sweeper(clock).sweep(
+    swept = world.wheel(clock).sweeper.sweep(
         state.leases, owner="late", first_shard=0, deadline=clock.now() + 120_000
     )
     swept.raise_faults()
@@ -190,7 +190,7 @@ def test_an_update_at_the_very_due_time_delivers_by_one_revision_or_the_other() 
 
     def update(world: World) -> object:
         # Requested just before the due time, committed just after it.
-        return world.writer().put(
+        return world.api().writer.put(
             key_of(), definition_of(world, data="1"), caller="test", requested_at=NOON + 9_990
         )
 

@@ -3,12 +3,7 @@
 import pytest
 from tests.fakes.world import NOON, World, definition, key_of
 
-from sweephand.base.instants import (
-    MINUTE_MS,
-    SECOND_MS,
-    Instant,
-    rfc3339,
-)
+from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant, rfc3339
 from sweephand.model.definition import CatchUpPolicy
 from sweephand.schedules import Occurrence
 from sweephand.schedules.series import PART_INSTANTS_MAX

@@ -6,6 +6,7 @@ import pytest
 from tests.fakes.ledger import Ledger
 from tests.fakes.world import NOON, World
 
+from sweephand.base.concurrency import always
 from sweephand.base.timing import (
     API_LIMIT_MS,
     BUCKET_MS,
@@ -18,7 +19,6 @@ from sweephand.base.timing import (
     REQUEST_TIME_LIMIT_MS,
     UNKNOWN_GRACE_MS,
 )
-from sweephand.model.attempt import always
 from sweephand.model.job import Job
 from sweephand.wheel.span import PUT_OFF_MS
 from sweephand.wheel.sweep import horizon

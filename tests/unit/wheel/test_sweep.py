@@ -11,13 +11,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
 from sweephand.model.job import JobKey
-from sweephand.model.timer import (
-    Cursor,
-    Lease,
-    OccurrenceTimer,
-    RetryTimer,
-    TimerPack,
-)
+from sweephand.model.timer import Cursor, Lease, OccurrenceTimer, RetryTimer, TimerPack
 from sweephand.model.trigger import Trigger, TriggerMessage
 from sweephand.schedules import Series
 from sweephand.wheel import shard_visit
@@ -103,7 +97,9 @@ def test_a_sweep_that_finds_the_cursor_moved_since_it_looked_goes_on_from_there(
     seen = world.leases.state().leases
     world.sweep()
     world.queue.waiting.clear()
-    swept = world.sweeper().sweep(seen, owner="late", first_shard=0, deadline=world.clock.time + 120_000)
+    swept = world.wheel().sweeper.sweep(
+        seen, owner="late", first_shard=0, deadline=world.clock.time + 120_000
+    )
     assert swept.triggers == 0
     assert not sent(world)
 
@@ -375,7 +371,7 @@ def test_the_count_of_one_minute_adds_up_over_its_sweeps_and_starts_over_in_the_
     assert lease_of(world).found == 3
     stale = [lease_of(world)._replace(cursor=Cursor())]
     for _ in range(2):
-        world.sweeper().sweep(
+        world.wheel().sweeper.sweep(
             stale, owner=world.ids.token(), first_shard=0, deadline=world.clock.time + 60_000
         )
     assert lease_of(world).found == 3

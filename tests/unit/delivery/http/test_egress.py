@@ -6,12 +6,7 @@ from ipaddress import ip_network
 import pytest
 from tests.fakes.consumer import PATIENCE_S, Consumer, in_time, obliging
 
-from sweephand.delivery.http.egress import (
-    Address,
-    Egress,
-    EgressError,
-    resolve,
-)
+from sweephand.delivery.http.egress import Address, Egress, EgressError, resolve
 
 
 def addresses(*ips: str, port: int = 443) -> list[Address]:

@@ -85,7 +85,7 @@ def second(message: TriggerMessage, number: int = 0) -> TriggerMessage:
 
 def job_run(world: World, message: TriggerMessage) -> Run:
     """The run of a trigger, as a function claims it."""
-    return world.handlers().deliverer._claims.run_of(message, world.clock.time)
+    return world.deliveries().handlers.deliverer._claims.run_of(message, world.clock.time)
 
 
 def check_job_is_where_it_belongs(world: World, within_ms: int) -> None:

@@ -4,14 +4,7 @@ from typing import Any
 
 import pytest
 from tests.contract.builders import admin_change
-from tests.fakes.http_events import (
-    ADMIN,
-    JOB,
-    NS_ADMIN,
-    READER,
-    WRITER,
-    Client,
-)
+from tests.fakes.http_events import ADMIN, JOB, NS_ADMIN, READER, WRITER, Client
 
 from sweephand.model.api_key import Caller, Key
 from sweephand.model.secret import SecretKey

@@ -147,7 +147,7 @@ _BEARER: Final = re.compile(r"(?i:bearer) +(?P<key>sh_[A-Za-z0-9]{1,64}_[A-Za-z0
 _NOBODY: Final = Key("", "0" * 64, "", "read", 0)
 
 
-def authorize(header: str | None, *, keys: "KeyStore", now: Instant) -> Caller | None:
+def authorize(header: str | None, *, keys: KeyStore, now: Instant) -> Caller | None:
     """The caller whose API key is in the header; None if the header holds no valid key.
 
     The answer is the same for an unknown, revoked, expired or mistyped key, so a caller cannot tell these

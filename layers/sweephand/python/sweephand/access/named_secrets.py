@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from sweephand.base.errors import NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import SECRET_LENGTH_MAX
 from sweephand.base.timing import NAMED_SECRETS_AGE_MAX_MS
+from sweephand.model.change import AdminChange, AdminVerb
 from sweephand.model.page import Page
 from sweephand.model.secret import (
     ED25519_PREFIX,
@@ -20,9 +21,6 @@ from sweephand.model.secret import (
 )
 from sweephand.ports.access import NamedSecretStore
 from sweephand.ports.clock import Clock, Ids
-
-if TYPE_CHECKING:
-    from sweephand.model.change import AdminChange, AdminVerb
 
 #: Secrets that one process caches. When the cache is full, the process empties it.
 REMEMBERED_MAX: Final = 1_000
@@ -80,9 +78,7 @@ class SecretAdmin:
         return self._secrets.page(namespace, after, limit)
 
 
-def _change(at: Instant, who: str, what: "AdminVerb", key: SecretKey, version: str) -> "AdminChange":
-    from sweephand.model.change import AdminChange  # noqa: PLC0415 - deliveries change nothing
-
+def _change(at: Instant, who: str, what: AdminVerb, key: SecretKey, version: str) -> AdminChange:
     return AdminChange(at, who, what, "secret", key.namespace, key.name, version)
 
 

@@ -9,12 +9,12 @@ from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.base.limits import SIGNING_SECRETS_MAX
 from sweephand.base.timing import SECRETS_AGE_MAX_MS
-from sweephand.model.secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets
+from sweephand.model.change import AdminChange, AdminSubject, AdminVerb
+from sweephand.model.secret import HMAC_PREFIX, Scheme, SigningSecret, SigningSecrets, public_key_of
 from sweephand.ports.clock import Clock, Ids
 
 if TYPE_CHECKING:
-    # Every delivery is signed. It starts without the values of the other ports of access.
-    from sweephand.model.change import AdminChange, AdminSubject, AdminVerb
+    # Every delivery is signed. It starts without the other ports of access.
     from sweephand.ports.access import SecretStore
 
 #: Namespaces that one process caches. When the cache is full, the process empties it.
@@ -22,7 +22,7 @@ REMEMBERED_MAX: Final = 1_000
 
 
 #: What the trail calls the secrets of each scheme.
-_SUBJECTS: Final[Mapping[Scheme, "AdminSubject"]] = {"v1": "signing-secret", "v1a": "signing-key"}
+_SUBJECTS: Final[Mapping[Scheme, AdminSubject]] = {"v1": "signing-secret", "v1a": "signing-key"}
 
 
 class PublicKey(NamedTuple):
@@ -105,8 +105,6 @@ class SigningKeys:
         self._remembered.pop(namespace, None)
 
     def _public(self, secrets: SigningSecrets) -> tuple[PublicKey, ...]:
-        from sweephand.model.secret import public_key_of  # noqa: PLC0415 - deliveries show no public keys
-
         return tuple(
             PublicKey(public_key_of(each.secret), each.created_at, each.expires_at)
             for each in secrets.active(self._clock.now())
@@ -158,7 +156,5 @@ class SigningKeys:
         return private_key(digest)
 
 
-def _change(secrets: SigningSecrets, who: str, what: "AdminVerb", at: Instant) -> "AdminChange":
-    from sweephand.model.change import AdminChange  # noqa: PLC0415 - deliveries change nothing
-
+def _change(secrets: SigningSecrets, who: str, what: AdminVerb, at: Instant) -> AdminChange:
     return AdminChange(at, who, what, _SUBJECTS[secrets.scheme], secrets.namespace, "", secrets.version)

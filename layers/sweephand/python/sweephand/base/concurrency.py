@@ -1,4 +1,4 @@
-"""How independent tasks run: one by one or in threads. A use case gets the way as an argument."""
+"""How independent tasks run: one by one or in threads, and until when. A use case gets both as arguments."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -25,6 +25,11 @@ class Concurrently(Protocol):
 def one_by_one(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
     """Runs the tasks in the calling thread, one after the other. An error ends the run at once."""
     return [task() for task in tasks]
+
+
+def always() -> bool:
+    """A check that always says yes: for an attempt or a write that nothing may stop."""
+    return True
 
 
 def parts(whole: Sequence[Result], size: int) -> Iterator[Sequence[Result]]:

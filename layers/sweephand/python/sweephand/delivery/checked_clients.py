@@ -23,9 +23,8 @@ from botocore.awsrequest import (
 from botocore.config import Config
 
 from sweephand import __version__
-from sweephand.base.concurrency import DELIVERIES_AT_ONCE
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE, always
 from sweephand.delivery.http.sockets import has_application_data
-from sweephand.model.attempt import always
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

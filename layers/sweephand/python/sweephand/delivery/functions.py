@@ -99,7 +99,7 @@ class _Function:
             raise StoreError(f"the function {self._name} was not started: {error}") from error
 
 
-_TIMEOUT_S = 10
+_ANSWER_TIMEOUT_S: Final = 10
 
 #: The characters of an error in an answer. Each takes up to six bytes there.
 _REASON_LENGTH_MAX: Final = 500
@@ -129,5 +129,5 @@ def answer(
         event["ResponseURL"],
         body=json.dumps(body).encode(),
         headers={"content-type": ""},
-        timeout=_TIMEOUT_S,
+        timeout=_ANSWER_TIMEOUT_S,
     )

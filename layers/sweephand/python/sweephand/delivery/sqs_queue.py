@@ -13,7 +13,7 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Lanes
 from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of, priority_of
 from sweephand.model.wire import encode, encode_letter
 from sweephand.targets.reach import FIFO_SUFFIX, JobQueues, group_id, read_queue_url
@@ -39,45 +39,6 @@ REASON_LENGTH_MAX: Final = 256
 #: How many characters are kept of a message that is too large for a dead letter. JSON writes one in up to 12
 #: bytes.
 _KEPT_LENGTH_MAX: Final = CALL_BYTES_MAX // 16
-
-
-#: Stands between a lane and the receipt of a message of that lane. No receipt has it.
-_SEPARATOR: Final = " "
-
-
-class Lanes(NamedTuple):
-    """The URLs of the delivery queues. Unless the lanes `are_on`, every message is sent to `normal`.
-
-    Messages may be left in the other two after the lanes were switched off.
-    """
-
-    normal: str
-    high: str = ""
-    low: str = ""
-    are_on: bool = False
-
-    def url_of(self, priority: Priority) -> str:
-        """The queue for messages of that priority."""
-        urls: Mapping[Priority, str] = {"high": self.high, "low": self.low}
-        return urls.get(priority, self.normal) if self.are_on else self.normal
-
-    def receipt(self, handle: str, queue_arn: str) -> str:
-        """A receipt that also names the lane in which its message was received."""
-        name = queue_arn.rpartition(":")[2]
-        for lane in ("high", "low"):
-            url: str = getattr(self, lane)
-            if url and url.rpartition("/")[2] == name:
-                return f"{lane}{_SEPARATOR}{handle}"
-        return handle
-
-    def by_url(self, receipts: Iterable[str]) -> dict[str, list[str]]:
-        """The receipts as SQS gave them, by the queue in which the message was received."""
-        found: dict[str, list[str]] = {}
-        for receipt in receipts:
-            lane, _, handle = receipt.rpartition(_SEPARATOR)
-            url = getattr(self, lane) if lane else self.normal
-            found.setdefault(url, []).append(handle)
-        return found
 
 
 class _Entry(NamedTuple):

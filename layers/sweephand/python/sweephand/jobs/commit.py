@@ -22,6 +22,7 @@ from sweephand.ports.wheel import TimerStore
 from sweephand.wheel.arm import Armable, Arming, arm, delay_of, range_message
 from sweephand.wheel.catchup import OccurrenceRange
 from sweephand.wheel.packing import packed_new
+from sweephand.wheel.watch import arm_watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +198,6 @@ class Commits:
 
     @staticmethod
     def _with_watch(arming: Arming, armable: Armable, after_ms: int, draft: Draft) -> Arming:
-        from sweephand.wheel.watch import arm_watch  # noqa: PLC0415 - most jobs have no watch
-
         since = draft.after if draft.watched_after is None else draft.watched_after
         checks, watch = arm_watch(armable, since=since, after_ms=after_ms, now=draft.job.updated_at)
         return arming._replace(messages=(*arming.messages, *checks), watch=watch)

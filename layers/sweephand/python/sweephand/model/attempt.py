@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
 from sweephand.model.trigger import Trigger, batch_end_id, end_id
 from sweephand.model.watch import Alert, alert_id
@@ -18,11 +19,6 @@ Allowed: TypeAlias = "Callable[[bool], AllowedTargets | None]"
 
 #: How much of a response is kept with the run.
 ANSWER_BYTES_KEPT: Final = 512
-
-
-def always() -> bool:
-    """A check that always says yes: for an attempt or a write that nothing may stop."""
-    return True
 
 
 def everywhere(_: bool) -> None:  # noqa: FBT001 - as Allowed has it

@@ -1,9 +1,10 @@
-"""How jobs, runs and messages name a policy, one of its permits, and a priority.
+"""How jobs, runs and messages name a policy, one of its permits, and a priority with its lane.
 
 Every job, run and message has such a name or may have one. Only what works under a policy needs the policy
 itself (model/policy.py).
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, get_args
 
 #: Which triggers of a policy's line go first. Each priority has partitions of its own.
@@ -29,3 +30,42 @@ class PermitName(NamedTuple):
     policy: str
     gate: int
     id: str
+
+
+#: Stands between a lane and the receipt of a message of that lane. No receipt has it.
+_SEPARATOR: Final = " "
+
+
+class Lanes(NamedTuple):
+    """The URLs of the delivery queues. Unless the lanes `are_on`, every message is sent to `normal`.
+
+    Messages may be left in the other two after the lanes were switched off.
+    """
+
+    normal: str
+    high: str = ""
+    low: str = ""
+    are_on: bool = False
+
+    def url_of(self, priority: Priority) -> str:
+        """The queue for messages of that priority."""
+        urls: Mapping[Priority, str] = {"high": self.high, "low": self.low}
+        return urls.get(priority, self.normal) if self.are_on else self.normal
+
+    def receipt(self, handle: str, queue_arn: str) -> str:
+        """A receipt that also names the lane in which its message was received."""
+        name = queue_arn.rpartition(":")[2]
+        for lane in ("high", "low"):
+            url: str = getattr(self, lane)
+            if url and url.rpartition("/")[2] == name:
+                return f"{lane}{_SEPARATOR}{handle}"
+        return handle
+
+    def by_url(self, receipts: Iterable[str]) -> dict[str, list[str]]:
+        """The receipts as SQS gave them, by the queue in which the message was received."""
+        found: dict[str, list[str]] = {}
+        for receipt in receipts:
+            lane, _, handle = receipt.rpartition(_SEPARATOR)
+            url = getattr(self, lane) if lane else self.normal
+            found.setdefault(url, []).append(handle)
+        return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from sweephand.model.attempt import always
+from sweephand.base.concurrency import always
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

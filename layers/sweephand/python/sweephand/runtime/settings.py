@@ -10,7 +10,7 @@ from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
-from sweephand.delivery.sqs_queue import Lanes
+from sweephand.model.policy_names import Lanes
 from sweephand.targets.reach import JobQueues, Reach, read_patterns
 from sweephand.targets.url import Networks
 

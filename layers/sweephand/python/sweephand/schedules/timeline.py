@@ -73,7 +73,7 @@ class Notation(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FixedInstants:
     """Given instants, in ascending order and all different: of a list, of a one-off, or none on demand."""
 

@@ -10,7 +10,7 @@ from sweephand.schedules.durations import MS_NS
 from sweephand.schedules.timeline import Timeline
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Periodic:
     """The multiples of a period after an anchor, in elapsed time, from multiple `first` on (0 is the anchor).
 
@@ -65,7 +65,7 @@ class Periodic:
         return max(0, come if self.number is None else min(come, self.number))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MovedTimeline:
     """A timeline whose instants all come `by_ms` later."""
 

@@ -10,9 +10,9 @@ from zlib import crc32
 
 from pynamodb.attributes import UnicodeAttribute
 
+from sweephand.base.concurrency import always
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, NUMBER, OBJECT, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
-from sweephand.model.attempt import always
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, RevisionName, is_result_of
 from sweephand.model.page import Page

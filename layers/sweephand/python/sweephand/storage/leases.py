@@ -270,7 +270,7 @@ class DynamoWheelHistory:
         ]
 
 
-_ATTRIBUTE: Final = "expires_at"
+_EXPIRY_ATTRIBUTE: Final = "expires_at"
 
 
 class DynamoExpirySwitch:
@@ -289,7 +289,7 @@ class DynamoExpirySwitch:
                 if answer["TimeToLiveDescription"]["TimeToLiveStatus"] == former:
                     self._client.update_time_to_live(
                         TableName=table,
-                        TimeToLiveSpecification={"AttributeName": _ATTRIBUTE, "Enabled": is_on},
+                        TimeToLiveSpecification={"AttributeName": _EXPIRY_ATTRIBUTE, "Enabled": is_on},
                     )
             except (ClientError, BotoCoreError) as error:
                 raise StoreError(f"The time to live of table {table} was not set: {error}") from error

@@ -1,10 +1,11 @@
 """How the settings of namespaces are stored in the Jobs table, with the counts of their jobs."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, OBJECT, SENTENCE, WHOLE, Field, Layout, Part, list_of
 from sweephand.base.limits import NAMESPACE_HOSTS_MAX, NAMESPACE_NETWORKS_MAX
+from sweephand.model.change import AdminChange
 from sweephand.model.namespace import (
     AllowedTargets,
     JobCount,
@@ -13,13 +14,10 @@ from sweephand.model.namespace import (
     NamespaceSettings,
 )
 from sweephand.model.page import Page
+from sweephand.storage.changes import records
 from sweephand.storage.item import IntegerAttribute, Item, StoredItem, fields_of
 from sweephand.storage.jobs import count_jobs
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table, VersionedItem, put_version
-
-if TYPE_CHECKING:
-    from sweephand.model.change import AdminChange
-
 
 #: The settings of a namespace as stored. The key holds the namespace.
 _SETTINGS: Final = Layout(
@@ -79,14 +77,12 @@ class DynamoNamespaces:
         raw = self._table.get(_settings_key(namespace))
         return None if raw is None else _settings(raw)
 
-    def put(self, settings: NamespaceSettings, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, settings: NamespaceSettings, replacing: str | None, change: AdminChange) -> bool:
         """Write the settings if the stored version is `replacing`, or if this very write is stored.
 
         One transaction writes the settings and the records of the change: 2 WRU for each KB of each.
         """
         item = StoredItem(*_settings_key(settings.namespace), _SETTINGS, settings)
-        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
-
         return put_version(self._table, item, settings.version, replacing, records(change))
 
     def job_count(self, namespace: str) -> JobCount | None:

@@ -38,13 +38,12 @@ class S3Payloads:
     The client is made when first needed, and most functions never need it.
     """
 
-    def __init__(self, bucket: str, client: Callable[[], "S3Client"] = connect.s3) -> None:
+    def __init__(self, bucket: str) -> None:
         self._bucket = bucket
-        self._connect = client
 
     @cached_property
     def _client(self) -> "S3Client":
-        return self._connect()
+        return connect.s3()
 
     def put(self, uid: str, ref: str, text: str) -> None:
         """Write the object. That also removes the tag from one that was discarded."""

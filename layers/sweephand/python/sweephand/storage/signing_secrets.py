@@ -1,17 +1,16 @@
 """How secrets are stored in the Jobs table: an item for each named one, and for each way of signing."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, list_of
 from sweephand.base.limits import SIGNING_SECRETS_MAX
+from sweephand.model.change import AdminChange
 from sweephand.model.page import Page
 from sweephand.model.secret import Scheme, Secret, SecretBrief, SecretKey, SigningSecret, SigningSecrets
+from sweephand.storage.changes import file, records
 from sweephand.storage.item import Item, StoredItem, fields_of
 from sweephand.storage.table import ItemKey, RawItem, Table, put_version
-
-if TYPE_CHECKING:
-    from sweephand.model.change import AdminChange
 
 _SORT_KEYS: Final[Mapping[Scheme, str]] = {"v1": "signing", "v1a": "signing-v1a"}
 
@@ -58,13 +57,11 @@ class DynamoSecrets:
         """Write the first secrets if none are stored, or if this very write is stored already."""
         return put_version(self._table, _item(secrets), secrets.version, None)
 
-    def put(self, secrets: SigningSecrets, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, secrets: SigningSecrets, replacing: str | None, change: AdminChange) -> bool:
         """Write the secrets if the stored version is `replacing`, or if this very write is stored already.
 
         One transaction writes the secrets and the records of the change.
         """
-        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
-
         return put_version(self._table, _item(secrets), secrets.version, replacing, records(change))
 
 
@@ -106,20 +103,16 @@ class DynamoNamedSecrets:
         found = map(_secret, raws)
         return {each.key.name: each for each in found}
 
-    def put(self, secret: Secret, replacing: str | None, change: "AdminChange") -> bool:
+    def put(self, secret: Secret, replacing: str | None, change: AdminChange) -> bool:
         """Write the secret if the stored version is `replacing`, or if this very write is stored already.
 
         One transaction writes the secret and the records of the change: 2 WRU for each KB of each.
         """
         item = StoredItem(*_named_key(secret.key), _NAMED_SECRET, secret)
-        from sweephand.storage.changes import records  # noqa: PLC0415 - deliveries write none
-
         return put_version(self._table, item, secret.version, replacing, records(change))
 
-    def delete(self, key: SecretKey, change: "AdminChange") -> None:
+    def delete(self, key: SecretKey, change: AdminChange) -> None:
         """Record the removal of a secret, and remove it with all of its values."""
-        from sweephand.storage.changes import file  # noqa: PLC0415 - deliveries write none
-
         file(self._table, change)
         self._table.delete(_named_key(key))
 

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sweephand.base.errors import Violation
-from sweephand.model.job import JobKey
 from sweephand.targets.url import Networks, UrlError, read_url
 
 if TYPE_CHECKING:
-    # Many stacks have no such lists.
+    # Many stacks have no such lists, and the authorizer reads settings without any job.
+    from sweephand.model.job import JobKey
     from sweephand.targets.destinations import Destinations
 
 #: An ARN with the wildcards of IAM: `*` stands for any characters, `?` for one.
@@ -116,7 +116,7 @@ def read_queue_url(text: object, *, allow_insecure: bool) -> QueueUrl:
     raise UrlError(_RULE)
 
 
-def group_id(key: JobKey) -> str:
+def group_id(key: "JobKey") -> str:
     """The message group in which a FIFO queue keeps the order of a job's messages.
 
     It is the job's key, or a digest of the key if the key is longer than SQS allows.

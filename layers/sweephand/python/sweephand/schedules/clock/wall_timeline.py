@@ -54,7 +54,7 @@ class Pattern(Hashable, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WallTimeline:
     """The instants of a pattern in a zone, after `floor_at`. `rule` applies where the clock changes.
 

@@ -4,7 +4,7 @@ It finds the caller of a request and checks its access before it reads the rest 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -121,10 +121,18 @@ class Resolver(APIGatewayHttpResolver):
         return _path_pattern(rule, base_regex)
 
 
-def build_handler(services: Services, operations: Iterable[Operation] = OPERATIONS) -> Handler:
-    """The handler of the API function. It answers every event and never raises."""
-    app = build_app(services, operations)
-    log = Logger()
+def build_handler(services: Services) -> Handler:
+    """The handler of the API function. It answers every event and never raises.
+
+    Powertools' resolver has a route for each operation. Other paths and methods get a problem.
+    """
+    app, log = Resolver(), Logger()
+    dispatcher = _Dispatcher(services, app, log)
+    for operation in OPERATIONS:
+        # Powertools writes a path's parameters in angle brackets.
+        rule = re.sub(r"{(\w+)}", r"<\1>", operation.path)
+        app.route(rule, method=operation.method)(dispatcher.route_handler(operation))
+    app.not_found(dispatcher.answer_without_route)
 
     def handle(event: Mapping[str, Any], context: LambdaContext) -> dict[str, Any]:
         try:
@@ -134,18 +142,6 @@ def build_handler(services: Services, operations: Iterable[Operation] = OPERATIO
             return _lambda_response(_problem_reply(_INTERNAL))
 
     return handle
-
-
-def build_app(services: Services, operations: Iterable[Operation] = OPERATIONS) -> APIGatewayHttpResolver:
-    """The resolver. It has a route for each operation, and answers other paths and methods by a problem."""
-    app = Resolver()
-    dispatcher = _Dispatcher(services, app, Logger())
-    for operation in operations:
-        rule = re.sub(r"{(\w+)}", r"<\1>", operation.path)
-        # Powertools writes a path's parameters in angle brackets.
-        app.route(rule, method=operation.method)(dispatcher.route_handler(operation))
-    app.not_found(dispatcher.no_route_handler(tuple(operations)))
-    return app
 
 
 class _Dispatcher:
@@ -167,22 +163,17 @@ class _Dispatcher:
 
         return answer
 
-    def no_route_handler(self, operations: tuple[Operation, ...]) -> Callable[..., Response[Any]]:
-        """The function that Powertools calls for a path or method that has no route."""
-        compiled = [(_path_pattern(each.path), each.method) for each in operations]
+    def answer_without_route(self, _: NoRouteError) -> Response[Any]:
+        """Answer a request for a path or method that has no route."""
+        event = self._app.current_event
 
-        def refuse(_: NoRouteError) -> Response[Any]:
-            event = self._app.current_event
-            allowed = {method for rule, method in compiled if rule.match(event.path)}
+        def refuse(_: Caller | None) -> Reply:
+            allowed = {each.method for each in OPERATIONS if _path_pattern(each.path).match(event.path)}
+            if allowed:
+                raise MethodError(event.http_method, allowed)
+            raise NotFoundError("There is no such path. /v1/openapi.json describes every path.")
 
-            def explain(_: Caller | None) -> Reply:
-                if allowed:
-                    raise MethodError(event.http_method, allowed)
-                raise NotFoundError("There is no such path. /v1/openapi.json describes every path.")
-
-            return self._answer("none", explain)
-
-        return refuse
+        return self._answer("none", refuse)
 
     def _run(self, operation: Operation, caller: Caller | None, path: Mapping[str, str]) -> Reply:
         """The reply of the operation, which runs only if the whole request is valid."""
