@@ -64,13 +64,13 @@ def after_a_crash(seed: int, limit: int, functions: int, consumer_ms: int = 500)
 def _owners(world: FlowWorld) -> dict[str, Process]:
     """The process of each function that takes slots from now on, by the token of its holder."""
     owners: dict[str, Process] = {}
-    change = world.memory_gates.change
+    write = world.memory_gates.change
 
-    def noted(name: GateName, wanted: GateChange) -> Changed:
-        for token, swap in wanted.holders.items():
+    def noted(name: GateName, change: GateChange) -> Changed:
+        for token, swap in change.holders.items():
             if swap.was is None:
                 owners[token] = world.scheduler.strand.process
-        return change(name, wanted)
+        return write(name, change)
 
     world.memory_gates.change = noted  # type: ignore[method-assign]
     return owners

@@ -1,5 +1,6 @@
 """The seeds of worlds with one policy: what happens in each, and what is wrong with it in the end."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -14,6 +15,11 @@ from sweephand.model.policy import PRIORITIES, Rate
 #: Triggers come for this long. Then everything is calm, and what waits has to be delivered.
 BUSY_MS: Final = 8 * MINUTE_MS
 CALM_MS: Final = 90 * MINUTE_MS
+
+#: Triggers of a world in which nothing goes wrong come for this long, and wait for less than that. A guard
+#: comes after 200 s.
+SHORT_MS: Final = 3 * MINUTE_MS
+LATE_MS: Final = 60 * SECOND_MS
 
 #: A crash keeps slots for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
@@ -87,6 +93,35 @@ def run(
         world.complaints["rate"] += 1
     world.figures["left"] = len(world.memory_lines.everything())
     scheduler.end()
+    return world
+
+
+def run_calm(seed: int) -> FlowWorld:
+    """Run a seed in which nothing goes wrong, and half of the limit is needed on average.
+
+    So no trigger waits for long, and none waits for a guard: that would be a wake-up that was lost. The
+    limit changes in between. It is never lower than what the arrivals need.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(50, 1_950))
+    world.watch_limits()
+    random, scheduler = world.random, world.scheduler
+    top = random.choice((1, 1, 2, 2, 3, 5, 5, 40))
+    world.change(PolicyLimits(top, None))
+    at = 0.0
+    while at < SHORT_MS:
+        at += random.expovariate(top / 8) * SECOND_MS
+        scheduler.call_at(NOON + int(at), lambda: _arrive(world))
+    for _ in range(random.randint(0, 4)):
+        limits = PolicyLimits(top * random.choice((1, 2, 3)), None)
+        when = NOON + random.randrange(SHORT_MS)
+        scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
+    scheduler.run(NOON + SHORT_MS)
+    await_deliveries(world)
+    scheduler.end()
+    for each in world.consumer.triggers.values():
+        begun_at, due_at = each.begun_at or scheduler.now, each.message.not_before
+        world.complaints["late"] += begun_at - due_at > LATE_MS
+    world.complaints += Counter()
     return world
 
 
