@@ -99,14 +99,3 @@ def test_a_list_with_deleted_policies_has_all_of_a_namespace(policies: PolicySto
     assert first.next is not None
     rest = policies.page("default", first.next, 2, with_deleted=True)
     assert ([each.key.name for each in rest.items], rest.next) == (["c"], None)
-
-
-def test_a_deleted_policy_is_kept_only_in_the_version_that_was_read(policies: PolicyStore) -> None:
-    deleted = policy(version=MINE, deleted_at=NOON)
-    assert policies.put(deleted, None)
-    assert policies.keep(deleted, NOON + 1_000)
-    assert policies.get(deleted.key) == deleted
-    again = policy(version=OTHERS)
-    assert policies.put(again, MINE)
-    assert not policies.keep(deleted, NOON + 2_000)
-    assert policies.get(deleted.key) == again

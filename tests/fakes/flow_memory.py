@@ -155,9 +155,11 @@ class MemoryGateLines:
             return True
 
     def count(self, name: GateName, limit: int) -> LineCount:
-        top = self.top(name, limit)
-        triggers = sum(len(each.messages) for each in top.entries)
-        return LineCount(triggers, min((each.at for each in top.entries), default=None), not top.has_more)
+        with self._lock:
+            every = sorted(self._entries.get(name, {}).items())
+        counted = [entry for _, entry in every[:limit]]
+        first_at = min((each.at for each in counted), default=None)
+        return LineCount(sum(len(each.messages) for each in counted), first_at, len(every) <= limit)
 
     def everything(self) -> list[tuple[GateName, Entry]]:
         """All entries, for the assertions of a test."""

@@ -75,7 +75,6 @@ PARTITIONS: Final = frozenset(
         "overlap#",
         "policies#",
         "policychanges",
-        "rate#",
         "revisions#",
         "runs#",
         "secrets#",

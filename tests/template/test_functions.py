@@ -363,7 +363,7 @@ def test_tick_wakes_no_more_delivery_functions_than_messages_may_start(stack: St
     assert stack.variables("Tick")["DELIVERIES_MAX"] == told(at_once_max(stack))
 
 
-def test_a_flow_function_takes_one_work_message_and_ends_before_its_permits_do(stack: Stack) -> None:
+def test_a_flow_function_takes_one_message_and_ends_before_its_slots_do(stack: Stack) -> None:
     mapping = stack.properties("FlowEvents")
     assert mapping["BatchSize"] == 1
     assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]

@@ -1,4 +1,4 @@
-"""The other queues of the stack: work messages, and messages that wait and are sent again as they are."""
+"""The other queues of the stack: messages about gates, and those whose messages are sent again as is."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from tests.fakes.sqs import Sqs, mocked_sqs, refusal
 from sweephand.base.errors import StoreError
 from sweephand.delivery.checked_clients import SqsClients
 from sweephand.delivery.sqs_queue import SqsQueue
-from sweephand.delivery.stack_queues import SqsStackQueues, SqsWorkQueue
+from sweephand.delivery.stack_queues import SqsFlowQueue, SqsStackQueues
+from sweephand.model.gate_message import GateMessage, decode_gate_message
 from sweephand.model.wire import encode
-from sweephand.model.work_message import WorkMessage, decode_work
 from sweephand.targets.reach import EVERY_QUEUE
 
 
@@ -126,11 +126,11 @@ def test_a_message_that_is_not_removed_is_there_twice(sqs: Sqs) -> None:
 
 
 URL = "https://sqs.eu-west-1.amazonaws.com/123456789012/flow"
-WORK = WorkMessage("ns", "mailer", NOON, clears_mark=True)
+BATON = GateMessage("baton", "ns", "mailer", 3, NOON)
 
 
 class Client:
-    """What SqsWorkQueue calls of a client. It refuses every message while it is `down`."""
+    """What SqsFlowQueue calls of a client. It refuses every message while it is `down`."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -142,29 +142,29 @@ class Client:
         self.sent.append(request)
 
 
-def queue_of(client: Client) -> SqsWorkQueue:
-    return SqsWorkQueue(SqsClients(lambda _: client), URL)  # type: ignore[arg-type, return-value] # what is called
+def queue_of(client: Client) -> SqsFlowQueue:
+    return SqsFlowQueue(SqsClients(lambda _: client), URL)  # type: ignore[arg-type, return-value] # what is called
 
 
 @pytest.mark.parametrize(
     ("delay_ms", "delay_s"), [(0, 0), (999, 0), (1_000, 1), (26_999, 26), (900_000, 900)]
 )
-def test_a_work_message_is_sent_with_its_delay_in_whole_seconds(delay_ms: int, delay_s: int) -> None:
+def test_a_message_about_a_gate_is_sent_with_its_delay_in_whole_seconds(delay_ms: int, delay_s: int) -> None:
     client = Client()
-    queue_of(client).send(WORK, delay_ms)
+    queue_of(client).send(BATON, delay_ms)
     (request,) = client.sent
     assert (request["QueueUrl"], request["DelaySeconds"]) == (URL, delay_s)
-    assert decode_work(request["MessageBody"]) == WORK
+    assert decode_gate_message(request["MessageBody"]) == BATON
 
 
 @pytest.mark.parametrize("delay_ms", [-1, 900_001])
 def test_a_delay_that_sqs_does_not_take_is_a_mistake(delay_ms: int) -> None:
     with pytest.raises(AssertionError):
-        queue_of(Client()).send(WORK, delay_ms)
+        queue_of(Client()).send(BATON, delay_ms)
 
 
 def test_a_refused_message_raises() -> None:
     client = Client()
     client.down = True
     with pytest.raises(StoreError, match="not accepted"):
-        queue_of(client).send(WORK, 0)
+        queue_of(client).send(BATON, 0)

@@ -77,8 +77,8 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
 def no_run_hangs(tale: Tale) -> Iterator[str]:
     """A run whose consumer is silent, or takes longer than it may, is found in time.
 
-    A rebuild arms jobs. If a job is deleted between a loss of the Timers table and the rebuild, the deadlines
-    of its runs are lost with their timers (docs/operations.md).
+    A rebuild arms jobs. If a job is deleted between a loss of the Timers table and the rebuild, its runs lose
+    their deadlines with their timers (docs/operations.md).
     """
     for stored in tale.runs_of.values():
         is_given_up = "deadline" in tale.given_up.get(_trigger_id(stored[0]), ())

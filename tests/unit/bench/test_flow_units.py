@@ -1,11 +1,11 @@
-"""What the flow benchmarks stand on: a queue of work messages that counts, and a clock to move."""
+"""What the flow benchmarks stand on: a queue of messages that counts, and a clock to move."""
 
 from infra.bench.clock import AheadClock, HandClock
 from infra.bench.meter import Meter
 from infra.bench.sqs import CountedSqs
 
 
-def test_each_work_message_is_a_request_and_is_received_alone_when_its_delay_is_over() -> None:
+def test_each_message_is_a_request_and_is_received_alone_when_its_delay_is_over() -> None:
     clock, meter = HandClock(1_000), Meter()
     queue = CountedSqs(clock, meter)
     for body in ("now", "too"):

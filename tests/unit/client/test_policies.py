@@ -6,12 +6,23 @@ from tests.fakes.world import NOON
 from tests.unit.client.conftest import CommandLine
 
 from sweephand.jobs import policy_reader
+from sweephand.model.gate import GateChange, GateName, Holder, Swap
+from sweephand.model.gate_line import entries_of
 from sweephand.model.policy import PolicyKey
-from sweephand.model.policy_line import LinePlace, entry_of
 from sweephand_client import Client
 from sweephand_client.api.namespaces import Policies
 
 DUE = NOON - 2_500
+
+
+#: The first gate of `mail`.
+LINE = GateName(PolicyKey("ns", "mail"), 0)
+
+
+def put(command_line: CommandLine, at: int) -> None:
+    """Let a trigger wait."""
+    [entry] = entries_of([trigger_message(at)], "low", "source")
+    command_line.server.api.world.gate_lines.put(LINE, entry)
 
 
 @pytest.fixture
@@ -19,10 +30,10 @@ def busy(sweephand: CommandLine) -> CommandLine:
     """A stack with two policies. Under `mail`, ten requests may be open and two triggers wait."""
     sweephand.ok("policy", "put", "idle", "--rate", "100/1m")
     sweephand.ok("policy", "put", "mail", "--max-concurrent", "50")
-    world, key = sweephand.server.api.world, PolicyKey("ns", "mail")
-    assert world.permits.take(key, world.permits.holder(key, 0), "owner", NOON, NOON + 60_000)
-    for part, at in ((3, DUE), (4, DUE + 1_000)):
-        world.policy_lines.put(LinePlace(key, "low", part), entry_of([trigger_message(at)], at, f"m{part}"))
+    gates = sweephand.server.api.world.gates
+    assert gates.change(LINE, GateChange({"owner": Swap(None, Holder(10, NOON + 60_000))})).is_made
+    put(sweephand, DUE)
+    put(sweephand, DUE + 1_000)
     return sweephand
 
 
@@ -50,9 +61,8 @@ def test_a_list_of_policies_without_their_use_is_one_call(busy: CommandLine) -> 
 
 def test_a_count_that_was_cut_off_says_at_least(busy: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy_reader, "COUNTED_ENTRIES_MAX", 1)
-    place = LinePlace(PolicyKey("ns", "mail"), "low", 3)
-    busy.server.api.world.policy_lines.put(place, entry_of([trigger_message(DUE)], DUE, "another"))
-    assert "at least 2" in busy.ok("policy", "list", "--use").out
+    put(busy, DUE + 2_000)
+    assert "at least 1" in busy.ok("policy", "list", "--use").out
 
 
 def test_a_policy_that_is_deleted_meanwhile_is_left_out(

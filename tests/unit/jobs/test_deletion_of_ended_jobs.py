@@ -1,16 +1,13 @@
 """A job that has ended is gone for readers, but stored for weeks. Until then it can be deleted."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.deliveries import meanwhile
+from tests.fakes.policies import add_policy, jobs_in_line, nobody_serves
 from tests.fakes.world import NOON, World, key_of
 from tests.unit.jobs.limited import count, names, settle, world_with
 from tests.unit.jobs.test_payloads import LARGE
-from tests.unit.runs.flow.leaving import delete_policy, jobs_in_line
-from tests.unit.runs.flow.test_under_policies import KEY
 
 from sweephand.base.errors import NotFoundError, PreconditionError, QuotaError
 from sweephand.base.timing import RECOUNT_AFTER_MS
@@ -95,19 +92,14 @@ def test_a_job_that_a_count_has_left_out_does_not_free_a_place_again() -> None:
 )
 def test_a_deletion_ends_what_waits_of_a_job_that_has_ended(written: dict[str, Any]) -> None:
     world = World()
-    world.flow_functions_max = 4
-    assert world.policies.put(replace(policy(5), key=KEY), None)
+    add_policy(world)
     world.put(schedule=["2026-11-21T12:10:00Z"], **written)
-    delete_policy(world)
-    world.run_until(NOON + 20 * MINUTE)
-    world.clock.time = NOON + 10 * DAY
-    assert not world.has_job()
-    assert set(jobs_in_line(world)) == {"job"}
-    world.delete()
-    stored = world.policies.get(KEY)
-    assert stored is not None
-    assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
-    world.line_up().wake(KEY, world.clock.time)
+    with nobody_serves(world):
+        world.run_until(NOON + 20 * MINUTE)
+        world.clock.time = NOON + 10 * DAY
+        assert not world.has_job()
+        assert set(jobs_in_line(world)) == {"job"}
+        world.delete()
     world.run_until(world.clock.time + 5 * MINUTE)
     assert not world.consumers.attempts
     assert not jobs_in_line(world)

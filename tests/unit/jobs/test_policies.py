@@ -1,4 +1,4 @@
-"""Writing flow policies: preconditions, changes, and the work messages that make a new limit known."""
+"""Writing flow policies: preconditions, changes, and the messages that have gates looked after."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,16 +8,15 @@ from tests.fakes.faults import calls_of
 from tests.fakes.world import NOON, World
 
 from sweephand.base.errors import ConflictError, NotFoundError, PreconditionError, UnavailableError
-from sweephand.base.instants import SECOND_MS
-from sweephand.base.timing import API_LIMIT_MS, LEFT_DELAY_MS, REQUEST_TIME_LIMIT_MS
+from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS, REQUEST_TIME_LIMIT_MS
 from sweephand.jobs.change_history import PolicyChangeHistory
 from sweephand.jobs.policies import PolicyLimits, PolicyWritten
 from sweephand.model.change import Change, FieldChange
+from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import Policy, PolicyKey, Rate
-from sweephand.model.work_message import WorkMessage
 
 MAILER = PolicyKey("ns", "mailer")
-PAST_THE_COMMIT_MS = API_LIMIT_MS + SECOND_MS
+PAST_THE_COMMIT_MS = API_LIMIT_MS + POLICY_CHANGE_MS
 
 
 def flow_world() -> World:
@@ -65,51 +64,53 @@ def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
 def test_equal_limits_change_nothing_and_wake_nobody() -> None:
     world = flow_world()
     first = put(world).policy
-    world.work.sent.clear()
+    world.flow_queue.sent.clear()
     world.clock.time += 5_000
     again = put(world)
     assert (again.outcome, again.policy) == ("unchanged", first)
-    assert world.work.sent == []
+    assert world.flow_queue.sent == []
 
 
-def test_a_work_message_past_the_commit_is_sent_before_it_and_another_one_after_it() -> None:
+def test_a_message_past_the_commit_is_sent_before_it_and_another_one_after_it() -> None:
+    """The gates are looked after once no function acts by the former limit, whatever crashes."""
     world = flow_world()
+    put(world, 100)
+    world.flow_queue.sent.clear()
     calls = [each for each in calls_of(world, lambda: put(world)) if each.startswith("before")]
-    assert calls == ["before policies.get", "before work.send", "before policies.put", "before work.send"]
-    assert world.work.sent == [
-        (WorkMessage("ns", "mailer", NOON + PAST_THE_COMMIT_MS), PAST_THE_COMMIT_MS),
-        (WorkMessage("ns", "mailer", NOON), 0),
+    assert [each for each in calls if each in ("before flow_queue.send", "before policies.put")] == [
+        "before flow_queue.send",
+        "before policies.put",
+        "before flow_queue.send",
+    ]
+    assert world.flow_queue.sent == [
+        (GateMessage("change", "ns", "mailer", 4, NOON + delay_ms), delay_ms)
+        for delay_ms in (PAST_THE_COMMIT_MS, POLICY_CHANGE_MS)
     ]
 
 
-def test_another_rate_clears_the_wake_mark_of_the_earlier_one() -> None:
+def test_a_deletion_changes_no_limit_and_wakes_nobody() -> None:
     world = flow_world()
-    put(world, 5, Rate(1, 60_000))
-    for rate, clears_mark in ((Rate(1, 60_000), False), (None, True), (Rate(10, 1_000), True)):
-        world.work.sent.clear()
-        put(world, 6, rate)
-        sent = [message for message, _ in world.work.sent if isinstance(message, WorkMessage)]
-        assert [message.clears_mark for message in sent] == [clears_mark] * 2
-
-
-def test_a_limit_that_is_raised_or_lowered_keeps_the_size_of_its_holders_and_its_partitions() -> None:
-    world = flow_world()
-    first = put(world, 4).policy
-    raised = put(world, 1_000).policy
-    lowered = put(world, 2).policy
-    assert first.holder_size == raised.holder_size == lowered.holder_size == 1
-    assert first.partitions < raised.partitions == lowered.partitions
-
-
-def test_a_policy_that_was_deleted_is_created_again_with_the_holders_that_may_be_in_use() -> None:
-    world = flow_world()
-    size = put(world, 4).policy.holder_size
+    before = put(world, 40).policy
+    world.flow_queue.sent.clear()
     delete(world)
+    assert world.flow_queue.sent == []
+    closed = stored(world)
+    assert (closed.slots, closed.gates, closed.share(1)) == (before.slots, 2, 8)
+
+
+def test_a_put_opens_a_policy_that_was_deleted_also_with_the_same_limit() -> None:
+    world = flow_world()
+    put(world, 400)
+    delete(world)
+    world.flow_queue.sent.clear()
     world.clock.time += 5_000
     again = put(world, 400, if_absent=True)
     assert again.outcome == "created"
-    assert (again.policy.holder_size, again.policy.created_at) == (size, NOON + 5_000)
-    assert again.policy.deleted_at is None
+    assert (again.policy.created_at, again.policy.deleted_at) == (NOON + 5_000, None)
+    assert stored(world) == again.policy
+    # Its gates may hold triggers of the time before.
+    sent = [message for message, _ in world.flow_queue.sent if isinstance(message, GateMessage)]
+    assert [each.gate for each in sent] == [13, 13]
 
 
 def test_a_deleted_policy_is_kept_as_deleted_and_cannot_be_deleted_twice() -> None:
@@ -121,20 +122,6 @@ def test_a_deleted_policy_is_kept_as_deleted_and_cannot_be_deleted_twice() -> No
     assert stored(world).deleted_at == NOON
     with pytest.raises(NotFoundError):
         delete(world)
-
-
-def test_a_deletion_has_triggers_taken_out_whose_jobs_have_left_also_if_it_crashes() -> None:
-    world = flow_world()
-    put(world)
-    world.work.sent.clear()
-    calls = [each for each in calls_of(world, lambda: delete(world)) if each.startswith("before")]
-    assert [each for each in calls if each in ("before work.send", "before policies.put")] == [
-        "before work.send",
-        "before policies.put",
-        "before work.send",
-    ]
-    left = WorkMessage("ns", "mailer", NOON, left_by="")
-    assert world.work.sent == [(left, LEFT_DELAY_MS), (left, 0)]
 
 
 def test_preconditions_are_checked_against_the_stored_policy() -> None:
@@ -184,14 +171,6 @@ def test_each_write_leaves_a_change_that_names_who_made_it_and_the_fields() -> N
         FieldChange("maxConcurrent", (5, None)),
         FieldChange("rate", (None, {"limit": 100, "per": "1m"})),
     )
-
-
-def test_a_deletion_is_filed_because_its_change_outlives_the_item() -> None:
-    world = flow_world()
-    put(world)
-    delete(world)
-    filed = {each.what for each in world.changes.page(MAILER, "", 50).items}
-    assert filed == {"created", "deleted"}
 
 
 def test_the_changes_of_a_policy_that_never_was_are_not_found() -> None:

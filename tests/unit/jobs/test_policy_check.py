@@ -74,17 +74,41 @@ def test_a_stack_without_flow_policies_refuses_a_job_that_names_one_and_says_whi
     assert world.put(schedule="@every 1h", priority="low").outcome == "created"
 
 
-def test_after_its_policy_was_deleted_a_job_can_be_patched_and_an_equal_one_put() -> None:
+def test_a_job_that_names_a_closed_policy_can_be_written_until_it_names_another() -> None:
     world = world_with_policy()
     world.put(schedule="@every 1h", policy="mailer")
     delete_policy(world)
     assert world.put(schedule="@every 1h", policy="mailer").outcome == "unchanged"
+    assert world.put(schedule="@every 2h", policy="mailer").outcome == "replaced"
     assert world.patch(description="the mail").outcome == "replaced"
+    with pytest.raises(InvalidError, match="There is no policy mailer"):
+        world.put("other", schedule="@every 2h", policy="mailer")
     assert world.patch(without=["policy"]).job.definition.policy is None
     with pytest.raises(InvalidError, match="There is no policy mailer"):
         world.patch(policy="mailer")
     with pytest.raises(InvalidError, match="There is no policy mailer"):
         world.put(schedule="@every 2h", policy="mailer")
+
+
+def test_a_job_that_names_a_closed_policy_can_be_written_in_bulk() -> None:
+    world = world_with_policy()
+    world.put("old", schedule="@every 1h", policy="mailer")
+    delete_policy(world)
+    jobs = [
+        JobToWrite(key_of(name), definition(schedule="@every 2h", policy="mailer")) for name in ("old", "new")
+    ]
+    old, new = world.api().bulk_writer.put(jobs, caller="test", requested_at=NOON)
+    assert isinstance(old, WriteResult)
+    assert isinstance(new, InvalidError)
+
+
+def test_a_job_that_was_deleted_names_a_closed_policy_no_more() -> None:
+    world = world_with_policy()
+    world.put(schedule="@every 1h", policy="mailer")
+    delete_policy(world)
+    world.delete()
+    with pytest.raises(InvalidError, match="There is no policy mailer"):
+        world.put(schedule="@every 1h", policy="mailer")
 
 
 def test_a_bulk_call_reads_each_policy_once_and_refuses_only_the_jobs_whose_policy_is_unknown() -> None:

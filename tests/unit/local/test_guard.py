@@ -3,10 +3,11 @@
 import asyncio
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from infra.local.guard import API, guarded, look_often, refusal
+from infra.local.guard import API, SharedLayers, guarded, look_often, refusal
 
 HOST: Final = "127.0.0.1:4700"
 OWN: Final = f"http://{HOST}"
@@ -168,3 +169,19 @@ def test_the_local_aws_is_made_to_look_at_its_queues_again_and_again() -> None:
     with pytest.raises(InterruptedError):
         look_often(wake, every_s=0)
     assert wake.looks == 50
+
+
+def test_a_layer_is_extracted_once_and_the_code_of_each_function_apart(tmp_path: Path) -> None:
+    for number in (1, 2):
+        process = tmp_path / f"process-{number}"
+        for name in ("layer_0", "code"):
+            (process / name).mkdir(parents=True)
+            with SharedLayers(process / f"{name}.zip", "w") as archive:
+                archive.writestr("package/module.py", f"name = {name!r}")
+            with SharedLayers(process / f"{name}.zip") as archive:
+                archive.extractall(process / name)
+    first, second = (tmp_path / f"process-{number}" for number in (1, 2))
+    assert (first / "layer_0").resolve() == (second / "layer_0").resolve()
+    assert not (second / "code").is_symlink()
+    assert (second / "layer_0" / "package" / "module.py").read_text() == "name = 'layer_0'"
+    assert (second / "code" / "package" / "module.py").read_text() == "name = 'code'"

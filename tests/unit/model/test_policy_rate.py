@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from tests.contract.builders import NOON
 
-from sweephand.model.policy import Rate, RateBucket, next_slots, next_token_at, step_us_of
+from sweephand.model.policy import Rate, RateBucket, next_slot_at, next_slots, step_us_of
 
 ME = "owner00000000001"
 
@@ -26,7 +26,7 @@ def test_no_window_sees_more_requests_than_the_rate_allows_however_late_they_lea
     while len(left) < 3 * rate.limit + 10:
         taken = next_slots(bucket, rate, now, chance.randint(1, 20), ME)
         if taken is None:
-            now = next_token_at(bucket, rate, now)
+            now = next_slot_at(bucket, rate, now)
             continue
         slots, bucket = taken
         for number in range(slots.size):
@@ -48,7 +48,7 @@ def test_nine_tenths_of_the_rate_and_more_are_used_while_work_waits(rate: Rate) 
     while now < end:
         taken = next_slots(bucket, rate, now, 10, ME)
         if taken is None:
-            now = next_token_at(bucket, rate, now)
+            now = next_slot_at(bucket, rate, now)
             continue
         slots, bucket = taken
         spent += sum(slots.token(number).opens_at < end for number in range(slots.size))
@@ -68,7 +68,7 @@ def test_a_changed_rate_counts_from_the_last_slot_that_was_taken(before: Rate, a
     last_us = NOON * 1_000 + (slots.size - 1) * step_us_of(before)
     now = NOON + 1
     if (taken := next_slots(bucket, after, now, 1, ME)) is None:
-        now = next_token_at(bucket, after, now)
+        now = next_slot_at(bucket, after, now)
         taken = next_slots(bucket, after, now, 1, ME)
     assert taken is not None
     assert taken[0].first_us == max(now * 1_000, last_us + step_us_of(after))
@@ -81,7 +81,7 @@ def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
     assert slots.size == 10
     assert slots.token(9).opens_at == NOON + 945
     assert next_slots(bucket, Rate(10, 1_000), NOON, 100, ME) is None
-    assert next_token_at(bucket, Rate(10, 1_000), NOON) == NOON + 1_050
+    assert next_slot_at(bucket, Rate(10, 1_000), NOON) == NOON + 1_050
 
 
 def test_tokens_that_nobody_took_are_not_saved_up() -> None:

@@ -9,6 +9,7 @@ from tests.fakes.messages import KEY, MESSAGE, NOON, SPAN
 
 from sweephand.base.errors import PoisonError
 from sweephand.model.definition import Payload
+from sweephand.model.gate_message import _LAYOUT, GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.policy_names import PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand
 from sweephand.model.trigger import (
@@ -26,7 +27,6 @@ from sweephand.model.trigger import (
 )
 from sweephand.model.watch import Alert, WatchMessage
 from sweephand.model.wire import _LAYOUTS, decode, encode
-from sweephand.model.work_message import _WORK_MESSAGE, WorkMessage, decode_work, encode_work
 from sweephand.schedules import Batch, Occurrence, Series
 
 PAYLOAD: Final = Payload("d" * 64, 3_000, None, "ref", NOON)
@@ -99,9 +99,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         )
     ),
 )
-WORK: Final = WorkMessage(
-    "team", "mailer", NOON, clears_mark=True, hint=(1, 2), until=NOON, left_by="x", after="k"
-)
+ABOUT_GATE: Final = GateMessage("guard", "default", "mailer", 3, NOON, "guard000000000001", 2)
 
 #: No field of any message may hold one of these.
 WRONG: Final[tuple[Any, ...]] = (None, -1, 1.5, 10**16, "x" * 5_000, [[]], list(range(11)), {"": 0})
@@ -134,7 +132,7 @@ def test_there_is_a_message_of_each_kind_and_none_of_its_fields_has_its_default(
         if type(message) in _LAYOUTS:
             layout = _LAYOUTS[type(message)][1]
             assert layout.write(message).keys() == {each.stored for each in layout.fields}
-    assert _WORK_MESSAGE.write(WORK).keys() == {each.stored for each in _WORK_MESSAGE.fields}
+    assert _LAYOUT.write(ABOUT_GATE).keys() == {each.stored for each in _LAYOUT.fields}
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda each: type(each).__name__)
@@ -170,10 +168,10 @@ def test_a_message_with_a_mistyped_or_oversized_field_is_poison(message: Readabl
                 decode(changed(text, path, to=wrong))
 
 
-def test_a_work_message_with_a_mistyped_or_oversized_field_is_poison() -> None:
-    text = encode_work(WORK)
-    assert decode_work(changed(text, ("later",), to=1)) == WORK
+def test_a_message_about_a_gate_with_a_mistyped_or_oversized_field_is_poison() -> None:
+    text = encode_gate_message(ABOUT_GATE)
+    assert decode_gate_message(changed(text, ("later",), to=1)) == ABOUT_GATE
     for path in paths(json.loads(text)):
         for wrong in WRONG:
             with pytest.raises(PoisonError):
-                decode_work(changed(text, path, to=wrong))
+                decode_gate_message(changed(text, path, to=wrong))

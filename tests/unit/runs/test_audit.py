@@ -1,16 +1,14 @@
 """An audit finds the jobs whose timers were lost without a trace, and arms them; it arms no other job."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.deliveries import meanwhile
+from tests.fakes.policies import delete_policy, world_with
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
-from sweephand.model.policy_names import PolicyKey
 from sweephand.model.timer import OccurrenceTimer, TimerPack, UnreadTimer, position_key
 from sweephand.runs import audit as auditing
 from sweephand.runs import audit_findings
@@ -249,23 +247,18 @@ def test_after_an_outage_an_audit_finds_nothing_that_catch_up_has_skipped() -> N
     assert len(world.consumers.ids) == len(set(world.consumers.ids))
 
 
-def test_a_job_of_a_missing_policy_is_armed_too() -> None:
-    world = World()
-    world.flow_functions_max = 2
-    mailer = PolicyKey("ns", "mailer")
-    assert world.policies.put(replace(policy(1), key=mailer), None)
+def test_a_job_of_a_closed_policy_is_armed_too() -> None:
+    world = world_with(1)
     world.put(schedule="0 */10 * * * *", policy="mailer")
-    stored = world.policies.get(mailer)
-    assert stored is not None
-    gone = replace(stored, version="version000000002", deleted_at=NOON)
-    assert world.policies.put(gone, stored.version)
+    delete_policy(world)
     world.run_until(LOST_AT)
     world.timers.lose(key_of(), world.clock.time)
     world.run_until(AUDITED_AT)
     assert audited(world).timers == [LostTimer(key_of(), NOON + 100 * MINUTE)]
     world.run_until(END)
-    waiting = [each.trigger.due_at for _, entry in world.policy_lines.everything() for each in entry.messages]
-    assert sorted(waiting) == [NOON + each * 10 * MINUTE for each in range(1, 17)]
+    assert [each.trigger.due_at for each in world.consumers.attempts] == [
+        NOON + each * 10 * MINUTE for each in range(1, 17)
+    ]
 
 
 def test_a_timer_in_a_pack_is_found_there() -> None:

@@ -4,11 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World, key_of
-from tests.unit.runs.flow.leaving import delete_policy
-from tests.unit.runs.flow.test_under_policies import KEY
 
 from sweephand.base.errors import NotFoundError
 from sweephand.base.instants import DAY_MS, HOUR_MS, INSTANT_MAX, MINUTE_MS, Instant
@@ -135,13 +132,3 @@ def test_a_batch_that_has_not_come_for_as_long_as_timers_are_kept_is_running_and
     assert shown(world, NOON + HOUR_MS, world.clock.time).state == "running"
     world.clock.time += MINUTE_MS
     missing(world, NOON + HOUR_MS)
-
-
-def test_a_batch_waits_for_a_missing_policy_for_longer_than_timers_are_kept() -> None:
-    world = World()
-    world.flow_functions_max = 4
-    assert world.policies.put(replace(policy(1), key=KEY), None)
-    world.put(dueTime="1h", batch={"count": 3}, policy="mailer", retention="90d")
-    delete_policy(world)
-    world.clock.time += 20 * DAY_MS
-    assert shown(world, NOON + HOUR_MS, world.clock.time).state == "running"

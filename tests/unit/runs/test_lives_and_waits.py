@@ -21,8 +21,7 @@ from sweephand.base.instants import DAY_MS, MINUTE_MS
 from sweephand.jobs.fields.field import Duration, Field, Object
 from sweephand.jobs.fields.registry import FIELDS
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS, RETRY_DEFAULT
-from sweephand.runs import audit_rounds, batch_progress
-from sweephand.runs.flow import overlap
+from sweephand.runs import audit_rounds, batch_progress, overlap
 
 #: The waits without an end.
 Endless = Literal["paused", "turn", "slot", "line", "unreadable", "off"]
@@ -79,9 +78,9 @@ DATA_WHILE_OFF: Final = Open("docs/decisions/206-nothing-expires-while-a-stack-i
 SHORTEST_RECORD_MS: Final = definition(historyRetention="1s").history_retention_ms
 
 #: Every thing with an end that something waiting refers to. What has no end, or is read when the attempt is
-#: made, is not here. That is the job's own data (a trigger is delivered with the present data), a policy that
-#: exists, and named secrets. It is also the settings and defaults of a namespace, a dead-letter queue, and
-#: keys, which no trigger refers to.
+#: made, is not here. That is the job's own data (a trigger is delivered with the present data), and named
+#: secrets. It is also a policy with its gates and what waits there, and the settings and defaults of a
+#: namespace. No trigger refers to a dead-letter queue or to keys.
 LIVES: Final[dict[str, Life]] = {
     "data of a trigger": Life(
         "when it is stored or renewed",
@@ -139,32 +138,6 @@ LIVES: Final[dict[str, Life]] = {
             "turn": OWED,
             "slot": OWED,
             "line": OWED,
-            "unreadable": UNREADABLE,
-            "off": OFF,
-        },
-    ),
-    "record of a deleted policy": Life(
-        "when the policy is deleted",
-        timing.POLICY_RETENTION_MS,
-        {
-            "paused": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
-            "turn": Never("a trigger that waits for its turn stands in no line"),
-            "slot": Never("a trigger that waits for its slot stands in no line"),
-            "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
-            "unreadable": UNREADABLE,
-            "off": OFF,
-        },
-    ),
-    "entry of a policy's line": Life(
-        "when it is written",
-        timing.LINE_RETENTION_MS,
-        {
-            "paused": Renewed("sweephand.runs.gates:Gates.not_alive", timing.QUEUE_DELAY_MAX_MS),
-            "turn": Never("a trigger that waits for its turn stands in no line"),
-            "slot": Never("a trigger that waits for its slot stands in no line"),
-            "line": Renewed(
-                "sweephand.runs.audit_lines:keep_partition", AUDITED_MS + timing.LINE_EXTENDED_AFTER_MS
-            ),
             "unreadable": UNREADABLE,
             "off": OFF,
         },
@@ -314,10 +287,6 @@ def test_an_earlier_revision_outlasts_its_last_timer_the_message_of_that_and_a_b
     assert (
         timing.TIMER_RETENTION_MS + QUEUE_RETENTION_MS + WAITS_MS["batch/window"]
     ) <= timing.REVISION_RETENTION_MS
-
-
-def test_a_deleted_policy_outlasts_the_longest_run_that_holds_a_permit() -> None:
-    assert WAITS_MS["maxRunTime"] + timing.ATTEMPT_CLAIM_MS <= timing.POLICY_RETENTION_MS
 
 
 def test_a_timer_is_there_for_as_long_as_a_misfire_or_a_watch_may_be_late() -> None:

@@ -1,16 +1,14 @@
 """The end of a batch is told once, also if the rest of it waits until the first records are gone."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
+from contextlib import ExitStack
 
 import pytest
-from tests.contract.builders import policy
+from tests.fakes.policies import call, jobs_in_line, nobody_serves, world_with
 from tests.fakes.time_off import expire
 from tests.fakes.world import NOON, World, key_of, quiet
-from tests.unit.runs.flow.leaving import delete_policy, jobs_in_line
-from tests.unit.runs.flow.test_under_policies import KEY
 
+from sweephand.flow.turn import TURN_MS
 from sweephand.runs import batch_progress
 from sweephand.runs.batch_progress import counts_of
 
@@ -20,11 +18,9 @@ DUE = NOON + 10 * MINUTE
 COUNT = 6
 
 
-def half_done(interrupt: Callable[[World], None]) -> World:
+def half_done() -> World:
     """A world in which half of a batch was delivered before something stopped the rest."""
-    world = World()
-    world.flow_functions_max = 4
-    assert world.policies.put(replace(policy(1), key=KEY), None)
+    world = world_with(1)
     world.put(
         schedule=["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"],
         batch={"count": COUNT},
@@ -32,33 +28,32 @@ def half_done(interrupt: Callable[[World], None]) -> World:
         onComplete={"type": "http", "url": "https://example.com/done"},
     )
 
-    def announce(call: str) -> None:
-        if call == "after consumers.deliver" and len(world.consumers.ids) == COUNT // 2:
-            world.announce = quiet
-            interrupt(world)
-            world.clock.time += 1_000
+    with ExitStack() as stack:
 
-    world.announce = announce
-    world.run_until(NOON + 20 * MINUTE)
+        def end_turn(call: str) -> None:
+            if call == "after consumers.deliver" and len(world.consumers.ids) == COUNT // 2:
+                world.announce = quiet
+                stack.enter_context(nobody_serves(world))
+                world.clock.time += TURN_MS
+
+        world.announce = end_turn
+        world.run_until(NOON + 20 * MINUTE)
     assert COUNT // 2 <= len(set(world.consumers.ids)) < COUNT
     assert jobs_in_line(world)
     return world
 
 
 def pass_days(world: World, days: int) -> None:
-    """Let days pass with an audit in every fifth. Stores remove what has ended, and nobody walks the line."""
+    """Let days pass with an audit in every fifth. Stores remove what has ended, and nobody serves."""
     for _ in range(0, days, 5):
         world.clock.time += 5 * DAY
         expire(world)
-        world.work.waiting.clear()
+        world.flow_queue.waiting.clear()
         world.audit_jobs()
 
 
 def come_back(world: World) -> None:
-    stored = world.policies.get(KEY)
-    assert stored is not None
-    assert world.policies.put(replace(stored, version="again", deleted_at=None), stored.version)
-    world.line_up().wake(KEY, world.clock.time)
+    call(world)
     world.run_until(world.clock.time + 10 * MINUTE)
 
 
@@ -69,8 +64,8 @@ def ends(world: World) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("days", [10, 50, 300])
-def test_the_end_is_told_once_however_long_a_policy_was_missing_in_the_middle_of_the_batch(days: int) -> None:
-    world = half_done(delete_policy)
+def test_the_end_is_told_once_however_long_nobody_served_in_the_middle_of_the_batch(days: int) -> None:
+    world = half_done()
     pass_days(world, days)
     come_back(world)
     assert ends(world) == [(COUNT, COUNT)]
@@ -78,7 +73,7 @@ def test_the_end_is_told_once_however_long_a_policy_was_missing_in_the_middle_of
 
 def test_pages_that_were_full_long_before_the_end_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_progress, "PAGE_SIZE", 2)
-    world = half_done(delete_policy)
+    world = half_done()
     pass_days(world, 50)
     head = world.batches.find(key_of(), DUE, None)
     assert head is not None
@@ -88,6 +83,6 @@ def test_pages_that_were_full_long_before_the_end_count_too(monkeypatch: pytest.
 
 
 def test_progress_is_removed_a_year_after_the_records_of_the_runs() -> None:
-    world = half_done(delete_policy)
+    world = half_done()
     pass_days(world, 365 + 35)
     assert world.batches.find(key_of(), DUE, None) is None

@@ -1,28 +1,18 @@
 """A run that waits under a policy is lost only if the policy's line has come further than to its message."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
+from tests.fakes.policies import GATE, delete_policy, jobs_in_line, let_wait, waiting, world_with
 from tests.fakes.world import NOON, World, key_of
-from tests.unit.runs.flow.leaving import PLACE, delete_policy, jobs_in_line
-from tests.unit.runs.flow.test_under_policies import KEY, waiting
 from tests.unit.runs.test_audit_runs import DAY, FAILED, HOUR, MINUTE, RETRY, lost
 
-from sweephand.model.policy_line import entry_of
+from sweephand.model.gate_line import entries_of
 from sweephand.model.run import Run
 
 #: Every job of these tests has more occurrences, so it does not end.
 LIST = ["2026-11-21T12:10:00Z", "2028-11-21T12:10:00Z"]
-
-
-def world_with_policy() -> World:
-    world = World()
-    world.flow_functions_max = 4
-    assert world.policies.put(replace(policy(5), key=KEY), None)
-    return world
 
 
 def run_of(world: World) -> Run:
@@ -30,18 +20,9 @@ def run_of(world: World) -> Run:
     return run
 
 
-def let_wait(world: World, until: int) -> None:
-    """Let time pass in which every work message is lost, so nobody walks the line."""
-    send = world.work.send
-    world.work.waiting.clear()
-    world.work.send = lambda *_: None  # type: ignore[method-assign]
-    world.run_until(until)
-    world.work.send = send  # type: ignore[method-assign]
-
-
 def retrying() -> World:
     """A world in which the first attempt under the policy has failed."""
-    world = world_with_policy()
+    world = world_with()
     world.consumers.answering = lambda _: FAILED
     world.put(schedule=LIST, policy="mailer", retry=RETRY)
     world.run_until(NOON + 11 * MINUTE)
@@ -50,7 +31,7 @@ def retrying() -> World:
 
 
 def retry_waits() -> World:
-    """A world with a retry in the line, which nobody walks."""
+    """A world with a retry in the line, which nobody serves."""
     world = retrying()
     let_wait(world, NOON + HOUR)
     assert jobs_in_line(world) == ["job"]
@@ -58,8 +39,8 @@ def retry_waits() -> World:
 
 
 def claim_waits() -> World:
-    """A world with a trigger in the line whose attempt a worker has claimed before it crashed."""
-    world = world_with_policy()
+    """A world with a trigger in the line whose attempt a function has claimed before it crashed."""
+    world = world_with()
     world.put(schedule=LIST, policy="mailer", history="full")
 
     def crash(call: str) -> None:
@@ -80,19 +61,23 @@ WAITING = pytest.mark.parametrize("waits", [retry_waits, claim_waits])
 
 
 @WAITING
-@pytest.mark.parametrize("has_record", [True, False])
-def test_a_run_that_waits_for_a_missing_policy_is_not_lost(
-    waits: Callable[[], World], *, has_record: bool
-) -> None:
+def test_a_run_that_waits_for_a_policy_without_an_item_is_not_lost(waits: Callable[[], World]) -> None:
     world = waits()
-    delete_policy(world)
-    if not has_record:
-        world.policies._policies.clear()
+    world.policies._policies.clear()
     for hours in (3, 4, 5):
         world.run_until(NOON + hours * HOUR)
         assert world.audit_jobs().runs == []
     world.run_until(world.clock.time + HOUR)
     assert jobs_in_line(world) == ["job"]
+
+
+@WAITING
+def test_a_run_that_waits_under_a_policy_that_closes_comes_to_its_end(waits: Callable[[], World]) -> None:
+    world = waits()
+    delete_policy(world)
+    world.run_until(world.clock.time + HOUR)
+    assert run_of(world).is_over
+    assert world.audit_jobs().runs == []
 
 
 @WAITING
@@ -104,7 +89,6 @@ def test_a_run_that_waits_in_the_line_of_a_policy_that_is_behind_is_not_lost(
     let_wait(world, NOON + 5 * HOUR)
     done = world.audit_jobs(mends=mends)
     assert (done.runs, done.written) == ([], 0)
-    world.line_up().wake(KEY, world.clock.time)
     world.run_until(world.clock.time + HOUR)
     assert run_of(world).is_over
 
@@ -113,7 +97,7 @@ def test_a_run_that_waits_in_the_line_of_a_policy_that_is_behind_is_not_lost(
 def test_a_run_whose_message_was_lost_comes_to_its_end_under_a_policy(waits: Callable[[], World]) -> None:
     world = waits()
     lost(world)
-    world.policy_lines.clear()
+    world.gate_lines.clear()
     world.run_until(NOON + 5 * HOUR)
     assert len(world.audit_jobs().runs) == 1
     world.run_until(NOON + 6 * HOUR)
@@ -125,14 +109,15 @@ def test_a_run_whose_message_was_lost_comes_to_its_end_under_a_policy(waits: Cal
 def test_a_run_is_judged_by_the_time_that_the_line_has_come_to(ahead_ms: int, *, is_lost: bool) -> None:
     world = retry_waits()
     (message,) = waiting(world)
-    world.policy_lines.clear()
-    world.policy_lines.put(PLACE, entry_of([message], message.not_before + ahead_ms, "source"))
+    world.gate_lines.clear()
+    [entry] = entries_of([message], "normal", "source")
+    world.gate_lines.put(GATE, entry._replace(at=message.not_before + ahead_ms))
     let_wait(world, NOON + 9 * HOUR)
     assert bool(world.audit_jobs(mends=False).runs) == is_lost
 
 
 def test_the_check_of_an_accepted_run_does_not_wait_for_a_policy() -> None:
-    world = world_with_policy()
+    world = world_with()
     world.consumers.answering = lambda _: ACCEPTED
     world.put(
         schedule=LIST, policy="mailer", completion="async", heartbeatTimeout="10m", retry={"maxAttempts": 1}
@@ -149,7 +134,7 @@ def test_the_check_of_an_accepted_run_does_not_wait_for_a_policy() -> None:
 
 @pytest.mark.parametrize("name", ["mailer", None])
 def test_a_retry_that_a_pause_has_put_off_is_not_lost_within_an_hour_of_the_resume(name: str | None) -> None:
-    world = world_with_policy()
+    world = world_with()
     world.consumers.answering = lambda _: FAILED
     world.put(schedule=LIST, retry=RETRY, policy=name)
     world.run_until(NOON + 11 * MINUTE)
@@ -158,6 +143,6 @@ def test_a_retry_that_a_pause_has_put_off_is_not_lost_within_an_hour_of_the_resu
     world.resume()
     assert world.audit_jobs().runs == []
     lost(world)
-    world.policy_lines.clear()
+    world.gate_lines.clear()
     world.run_until(NOON + DAY + 2 * HOUR)
     assert len(world.audit_jobs().runs) == 1

@@ -1,19 +1,17 @@
 """After the Timers table is lost, a rebuild arms every job again: nothing is lost but what catch-up skips."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.deliveries import meanwhile
+from tests.fakes.policies import nobody_serves, waiting, world_with
 from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.errors import UnavailableError
 from sweephand.base.timing import API_LIMIT_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.job import EARLIER_REVISIONS_MAX
-from sweephand.model.policy_names import PolicyKey
 from sweephand.runs import rebuild as rebuilding
 from sweephand.runs.audit_findings import JobProgress
 from sweephand.wheel.rebuild import rebuilt_timers
@@ -21,7 +19,6 @@ from sweephand.wheel.rebuild import rebuilt_timers
 MINUTE = 60_000
 HOUR = 60 * MINUTE
 
-MAILER = PolicyKey("ns", "mailer")
 
 #: When the table is lost, when an operator rebuilds, and up to when the test looks.
 LOST_AT = NOON + 30 * MINUTE + 20_000
@@ -213,21 +210,18 @@ def test_the_number_of_shards_that_jobs_need_comes_back() -> None:
 
 
 def test_what_waited_in_the_line_of_a_policy_waits_there_again() -> None:
-    world = World()
-    world.flow_functions_max = 2
-    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    world = world_with(1)
     world.put(schedule="0 */10 * * * *", policy="mailer", catchup={"mode": "none", "window": "2m"})
-    stored = world.policies.get(MAILER)
-    assert stored is not None
-    # The triggers of a policy that was deleted wait until it is created again.
-    gone = replace(stored, version="version000000002", deleted_at=NOON)
-    assert world.policies.put(gone, stored.version)
-    lost(world)
-    rebuilt(world, since=NOON)
-    world.run_until(END)
-    waiting = {each.trigger.due_at for _, entry in world.policy_lines.everything() for each in entry.messages}
-    assert waiting == {NOON + each * 10 * MINUTE for each in range(1, 8)}
-    assert not world.consumers.attempts
+    with nobody_serves(world):
+        lost(world)
+        rebuilt(world, since=NOON)
+        world.run_until(END)
+        assert {each.trigger.due_at for each in waiting(world)} == {
+            NOON + each * 10 * MINUTE for each in range(1, 8)
+        }
+    world.run_until(END + MINUTE)
+    assert len(world.consumers.ids) == 7
+    assert not waiting(world)
 
 
 def test_a_call_goes_on_where_the_call_before_has_ended() -> None:

@@ -2,34 +2,29 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.deliveries import crash_until, meanwhile
 from tests.fakes.faults import calls_of, killed_at
+from tests.fakes.policies import add_policy, delete_policy
 from tests.fakes.time_off import pass_days_off, time_off
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World, key_of, quiet
 
 from sweephand.base.errors import OffTooLongError, StoreError
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, Instant
 from sweephand.base.timing import AUDIT_MINUTE, RENEWAL_MS
 from sweephand.model.attempt import Answer, Attempt
-from sweephand.model.policy_names import PolicyKey
 from sweephand.model.trigger import TriggerMessage
-
-MAILER = PolicyKey("ns", "mailer")
 
 
 @pytest.fixture
 def world() -> World:
     """A stack with a flow policy."""
     world = World()
-    world.flow_functions_max = 2
     world.namespaces.enlist("ns")
-    assert world.policies.put(replace(policy(1), key=MAILER), None)
+    add_policy(world, 1)
     return world
 
 
@@ -124,38 +119,37 @@ def test_a_retry_waits_until_its_max_age_and_its_run_keeps_its_record(
     assert len(world.queue.buried) == (0 if end[0] == "succeeded" else 2)
 
 
-def test_what_waits_in_the_line_of_a_policy_and_its_work_message_wait_for_forty_days(world: World) -> None:
+def off_once_in_line(world: World) -> None:
+    """Switch the stack off as soon as a trigger stands in the line of a policy."""
+
+    def switch_off(call: str) -> None:
+        if call == "after gate_lines.put":
+            world.is_enabled = False
+
+    world.announce = switch_off
+    world.run_until(NOON + 11 * MINUTE_MS)
+    world.announce = quiet
+    assert world.gate_lines.everything()
+    assert world.flow_queue.waiting
+
+
+def test_what_waits_in_the_line_of_a_policy_and_its_messages_wait_for_forty_days(world: World) -> None:
     for number in range(5):
         world.put(f"mailed-{number}", dueTime="10m", policy="mailer", retention="1h")
-    world.run_until(NOON + 9 * MINUTE_MS)
-    assert world.policy_lines.everything()
-    assert world.work.waiting
+    off_once_in_line(world)
     pass_days_off(world, 40)
     switched_on(world)
     assert delivered(world) == {f"mailed-{number}": 1 for number in range(5)}
 
 
-def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World) -> None:
+@pytest.mark.parametrize("closes", [False, True])
+def test_the_line_of_a_policy_that_no_job_names_any_more_waits_too(world: World, *, closes: bool) -> None:
     world.put("mailed", dueTime="10m", policy="mailer")
-    world.run_until(NOON + 9 * MINUTE_MS)
-    world.is_enabled = False
-    world.run_until(NOON + 11 * MINUTE_MS)
+    off_once_in_line(world)
     world.put("mailed", schedule="@every 9000h")
+    if closes:
+        delete_policy(world)
     pass_days_off(world, 40)
-    switched_on(world)
-    assert delivered(world) == {"mailed": 1}
-
-
-@pytest.mark.parametrize("days", [40, 60])
-def test_the_line_of_a_missing_policy_that_its_job_has_left_waits_too(world: World, days: int) -> None:
-    world.put("mailed", schedule="@every 9000h", dueTime="10m", policy="mailer")
-    stored = world.policies.get(MAILER)
-    assert stored is not None
-    assert world.policies.put(replace(stored, version="deleted", deleted_at=NOON), stored.version)
-    world.run_until(NOON + 11 * MINUTE_MS)
-    world.is_enabled = False
-    world.patch("mailed", without=["policy"])
-    pass_days_off(world, days)
     switched_on(world)
     assert delivered(world) == {"mailed": 1}
 

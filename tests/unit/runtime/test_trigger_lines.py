@@ -16,7 +16,7 @@ from tests.fakes.metrics import printed
 from tests.fakes.world import NOON, World
 
 from sweephand.model.trigger import Trigger
-from sweephand.runs.flow.work_intake import Worked
+from sweephand.runs.flow_intake import Worked
 from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 from sweephand.runtime import delivery, flow
 
@@ -30,10 +30,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     world = World(shards=1)
     world.flow_functions_max = 2
     deliveries = world.deliveries()
-    work_intake = world.work_intake(deliveries)
+    flow_intake = world.flow_intake(deliveries)
     for module in (delivery, flow):
         monkeypatch.setattr(module, "deliveries", lambda: deliveries)
-    monkeypatch.setattr(flow, "work_intake", lambda: work_intake)
+    monkeypatch.setattr(flow, "flow_intake", lambda: flow_intake)
     monkeypatch.setenv("METRICS", "namespaces")
     forget_the_environment()
     yield world
@@ -145,7 +145,7 @@ def test_the_flow_function_counts_permits_in_use_and_names_triggers(
     trigger = Trigger(world.put("nightly", dueTime="10s").job.key, "uid", "rev", NOON, 1, NOON)
     failed = Handled(Received("", "", 1, ""), Outcome("retrying"), trigger=trigger, attempt=3)
     outcomes: Counter[OutcomeName] = Counter({"succeeded": 2, "retrying": 1})
-    worked = Worked("walked", outcomes, [failed], open_max=3, namespace="ns")
+    worked = Worked("served", outcomes, [failed], open_max=3, namespace="ns")
     monkeypatch.setattr(flow, "work", lambda *_: worked)
     first, *lines = called("flow", {"Records": [{"messageId": "1"}]}, monkeypatch, capsys)
     assert (first["trigger_id"], first["attempt"], first["request_id"]) == (f"uid-{NOON}-0", 3, "8f507cfc")
@@ -184,11 +184,11 @@ def test_a_call_that_cannot_be_counted_has_a_warning_and_succeeds(
     assert len(world.consumers.times) == 2
 
 
-def test_the_triggers_of_a_work_message_are_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_became_of_triggers_at_a_gate_is_counted(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.counts_deliveries = True
     counting = world.deliveries()
     monkeypatch.setattr(flow, "deliveries", lambda: counting)
-    worked = Worked("walked", Counter[OutcomeName]({"succeeded": 3, "kept": 2}), namespace="ns")
+    worked = Worked("served", Counter[OutcomeName]({"succeeded": 3, "kept": 2}), namespace="ns")
     flow.count(Logger(service=f"lines {next(NUMBERS)}"), worked, "8f507cfc", 90_000)
     [(_, counted)] = world.stats.minutes("ns", NOON, NOON + 60_000).items()
     assert (counted.outcomes, counted.lateness) == (Counter({"succeeded": 3}), Counter())

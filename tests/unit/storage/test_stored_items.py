@@ -29,7 +29,7 @@ from sweephand.storage import (
     jobs,
     leases,
     namespaces,
-    policy_lines,
+    policies,
     runs,
     signing_secrets,
     timers,
@@ -121,7 +121,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "change": (changes.CHANGE, CHANGE),
     "filed change": (changes._FILED, CHANGE),
     "policy": (
-        policy_lines._POLICY,
+        policies._POLICY,
         policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE),
     ),
     "change by an admin": (

@@ -47,15 +47,15 @@ def attempt_at(host: str, namespace: str) -> Attempt:
     return attempt._replace(trigger=replace(attempt.trigger, key=JobKey(namespace, "job")))
 
 
-def test_thousands_of_lookups_that_hang_are_failed_attempts_and_leave_other_namespaces_theirs(
+def test_hundreds_of_lookups_that_hang_are_failed_attempts_and_leave_other_namespaces_theirs(
     name_servers: NameServers,
 ) -> None:
     egress = Egress(allow_loopback=False, resolver=name_servers)
     targets = HttpTargets(HandClock(), allow_insecure=False, egress=egress)
-    answers = [targets.deliver(attempt_at(f"n{number}.dead", "dead")) for number in range(3_000)]
+    answers = [targets.deliver(attempt_at(f"n{number}.dead", "dead")) for number in range(500)]
     assert not any(answer.succeeded or answer.is_final for answer in answers)
     refusal = re.fullmatch(
-        r"n2999\.dead was not resolved: (\d+) other names of the namespace's targets have had no answer from "
+        r"n499\.dead was not resolved: (\d+) other names of the namespace's targets have had no answer from "
         r"their name servers yet\.",
         str(answers[-1].error),
     )

@@ -8,7 +8,6 @@ from tests.unit.runs.explain.ways import (
     BUSY,
     DUE,
     HEARTBEAT,
-    MAILER,
     WRONG,
     minutely,
     way,
@@ -251,22 +250,11 @@ def it_waits_for_a_permit(world: World) -> Instant:
 
 
 @way("waiting-policy", "The policy mailer does not exist")
-def its_policy_was_deleted(world: World) -> Instant:
-    writer = with_policy(world, PolicyLimits(5, None))
+def its_policy_has_no_item(world: World) -> Instant:
+    with_policy(world, PolicyLimits(5, None))
     minutely(world, policy="mailer")
-    writer.delete(MAILER, who="test", requested_at=world.clock.time)
+    world.policies._policies.clear()
     world.run_until(NOON + 5 * MINUTE_MS)
-    return NOON + 4 * MINUTE_MS
-
-
-@way("waiting-policy", "The policy mailer does not exist")
-def its_policy_was_deleted_long_ago(world: World) -> Instant:
-    writer = with_policy(world, PolicyLimits(5, None))
-    world.put(schedule="4 12 21 * *", policy="mailer")
-    writer.delete(MAILER, who="test", requested_at=world.clock.time)
-    world.run_until(NOON + 5 * MINUTE_MS)
-    world.clock.time += 20 * DAY_MS
-    world.run_until(world.clock.time + MINUTE_MS)
     return NOON + 4 * MINUTE_MS
 
 

@@ -7,10 +7,8 @@ import pytest
 from tests.fakes.http_events import TARGET, Client
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS, LINE_RETENTION_MS, PENDING_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
-from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 
 JOB = {"schedule": "@every 10s", "target": TARGET}
 
@@ -263,53 +261,32 @@ def test_a_run_by_hand_of_a_job_with_a_policy_is_waiting_too() -> None:
 
 def test_a_run_can_wait_under_a_policy_for_two_weeks() -> None:
     client = client_with_policy()
-    client.world.clock.time = NOON + 10_000 + LINE_RETENTION_MS - 1
+    client.world.clock.time = NOON + 10_000 + TIMER_RETENTION_MS - 1
     assert run_at(client, NOON + 10_000).json["state"] == "waiting"
     client.world.clock.time += 1
     assert run_at(client, NOON + 10_000).status == 404
 
 
-def test_the_job_and_its_due_run_say_that_their_policy_is_missing_until_it_is_created_again() -> None:
+def test_a_run_waits_for_a_permit_of_a_policy_that_was_deleted_as_before() -> None:
     client = client_with_policy()
-    assert "policyBlock" not in client.get().json
     client.send("DELETE", POLICY)
+    client.world.clock.time += 10_000
+    assert "policyBlock" not in client.get().json
+    shown = run_at(client, NOON + 10_000).json
+    assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
+    assert "permit of the policy mailer" in shown["reason"]
+    client.world.run_until(NOON + 11_000)
+    assert run_at(client, NOON + 10_000).json["state"] == "succeeded"
+
+
+def test_the_job_and_its_due_run_say_that_the_stack_has_no_item_of_their_policy() -> None:
+    client = client_with_policy()
+    client.world.policies._policies.clear()
     client.world.clock.time += 10_000
     assert client.get().json["policyBlock"] == "missing"
     shown = run_at(client, NOON + 10_000).json
     assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
     assert "does not exist" in shown["reason"]
-    client.send("PUT", POLICY, {"maxConcurrent": 5})
-    assert "policyBlock" not in client.get().json
-    assert "permit" in run_at(client, NOON + 10_000).json["reason"]
-
-
-def test_a_run_waits_under_a_missing_policy_for_as_long_as_the_policy_is_missing() -> None:
-    client = client_with_policy()
-    by_hand = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
-    client.world.clock.time += MINUTE_MS
-    client.send("DELETE", POLICY)
-    due_at = NOON + 12 * HOUR_MS + 10_000
-    for days in (15, 40, 400):
-        client.world.clock.time = due_at + days * DAY_MS
-        shown = run_at(client, due_at).json
-        assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
-        assert "does not exist" in shown["reason"]
-    # The record of a run before the deletion has expired by now, if there was one.
-    assert run_at(client, NOON + 10_000).status == 404
-    assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{by_hand}").status == 404
-
-
-def test_a_run_from_before_the_deletion_of_its_policy_waits_as_long_as_its_record_would_be_kept() -> None:
-    client = client_with_policy()
-    by_hand = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]
-    client.world.clock.time += MINUTE_MS
-    client.send("DELETE", POLICY)
-    client.world.clock.time = NOON + HISTORY_RETENTION_DEFAULT_MS - 1
-    for run_id in (by_hand, f"{NOON + 10_000}-0"):
-        assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{run_id}").json["state"] == "waiting"
-    client.world.clock.time += 10_001
-    for run_id in (by_hand, f"{NOON + 10_000}-0"):
-        assert client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{run_id}").status == 404
 
 
 def test_the_job_and_its_due_run_say_that_policies_are_off_in_the_stack() -> None:

@@ -42,7 +42,7 @@ def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
 def test_a_policy_without_a_limit_of_concurrency_shows_what_the_stack_can_reach() -> None:
     shown = put(client(), {"rate": {"limit": 10, "per": "1s"}})
     assert "maxConcurrent" not in shown.json
-    assert shown.json["effectiveMaxConcurrent"] == 50
+    assert shown.json["effectiveMaxConcurrent"] == 60
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,7 @@ from sweephand.base.errors import ConflictError, ForbiddenError, InvalidError, U
 from sweephand.base.instants import SECOND_MS, Instant, rfc3339
 from sweephand.base.limits import DESCRIPTION_LENGTH_MAX
 from sweephand.base.names import EVERY_NAMESPACE
-from sweephand.model.api_key import (
-    ADMIN_KEY_ID,
-    Caller,
-    Key,
-    Role,
-    digest_of,
-    format_key,
-)
+from sweephand.model.api_key import ADMIN_KEY_ID, Caller, Key, Role, digest_of, format_key
 from sweephand.model.change import AdminChange, changes_between
 from sweephand.ports.access import KeyStore
 from sweephand.ports.clock import Ids

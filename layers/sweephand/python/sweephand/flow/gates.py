@@ -131,6 +131,11 @@ class Gates:
         message = GateMessage(purpose, *name.policy, name.number, at, guard, hint)
         self._queue.send(message, min(max(at - self.clock.now(), 0), QUEUE_DELAY_MAX_MS))
 
+    def wake(self, name: GateName) -> None:
+        """Have a gate looked after whose messages may be lost. If its guard is under way, no harm is done."""
+        guard = self.store.get(name).guard
+        self.send("wake", name, self.clock.now(), guard=guard or self.ids.token())
+
     # ---- slots
 
     def take(self, name: GateName, policy: Policy) -> HeldSlots | None:

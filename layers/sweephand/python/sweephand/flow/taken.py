@@ -6,16 +6,7 @@ from typing import NamedTuple
 
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry
-from sweephand.model.policy import PolicyKey, Priority
-from sweephand.model.trigger import TriggerMessage
-
-
-class LineWait(NamedTuple):
-    """A trigger that has to wait in a line of a policy, until its `not_before` at least."""
-
-    policy: PolicyKey
-    priority: Priority
-    message: TriggerMessage
+from sweephand.model.trigger import LineWait, TriggerMessage
 
 
 class TakenEntry:

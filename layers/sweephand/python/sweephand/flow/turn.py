@@ -13,13 +13,14 @@ from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import FAN_OUT_MS, LINE_LOOK_MS, POLICY_AGE_MAX_MS
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
+from sweephand.flow.leasing import ENTRIES_READ, Leasing
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LeftEntry, LineWait, TakenEntries, TakenEntry, TakenTrigger
+from sweephand.flow.taken import LeftEntry, TakenEntries, TakenEntry, TakenTrigger
 from sweephand.flow.tokens import Tokens
 from sweephand.model.gate import GateName, server_slots_of
-from sweephand.model.gate_line import Entry, entries_of
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, Priority
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.gate_line import entries_of
+from sweephand.model.policy import Policy, PolicyKey, Priority
+from sweephand.model.trigger import LineWait, TriggerMessage
 
 #: A function serves for so long. Then other policies have a turn.
 TURN_MS: Final = 10 * SECOND_MS
@@ -29,19 +30,6 @@ _IDLE_MS: Final = 50
 
 #: Triggers that a function has leased beyond those of its slots, for each slot.
 _AHEAD: Final = 2
-
-#: Entries of a line that a function reads at once. Others may have leased the first ones.
-_ENTRIES_READ: Final = 60
-
-#: Lines of other gates that a function reads when its own has nothing.
-_OTHERS_READ: Final = 2
-
-#: Which other gate's line has the older head is looked at so often. This one is served unless the other is
-#: older by more than this, too.
-_COMPARE_MS: Final = SECOND_MS
-
-#: A trigger with which so many functions have crashed is delivered alone: it may be the reason.
-_ALONE_FROM_CRASHES: Final = 2
 
 
 class Deliver(Protocol):
@@ -85,7 +73,7 @@ class Turn:
         self._gates = gates
         self._slots = slots
         self._policy = policy
-        self._hint = hint
+        self._leasing = Leasing(gates, slots, hint, together)
         self._deliver = deliver
         self._deadline = deadline
         self._concurrently = concurrently
@@ -103,7 +91,6 @@ class Turn:
         self._look_at: Instant = 0
         self._worked_at = self._began_at
         self._call_at: Instant = 0
-        self._compare_at = self._began_at + _COMPARE_MS
         #: Slots that are being given back.
         self._leaving = 0
         #: Whether a trigger is delivered alone.
@@ -143,7 +130,7 @@ class Turn:
         """The next trigger with its permit; None if there is none, or no slot or token is free."""
         with self._lock:
             is_fresh = self._clock.now() - self._read_at < POLICY_AGE_MAX_MS
-            if self._is_over or not self._taken.waiting or not is_fresh:
+            if self._is_over or self._must_leave or not self._taken.waiting or not is_fresh:
                 return None
             if self._open + self._leaving >= self._slots.size:
                 return None
@@ -277,75 +264,20 @@ class Turn:
         return is_lower and self._gates.store.get(self._name).used > share
 
     def _read(self, now: Instant, wanted: int) -> bool:
-        """Lease entries with about so many triggers, of this line or another. Returns whether it has any."""
-        top = self._gates.lines.top(self._name, _ENTRIES_READ)
-        own = top.takeable(now)
-        found = [(self._name, own)] if own else []
-        if now >= self._compare_at or not (own or self._taken.waiting):
-            self._compare_at = now + _COMPARE_MS
-            others = [
-                (name, self._gates.lines.top(name, _ENTRIES_READ).takeable(now)) for name in self._others()
-            ]
-            found += [(name, entries) for name, entries in others if entries]
-        if not found:
-            return False
-        name, entries = min(found, key=lambda each: self._age(*each))
-        is_left = self._lease_some(name, entries, wanted, now)
-        if own and (is_left or top.has_more):
-            self._share(now)
-        return True
-
-    def _age(self, name: GateName, entries: Sequence[Entry]) -> tuple[int, Instant]:
-        """The place of the first entry among those of all lines. The own line has a second's advance."""
-        first = entries[0]
-        return PRIORITIES.index(first.priority), first.at - (_COMPARE_MS if name == self._name else 0)
-
-    def _others(self) -> Sequence[GateName]:
-        """Gates whose lines to read: the one that the baton named, and random ones."""
-        count, own = self._policy.gates, self._name.number
-        numbers = [int(self._gates.ids.fraction() * count) for _ in range(_OTHERS_READ)]
-        if self._hint is not None:
-            numbers, self._hint = [self._hint, *numbers], None
-        return [GateName(self._name.policy, each) for each in dict.fromkeys(numbers) if each != own]
-
-    def _lease_some(self, name: GateName, entries: Sequence[Entry], wanted: int, now: Instant) -> bool:
-        """Lease the first entries with about so many triggers. Returns whether others are left.
-
-        A trigger with which functions have crashed again and again is leased alone, and only where nothing
-        else is in hand.
-        """
-        chosen: list[Entry] = []
-        for entry in entries:
-            if sum(len(each.messages) for each in chosen) >= wanted:
-                break
-            if entry.crashes + entry.is_abandoned(now) < _ALONE_FROM_CRASHES:
-                chosen.append(entry)
-            elif not (chosen or len(self._taken)):
-                chosen, self._is_alone = [entry], True
-                break
-        self._together([partial(self._lease, name, entry, now) for entry in chosen])
-        return len(chosen) < len(entries)
-
-    def _lease(self, name: GateName, entry: Entry, now: Instant) -> None:
-        """Lease an entry, unless another function was first.
-
-        If a function has crashed that had leased it, each of its triggers counts that, and stands alone from
-        now on.
-        """
-        messages = entry.messages
-        if entry.is_abandoned(now):
-            first, *others = (each._replace(crashes=each.crashes + 1) for each in messages)
-            messages = (first,)
-            for each in others:
-                [single] = entries_of([each], entry.priority, entry.token)
-                self._gates.lines.put(name, single)
-        token = self._gates.ids.token()
-        leased = entry._replace(
-            messages=messages, token=token, owner=self._slots.token, until=self._slots.until
+        """Lease entries with about so many triggers. Returns whether there are any."""
+        leased = self._leasing.lease(
+            self._policy,
+            wanted,
+            has_entries=len(self._taken) > 0,
+            has_waiting=len(self._taken.waiting) > 0,
         )
-        if self._gates.lines.replace(name, entry, leased):
-            with self._lock:
-                self._taken.add(name, leased)
+        with self._lock:
+            for name, entry in leased.entries:
+                self._taken.add(name, entry)
+        self._is_alone = leased.is_alone
+        if leased.has_more:
+            self._share(now)
+        return len(leased.entries) > 0
 
     def _share(self, now: Instant) -> None:
         """Take more slots, or call another function, if there is more in the line than can be taken here."""
@@ -378,13 +310,13 @@ class Turn:
         while self._clean():
             pass
         gates, now = self._gates, self._clock.now()
-        top = gates.lines.top(self._name, _ENTRIES_READ)
+        top = gates.lines.top(self._name, ENTRIES_READ)
         if top.takeable(now):
             self._look_at = now
             return True
         self._is_over = True
         self._slots.give_back(self._slots.size, queues=False if top.is_empty else None)
-        if gates.lines.top(self._name, _ENTRIES_READ).takeable(now):
+        if gates.lines.top(self._name, ENTRIES_READ).takeable(now):
             gates.mark(self._name)
             gates.call(self._name, self._policy)
         return True

@@ -34,8 +34,7 @@ class View:
     """A job as its reader sees it at an instant.
 
     `last_run` is the run with the newest due time. `policy_block` says why the job's policy lets no trigger
-    through, and `policy_missing_since` when that policy was deleted. They are read only if the job is read
-    alone.
+    through. They are read only if the job is read alone.
     """
 
     job: Job

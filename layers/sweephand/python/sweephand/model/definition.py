@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
 
-from sweephand.base.instants import (
-    DAY_MS,
-    HOUR_MS,
-    MINUTE_MS,
-    SECOND_MS,
-    Instant,
-)
+from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority

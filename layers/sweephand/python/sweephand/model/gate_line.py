@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 
 
 class LineTop(NamedTuple):
-    """The first entries of a line, leased ones too, and whether others follow.
+    """The first entries of a line, leased ones too, and whether others may follow.
 
     If it `has_newer`, entries that only a newer version can read stand among these, and were left out.
     """
@@ -85,7 +85,7 @@ class LineTop(NamedTuple):
 class LineCount(NamedTuple):
     """How many triggers wait in the first entries of a line, and since when the first one.
 
-    `is_all` says that the line has no further entries.
+    `is_all` says that the line has no further entries. Without it, there may be some.
     """
 
     triggers: int

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, PolicyKey, Priority
 from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
@@ -168,6 +168,14 @@ class TriggerMessage(NamedTuple):
         its crashes. At most one crash stays in the count, because a crash may have left a claim.
         """
         return self._replace(is_owed=self.is_owed or is_owed, crashes=min(self.crashes, 1))
+
+
+class LineWait(NamedTuple):
+    """A trigger that has to wait in a line of a policy, until its `not_before` at least."""
+
+    policy: PolicyKey
+    priority: Priority
+    message: TriggerMessage
 
 
 class HasRevision(Protocol):

@@ -4,12 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from sweephand.base.instants import DAY_MS, Instant
-from sweephand.base.timing import (
-    AUDIT_ROUND_MS,
-    BUCKET_MS,
-    BULK_TIME_LIMIT_MS,
-    DIRECT_WINDOW_MS,
-)
+from sweephand.base.timing import AUDIT_ROUND_MS, BUCKET_MS, BULK_TIME_LIMIT_MS, DIRECT_WINDOW_MS
+from sweephand.flow.gates import Gates
 from sweephand.model.job import Job, JobKey
 from sweephand.model.timer import (
     Cursor,
@@ -22,7 +18,7 @@ from sweephand.model.timer import (
 )
 from sweephand.model.trigger import message_of
 from sweephand.ports.clock import Clock
-from sweephand.ports.flow import GateLines, NamespaceStore, PolicyStore
+from sweephand.ports.flow import NamespaceStore, PolicyStore
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
@@ -88,7 +84,7 @@ class Auditor:
         queue: Queue,
         payloads: PayloadStore,
         policies: PolicyStore,
-        lines: GateLines,
+        flow: Gates,
         clock: Clock,
     ) -> None:
         self._jobs = jobs
@@ -97,7 +93,7 @@ class Auditor:
         self._leases = leases
         self._namespaces = namespaces
         self._policies = policies
-        self._lines = lines
+        self._flow = flow
         self._payloads = payloads
         self._clock = clock
         self._requeue = Requeue(queue=queue, timers=lambda: timers, payloads=payloads, clock=clock)
@@ -119,7 +115,7 @@ class Auditor:
 
         lines = LineAudit(
             policies=self._policies,
-            lines=self._lines,
+            flow=self._flow,
             jobs=self._jobs,
             payloads=self._payloads,
             now=now,

@@ -1,15 +1,16 @@
-"""What an audit does for the lines of policies: it keeps the data and the jobs that waiting triggers need."""
+"""What an audit does for lines of policies: it keeps what waiting triggers need, and wakes their gates."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.flow.gates import Gates
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry
 from sweephand.model.job import Job
 from sweephand.model.policy import Policy, PolicyKey
-from sweephand.ports.flow import GateLines, PolicyStore
+from sweephand.ports.flow import PolicyStore
 from sweephand.ports.jobs import JobStore, PayloadStore
 from sweephand.runs.job_walk import PAGE_MAX
 
@@ -39,7 +40,7 @@ class LineAudit:
         self,
         *,
         policies: PolicyStore,
-        lines: GateLines,
+        flow: Gates,
         jobs: JobStore,
         payloads: PayloadStore,
         now: Instant,
@@ -47,7 +48,8 @@ class LineAudit:
         mends: bool,
     ) -> None:
         self._policies = policies
-        self._lines = lines
+        self._flow = flow
+        self._lines = flow.lines
         self._jobs = jobs
         self._payloads = payloads
         self._now = now
@@ -102,7 +104,10 @@ class LineAudit:
         return self._first[key]
 
     def _keep(self, policy: Policy) -> bool:
-        """Renew the data of triggers that wait under a policy; False if the time is up before the end."""
+        """Renew the data of triggers that wait under a policy; False if the time is up before the end.
+
+        Their gates are woken: SQS removes a message after 14 days in which nobody received it.
+        """
         self.looks += 1
         for name in _gates(policy):
             last: Entry | None = None
@@ -111,6 +116,8 @@ class LineAudit:
                 for entry in top.entries:
                     if entry.at < self._now - _WAITED_MS:
                         self._renew(entry)
+                if last is None and not top.is_empty:
+                    self._flow.wake(name)
                 if not (top.has_more and top.entries):
                     break
                 last = top.entries[-1]

@@ -5,13 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
 from sweephand.base.timing import ATTEMPT_CLAIM_MS
-from sweephand.flow.taken import LineWait
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.definition import HISTORY_RETENTION_DEFAULT_MS
 from sweephand.model.job import Job
 from sweephand.model.run import Run
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import LineWait, TriggerMessage
 from sweephand.ports.clock import Clock
 from sweephand.ports.runs import RunStore
 from sweephand.runs.attempt import AttemptMade, Attempts

@@ -15,12 +15,7 @@ from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job
 from sweephand.model.policy_names import Priority
 from sweephand.model.run import Run, trigger_of
-from sweephand.model.trigger import (
-    DeadLetter,
-    DeadlineMessage,
-    Failure,
-    TriggerMessage,
-)
+from sweephand.model.trigger import DeadLetter, DeadlineMessage, Failure, TriggerMessage
 from sweephand.model.wire import encode
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.queue import Queue

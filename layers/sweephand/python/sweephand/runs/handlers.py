@@ -8,12 +8,7 @@ from sweephand.base.instants import INSTANT_MAX, Instant
 from sweephand.base.timing import EARLY_WAIT_MAX_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.jobs.pause import Pauser
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    FailureMessage,
-    NotifyMessage,
-    RangeMessage,
-)
+from sweephand.model.trigger import DeadlineMessage, FailureMessage, NotifyMessage, RangeMessage
 from sweephand.model.watch import WatchMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import ChangeStore, JobStore, PayloadStore

@@ -7,10 +7,9 @@ from threading import Lock
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LineWait
 from sweephand.model.batch_mark import Mark
 from sweephand.model.job import JobKey
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import LineWait, TriggerMessage
 from sweephand.runs.batch_progress import BatchProgress
 from sweephand.runs.delivery import UNREAD, JobRead, JobReads
 from sweephand.runs.intake import Intake

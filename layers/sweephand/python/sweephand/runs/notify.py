@@ -14,12 +14,7 @@ from sweephand.model.definition import Payload, RetryPolicy
 from sweephand.model.job import Job, JobKey
 from sweephand.model.run import Run
 from sweephand.model.run_id import Demand
-from sweephand.model.trigger import (
-    DeadLetter,
-    NotifyMessage,
-    Trigger,
-    TriggerMessage,
-)
+from sweephand.model.trigger import DeadLetter, NotifyMessage, Trigger, TriggerMessage
 from sweephand.model.wire import encode
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.jobs import PayloadStore

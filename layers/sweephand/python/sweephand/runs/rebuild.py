@@ -18,13 +18,7 @@ from sweephand.ports.queue import Queue
 from sweephand.ports.runs import RunStore
 from sweephand.ports.wheel import LeaseStore, TimerStore
 from sweephand.runs.audit_findings import BEGINNING, JobProgress
-from sweephand.runs.job_walk import (
-    PAGE_MAX,
-    awaited,
-    namespaces_from,
-    run_pages,
-    write_in_time,
-)
+from sweephand.runs.job_walk import PAGE_MAX, awaited, namespaces_from, run_pages, write_in_time
 from sweephand.runs.requeue import Requeue
 from sweephand.wheel.rebuild import NO_PAST, Past, may_owe, rebuilt_timers
 

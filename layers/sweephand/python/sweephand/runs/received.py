@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
-from sweephand.flow.taken import LineWait
 from sweephand.model.batch_mark import Mark
 from sweephand.model.run import State
-from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.trigger import LineWait, Trigger, TriggerMessage
 
 #: Everything that can become of a message. The states in which an attempt leaves its run are among them.
 OutcomeName = Literal[

@@ -4,11 +4,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS, UNKNOWN_GRACE_MS
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.job import Revision
-from sweephand.model.revisions import (
-    Liveness,
-    liveness_of_retry,
-    liveness_on_demand,
-)
+from sweephand.model.revisions import Liveness, liveness_of_retry, liveness_on_demand
 from sweephand.model.run_id import is_exempt_from_pause
 from sweephand.model.trigger import RangeMessage
 from sweephand.ports.clock import Clock

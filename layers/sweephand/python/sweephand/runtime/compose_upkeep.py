@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sweephand.jobs.payload_audit import PayloadAudit
 from sweephand.runs.audit import Auditor
 from sweephand.runs.audit_rounds import AuditRounds
+from sweephand.runtime.compose_rare import compose_gates
 from sweephand.runtime.stores import Stores
 
 
@@ -42,6 +43,6 @@ def compose_auditor(stores: Stores) -> Auditor:
         queue=stores.queue,
         payloads=stores.payloads,
         policies=stores.policies,
-        lines=stores.gate_lines,
+        flow=compose_gates(stores),
         clock=stores.clock,
     )

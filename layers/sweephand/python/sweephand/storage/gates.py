@@ -84,11 +84,18 @@ class DynamoGates:
     def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
         """Store the next slot and who moved it, if nobody else has since, or if this write is there."""
         assert bucket.owner is not None, "whoever moves a bucket has an id"
-        item = BucketItem(*_bucket_key(key, number), **bucket._asdict())
+        actions = [
+            BucketItem.next_us.set(bucket.next_us),
+            BucketItem.owner.set(bucket.owner),
+            BucketItem.step_us.set(bucket.step_us),
+        ]
         unseen = BucketItem.owner.does_not_exist()
         unchanged = (BucketItem.owner == seen.owner) & (BucketItem.next_us == seen.next_us)
-        refusal = self._table.put(item, unseen if seen.owner is None else unchanged)
-        return refusal is None or (refusal.stored is not None and _bucket(refusal.stored) == bucket)
+        condition = unseen if seen.owner is None else unchanged
+        answer = self._table.update(_bucket_key(key, number), actions, condition)
+        if not isinstance(answer, Refusal):
+            return True
+        return answer.stored is not None and _bucket(answer.stored) == bucket
 
 
 class DynamoGateLines:
@@ -139,7 +146,7 @@ def _line(name: GateName) -> str:
 
 
 def _bucket_key(key: PolicyKey, number: int) -> ItemKey:
-    return f"rate#{key.namespace}#{key.name}", f"{number:04d}"
+    return f"gate#{key.namespace}#{key.name}#rate", f"{number:04d}"
 
 
 def _bucket(raw: RawItem) -> RateBucket:

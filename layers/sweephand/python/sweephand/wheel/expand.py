@@ -21,12 +21,7 @@ from sweephand.model.timer import (
     UnreadTimer,
     WatchTimer,
 )
-from sweephand.model.trigger import (
-    DeadlineMessage,
-    RangeMessage,
-    TriggerMessage,
-    message_of,
-)
+from sweephand.model.trigger import DeadlineMessage, RangeMessage, TriggerMessage, message_of
 from sweephand.model.watch import WatchMessage
 from sweephand.schedules import Occurrence
 from sweephand.schedules.triggers import last_trigger_of

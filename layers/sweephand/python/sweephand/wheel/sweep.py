@@ -7,21 +7,8 @@ from typing import NamedTuple
 
 from sweephand.base.concurrency import Concurrently, parts
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.base.timing import (
-    BUCKET_MS,
-    HORIZON_MS,
-    LEASE_MS,
-    LEASE_RENEWAL_MS,
-    SWEEP_RESERVE_MS,
-)
-from sweephand.model.timer import (
-    Cursor,
-    Lease,
-    PlacedTimer,
-    StoredTimer,
-    bucket_of,
-    placed_timers,
-)
+from sweephand.base.timing import BUCKET_MS, HORIZON_MS, LEASE_MS, LEASE_RENEWAL_MS, SWEEP_RESERVE_MS
+from sweephand.model.timer import Cursor, Lease, PlacedTimer, StoredTimer, bucket_of, placed_timers
 from sweephand.model.trigger import Message
 from sweephand.ports.clock import Clock
 from sweephand.ports.jobs import JobStore

@@ -14,12 +14,7 @@ from http import HTTPStatus
 from http.client import HTTPException, HTTPResponse
 from typing import Any, Final, NamedTuple
 
-from sweephand.base.instants import (
-    INSTANT_MAX,
-    SECOND_MS,
-    Instant,
-    from_datetime,
-)
+from sweephand.base.instants import INSTANT_MAX, SECOND_MS, Instant, from_datetime
 from sweephand.delivery.http.sockets import RECEIVED_BYTES_MAX
 from sweephand.model.attempt import ANSWER_BYTES_KEPT, Answer
 from sweephand.targets.url import Url

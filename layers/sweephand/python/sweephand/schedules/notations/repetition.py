@@ -14,22 +14,12 @@ from itertools import takewhile
 from typing import Final
 
 from sweephand.base.errors import ScheduleError
-from sweephand.base.instants import (
-    HOUR_MS,
-    INSTANT_MAX,
-    SECOND_MS,
-    Instant,
-)
+from sweephand.base.instants import HOUR_MS, INSTANT_MAX, SECOND_MS, Instant
 from sweephand.base.limits import REPEATS_MAX
 from sweephand.base.names import quoted
 from sweephand.schedules.clock.calendar_periods import CalendarPeriods
 from sweephand.schedules.clock.dst import ClockEffect
-from sweephand.schedules.clock.zones import (
-    DAY_S,
-    STEADY_YEAR,
-    Zone,
-    year_start_s,
-)
+from sweephand.schedules.clock.zones import DAY_S, STEADY_YEAR, Zone, year_start_s
 from sweephand.schedules.durations import MS_NS, SECOND_NS, Duration, parse_iso_duration
 from sweephand.schedules.notations.cron import Cron
 from sweephand.schedules.time_points import PAST_MAX_MS, parse_instant, parse_local

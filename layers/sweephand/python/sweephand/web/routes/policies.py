@@ -83,9 +83,9 @@ class PolicyResponse(TypedDict):
         int,
         about(
             "How many requests of the policy the stack can have open at once. It is less than "
-            "`maxConcurrent` if the stack may run too few flow functions. Asynchronous runs that go on after "
-            "a 202 need no function, so `inUse` can be more. It is 0 while flow policies are off in the "
-            "stack."
+            "`maxConcurrent` if the stack may run too few flow functions. Each has ten slots of the policy "
+            "at most, or a quarter of a small limit. Asynchronous runs that go on after a 202 need no "
+            "function, so `inUse` can be more. It is 0 while flow policies are off in the stack."
         ),
     ]
     createdAt: Annotated[Time, about("When the policy was created.")]
@@ -98,16 +98,16 @@ class WholePolicyResponse(PolicyResponse):
     inUse: Annotated[
         int,
         about(
-            "How many permits are taken now, by asynchronous runs and by functions that deliver. "
-            "A function takes up to ten permits at once, and all of them count."
+            "How many slots of the policy are taken now, by asynchronous runs and by functions that deliver. "
+            "A function takes up to ten slots at once, and all of them count."
         ),
     ]
     waiting: Annotated[
         int,
         about(
-            "How many triggers that are due stand in the policy's line. A trigger stands there "
-            "until its request is over. Triggers that were put there together, up to a hundred, all count "
-            "until the last of them is over."
+            "How many triggers stand in the policy's lines. A trigger stands there from shortly before "
+            "it is due until its request is over. Triggers that were put there together, up to twenty, all "
+            "count until the last of them is over."
         ),
     ]
     waitingIsExact: Annotated[
@@ -198,8 +198,8 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
     """Create or change a policy.
 
     A change is in force within seconds. If the limit is lowered, requests that are open are not cut. If the
-    limits equal the stored ones, nothing changes. The answer is 409 in a stack whose parameter `FlowPolicies`
-    is not `on`.
+    limits equal the stored ones, nothing changes. A policy that was deleted opens again. The answer is 409 in
+    a stack whose parameter `FlowPolicies` is not `on`.
     """
     written = services.policy_writer.put(
         _key(request),
@@ -245,8 +245,9 @@ def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
 def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a policy.
 
-    Jobs may still name the policy. Their triggers wait until a policy of that name is created again, or until
-    the job names another policy or none. Requests that are open are not cut.
+    The policy closes: it is not shown any more, and no other job may name it. Its limit holds for the jobs
+    that name it, and their triggers go on to be delivered. A PUT opens the policy again. Requests that are
+    open are not cut.
     """
     services.policy_writer.delete(
         _key(request),

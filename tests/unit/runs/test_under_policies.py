@@ -1,46 +1,37 @@
-"""Triggers of jobs with a policy: into its line, through a worker to the consumer, and out of it."""
-
-from dataclasses import replace
-from typing import Any
+"""Triggers of jobs with a policy: to a gate, through a function to the consumer, and out of the line."""
 
 import pytest
-from tests.contract.builders import policy
 from tests.fakes.acceptance import ACCEPTED
 from tests.fakes.faults import failing, working
+from tests.fakes.policies import (
+    GATE,
+    KEY,
+    OTHER,
+    add_policy,
+    call,
+    delete_policy,
+    jobs_in_line,
+    let_wait,
+    nobody_serves,
+    waiting,
+    world_with,
+)
 from tests.fakes.world import NOON, World, key_of
 
-from sweephand.base.errors import StoreError
-from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS
+from sweephand.base.timing import ATTEMPT_CLAIM_MS, DEADLINE_GRACE_MS, GUARD_MS
 from sweephand.jobs.policies import PolicyLimits
 from sweephand.model.attempt import Answer
-from sweephand.model.policy import PermitHolder, PolicyKey, Rate
+from sweephand.model.gate import Gate
+from sweephand.model.policy import Rate
 from sweephand.model.run import Run
 from sweephand.model.run_id import Counts
-from sweephand.model.trigger import TriggerMessage
 
-KEY = PolicyKey("ns", "mailer")
 MINUTE = 60_000
 OK = Answer(succeeded=True, code=204)
 
 
-def world_with(concurrent_max: int | None = 5, **changed: Any) -> World:
-    """A world with the policy `mailer`."""
-    world = World()
-    world.flow_functions_max = 4
-    assert world.policies.put(replace(policy(concurrent_max), key=KEY, **changed), None)
-    return world
-
-
-def waiting(world: World) -> list[TriggerMessage]:
-    return [each for _, entry in world.policy_lines.everything() for each in entry.messages]
-
-
-def away(world: World) -> list[str]:
-    return [each for holder in holders(world) for each in holder.in_use(world.clock.time)]
-
-
-def holders(world: World) -> list[PermitHolder]:
-    return list(world.permits.holders(KEY, 0))
+def gate(world: World) -> Gate:
+    return world.gates.get(GATE)
 
 
 def run_of(world: World, name: str = "job") -> Run:
@@ -48,67 +39,51 @@ def run_of(world: World, name: str = "job") -> Run:
     return run
 
 
-def test_a_trigger_that_is_due_soon_goes_through_the_line_and_is_delivered_once_at_its_time() -> None:
+def test_a_trigger_goes_through_the_line_and_is_delivered_once_at_its_time() -> None:
     world = world_with()
     world.put(dueTime="20s", policy="mailer")
     world.run_until(NOON + 2 * MINUTE)
     assert world.consumers.times == [NOON + 20_000]
     assert not waiting(world)
     assert not world.queue.waiting
-    assert all(each.owner is None and not each.away for each in holders(world))
+    assert gate(world).used == 0
+    world.run_until(NOON + 2 * MINUTE + GUARD_MS)
+    assert not world.flow_queue.waiting
+    assert gate(world) == Gate()
 
 
-def test_a_sweeper_puts_triggers_into_the_line_and_none_into_the_delivery_queue() -> None:
+def test_a_sweeper_sends_triggers_with_a_policy_like_all_others() -> None:
     world = world_with()
     for number in range(30):
         world.put(f"job{number}", dueTime="10m", policy="mailer", priority="high")
     world.put("other", dueTime="10m")
     world.run_until(NOON + 8 * MINUTE + 1)
-    assert len(waiting(world)) == 30
-    assert {place.priority for place, _ in world.policy_lines.everything()} == {"high"}
-    assert [message.trigger.key.name for _, message in world.queue.waiting] == ["other"]  # type: ignore[union-attr]
+    assert len(world.queue.waiting) == 31
+    assert not waiting(world)
+    with nobody_serves(world):
+        world.run_until(NOON + 10 * MINUTE + 1)
+        assert {entry.priority for _, entry in world.gate_lines.everything()} == {"high"}
+        assert len(waiting(world)) == 30
     world.run_until(NOON + 12 * MINUTE)
     assert len(world.consumers.ids) == len(set(world.consumers.ids)) == 31
-    assert set(world.consumers.times) == {NOON + 10 * MINUTE}
     assert not waiting(world)
 
 
-def test_the_sweeper_repeats_a_turn_into_the_same_entries() -> None:
-    world = world_with()
-    for number in range(5):
-        world.put(f"job{number}", dueTime="10m", policy="mailer")
-    world.clock.time = NOON + 8 * MINUTE
+def test_a_policy_that_was_deleted_closes_and_its_limit_holds_for_its_jobs() -> None:
+    world = world_with(1)
+    for number in range(3):
+        world.put(f"job{number}", dueTime="10s", policy="mailer")
+    delete_policy(world)
+    open_at_once: list[int] = []
 
-    def failing(call: str) -> None:
-        if call == "before leases.release":
-            raise StoreError("the test asks")
+    def answering(_: object) -> Answer:
+        open_at_once.append(gate(world).used)
+        return OK
 
-    world.announce = failing
-    with pytest.raises(ExceptionGroup):
-        world.sweep()
-    before = world.policy_lines.everything()
-    world.announce = lambda _: None
-    world.clock.time += MINUTE
-    world.sweep()
-    assert world.policy_lines.everything() == before
-    assert len(waiting(world)) == 5
-
-
-def test_triggers_of_a_policy_that_was_deleted_wait_until_it_is_there_again() -> None:
-    world = world_with(deleted_at=NOON)
-    world.put(dueTime="5s")
-    stored = world.stored()
-    written = {**stored.definition.written, "policy": "mailer"}
-    changed = replace(stored, definition=replace(stored.definition, written=written), version="v2")
-    assert world.jobs.put(changed, stored.version)
+    world.consumers.answering = answering
     world.run_until(NOON + MINUTE)
-    assert not world.consumers.times
-    assert len(waiting(world)) == 1
-    again = replace(policy(5), key=KEY, version="version000000002")
-    assert world.policies.put(again, "version000000001")
-    world.line_up().wake(KEY, world.clock.time)
-    world.run_until(NOON + 2 * MINUTE)
-    assert len(world.consumers.times) == 1
+    assert open_at_once == [1, 1, 1]
+    assert not waiting(world)
 
 
 def test_a_failed_attempt_frees_its_permit_and_its_retry_goes_through_the_line() -> None:
@@ -124,21 +99,20 @@ def test_a_failed_attempt_frees_its_permit_and_its_retry_goes_through_the_line()
 
 
 def test_a_job_that_leaves_its_policy_is_delivered_without_it() -> None:
-    world = world_with(1, deleted_at=None)
-    world.put(dueTime="10m", policy="mailer")
-    world.run_until(NOON + 8 * MINUTE + 1)
-    assert waiting(world)
-    stored = world.stored()
-    definition = replace(stored.definition, written={"target": stored.definition.written["target"]})
-    assert world.jobs.put(replace(stored, definition=definition, version="v2"), stored.version)
-    world.run_until(NOON + 11 * MINUTE)
+    world = world_with(1)
+    world.put(dueTime="10s", policy="mailer")
+    with nobody_serves(world):
+        world.run_until(NOON + 11_000)
+        assert waiting(world)
+        world.patch(without=["policy"])
+    world.run_until(NOON + MINUTE)
     assert len(world.consumers.times) == 1
     assert not waiting(world)
 
 
-@pytest.mark.parametrize("is_created_again", [False, True])
+@pytest.mark.parametrize("was_deleted", [False, True])
 def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_hour_away(
-    *, is_created_again: bool
+    *, was_deleted: bool
 ) -> None:
     world = world_with(None, rate=Rate(1, 60 * MINUTE))
     for number in range(3):
@@ -146,7 +120,7 @@ def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_
     world.run_until(NOON + MINUTE)
     assert len(world.consumers.times) == 1
     writer, asked = world.api().policy_writer, world.api_clock.now()
-    if is_created_again:
+    if was_deleted:
         writer.delete(KEY, who="me", requested_at=asked)
     writer.put(KEY, PolicyLimits(None, Rate(10, 1_000)), who="me", requested_at=asked)
     world.run_until(NOON + MINUTE + 5_000)
@@ -154,13 +128,33 @@ def test_a_raised_rate_is_in_force_within_seconds_also_if_the_next_token_was_an_
     assert not waiting(world)
 
 
-def test_a_deleted_job_s_trigger_leaves_the_line() -> None:
+def test_the_trigger_of_a_deleted_job_leaves_the_line() -> None:
     world = world_with()
-    world.put(dueTime="10m", policy="mailer")
-    world.run_until(NOON + 9 * MINUTE)
-    world.delete()
-    world.run_until(NOON + 11 * MINUTE)
+    world.put(dueTime="10s", policy="mailer")
+    with nobody_serves(world):
+        world.run_until(NOON + 11_000)
+        world.delete()
+        assert waiting(world)
+    world.run_until(NOON + MINUTE)
     assert not world.consumers.times
+    assert not waiting(world)
+
+
+def test_a_trigger_of_a_paused_job_goes_from_its_line_to_the_delivery_queue_until_the_resume() -> None:
+    world = world_with()
+    world.put(dueTime="10s", policy="mailer", schedule="@every 9000h")
+    with nobody_serves(world):
+        world.run_until(NOON + 11_000)
+        assert waiting(world)
+        world.pause()
+    world.run_until(NOON + MINUTE)
+    assert not waiting(world)
+    assert len(world.queue.waiting) == 1
+    world.run_until(NOON + 10 * MINUTE)
+    assert not world.consumers.times
+    world.resume()
+    world.run_until(NOON + 60 * MINUTE)
+    assert len(world.consumers.times) == 1
     assert not waiting(world)
 
 
@@ -187,100 +181,113 @@ def asynchronous(concurrent_max: int = 1, jobs: int = 1) -> World:
     return world
 
 
-def test_triggers_count_as_waiting_until_all_that_came_into_the_line_with_them_are_over() -> None:
-    world = world_with(1)
-    world.put(dueTime="10m", batch={"count": 3}, policy="mailer")
-    seen: list[tuple[int, int]] = []
-
-    def looking(_: object) -> Answer:
-        use = world.api().policy_reader.get(KEY, world.clock.time).use
-        assert use is not None
-        seen.append((use.in_use, use.waiting))
-        return OK
-
-    world.consumers.answering = looking
-    world.run_until(NOON + 11 * MINUTE)
-    assert seen == [(1, 3)] * 3
-    looking(None)
-    assert seen[-1] == (0, 0)
-
-
-def test_an_asynchronous_run_holds_its_permit_until_it_is_completed() -> None:
+def test_an_asynchronous_run_holds_its_slot_until_it_is_completed_and_calls_for_what_waits() -> None:
     world = asynchronous(jobs=2)
     assert len(world.consumers.times) == 1
-    assert len(away(world)) == 1
+    assert gate(world).used == 1
     assert len(waiting(world)) == 1
     first = next(run for name in ("job", "job1") for run in world.runs.page(key_of(name), None, "", 9).items)
     world.callbacks().complete(first.key, first.run_id, first.token)
-    assert not away(world)
-    world.run_until(NOON + MINUTE)
+    assert gate(world).used == 0
+    world.run_until(world.clock.time + 1_000)
     assert len(world.consumers.times) == 2
     assert not waiting(world)
 
 
-def test_asynchronous_runs_use_more_permits_than_the_functions_of_the_stack_can_hold() -> None:
-    world = world_with(40)
+def test_asynchronous_runs_use_more_slots_than_the_functions_of_the_stack_can_hold() -> None:
+    world = world_with(32)
     world.flow_functions_max = 1
     world.consumers.answering = lambda _: ACCEPTED
-    world.put(dueTime="5s", policy="mailer", completion="async", batch={"count": 40})
+    world.put(dueTime="5s", policy="mailer", completion="async", batch={"count": 32})
     world.run_until(NOON + 30_000)
     view = world.api().policy_reader.get(KEY, world.clock.time)
     assert view.use is not None
-    assert (view.effective_max, view.use.in_use) == (10, 40)
+    assert (view.effective_max, view.use.in_use) == (8, 32)
 
 
 @pytest.mark.parametrize("how", ["fail", "cancel", "silence"])
-def test_a_run_that_ends_in_another_way_frees_its_permit(how: str) -> None:
+def test_a_run_that_ends_in_another_way_gives_its_slot_back(how: str) -> None:
     world = asynchronous()
     run = run_of(world)
-    assert len(away(world)) == 1
+    assert gate(world).used == 1
     if how == "fail":
         world.callbacks().fail(run.key, run.run_id, run.token, reason="no", is_final=True)
     elif how == "cancel":
         world.callbacks().cancel(run.key, run.run_id, "me")
     world.run_until(NOON + 6 * MINUTE if how == "silence" else NOON + MINUTE)
     if how == "silence":
-        assert len(world.consumers.times) == 2, "the retry holds a permit of its own"
-        assert len(away(world)) == 1
-    else:
-        assert not away(world)
+        assert len(world.consumers.times) == 2
+    assert gate(world).used == (how == "silence"), "a retry holds a slot of its own"
 
 
-def test_any_answer_but_202_frees_the_permit_at_once() -> None:
+def test_any_answer_but_202_gives_the_slot_back_at_once() -> None:
     world = world_with(1)
     world.put(dueTime="5s", policy="mailer", completion="async")
     world.run_until(NOON + 10_000)
     assert run_of(world).state == "succeeded"
-    assert not away(world)
+    assert gate(world).used == 0
     world.run_until(NOON + 10 * MINUTE)
     assert not world.queue.waiting
 
 
-@pytest.mark.parametrize(
-    "call", ["after permits.enter", "before consumers.deliver", "after consumers.deliver"]
-)
-def test_a_permit_of_a_function_that_crashed_is_freed_when_its_claim_has_ended(call: str) -> None:
+@pytest.mark.parametrize("at", ["after gates.change", "before consumers.deliver", "after consumers.deliver"])
+def test_the_slot_of_a_function_that_crashed_is_free_when_its_claim_has_ended(at: str) -> None:
     world = world_with(1)
     world.consumers.answering = lambda _: ACCEPTED
     world.put(dueTime="5s", policy="mailer", completion="async")
+    let_wait(world, NOON + 6_000)
 
     class Crashed(BaseException):
         pass
 
     def crashing(announced: str) -> None:
-        if announced == call:
+        if announced == at and gate(world).used:
             world.announce = lambda _: None
             raise Crashed
 
     world.announce = crashing
     with pytest.raises(Crashed):
         world.run_until(NOON + 30_000)
-    assert len(away(world)) == 1
-    # SQS shows the work message again.
-    world.line_up().wake(KEY, NOON + 180_000)
-    world.run_until(NOON + 5_000 + ATTEMPT_CLAIM_MS + DEADLINE_GRACE_MS + 3 * MINUTE)
+    assert gate(world).used == 1
+    # The guard comes after that, and nothing else need come.
+    world.run_until(NOON + ATTEMPT_CLAIM_MS + GUARD_MS + DEADLINE_GRACE_MS + 3 * MINUTE)
     assert run_of(world).state == "running"
-    assert len(away(world)) == 1, "only the second attempt at the request holds one"
+    assert gate(world).used == 1, "only the second attempt at the request holds one"
+
+
+def claimed_by_a_crashed_function(world: World) -> None:
+    """Let a function end between the claim of a run and its request. Nobody serves for four minutes."""
+    world.put(schedule=["2026-11-21T12:00:05Z", "2028-11-21T12:00:00Z"], policy="mailer", history="full")
+    let_wait(world, NOON + 6_000)
+
+    def crashing(announced: str) -> None:
+        if announced == "before consumers.deliver":
+            world.announce = lambda _: None
+            raise KeyboardInterrupt
+
+    world.announce = crashing
+    with pytest.raises(KeyboardInterrupt):
+        world.run_until(NOON + 30_000)
+    assert run_of(world).state == "claimed"
+    let_wait(world, world.clock.time + ATTEMPT_CLAIM_MS)
+
+
+@pytest.mark.parametrize("leaves", ["delete", "patch", "pause"])
+def test_a_run_that_a_crashed_function_began_ends_whatever_becomes_of_its_job(leaves: str) -> None:
+    world = world_with(1)
+    claimed_by_a_crashed_function(world)
+    if leaves == "delete":
+        world.delete()
+    elif leaves == "patch":
+        world.patch(without=["policy"])
+    else:
+        world.pause()
+        world.run_until(world.clock.time + MINUTE)
+        world.resume()
+    world.run_until(world.clock.time + 20 * MINUTE)
+    assert run_of(world).is_over
+    assert not waiting(world)
+    assert gate(world).used == 0
 
 
 def test_a_batch_under_a_policy_has_exact_progress_and_marks_the_runs_of_an_entry_together() -> None:
@@ -299,19 +306,17 @@ def test_a_batch_under_a_policy_has_exact_progress_and_marks_the_runs_of_an_entr
 
 
 def test_a_trigger_whose_mark_was_not_written_stays_in_the_line_and_is_marked_later() -> None:
-    world = world_with()
-    world.put(dueTime="10m", batch={"count": 3}, policy="mailer")
-    world.run_until(NOON + 8 * MINUTE + 1)
-    assert len(waiting(world)) == 3
+    world = world_with(1)
+    world.put(dueTime="10s", batch={"count": 3}, policy="mailer")
     failing(world, "batches.mark")
     with pytest.raises(AssertionError, match="not done"):
-        world.run_until(NOON + 10 * MINUTE + 1)
+        world.run_until(NOON + MINUTE)
     assert len(waiting(world)) == 3
     working(world)
-    world.run_until(NOON + 14 * MINUTE)
-    world.line_up().wake(KEY, world.clock.time)
-    world.run_until(NOON + 20 * MINUTE)
-    head = world.batches.find(key_of(), NOON + 10 * MINUTE, None)
+    world.run_until(NOON + 5 * MINUTE)
+    call(world)
+    world.run_until(NOON + 10 * MINUTE)
+    head = world.batches.find(key_of(), NOON + 10_000, None)
     assert head is not None
     assert head.counts == Counts(3)
     assert not waiting(world)
@@ -329,28 +334,24 @@ def test_the_valve_counts_each_trigger_of_a_policy_once_and_none_is_lost(concurr
     assert len({each.trigger.id for each in world.consumers.attempts}) == len(minutes) == 25
     assert not waiting(world)
     assert not world.queue.waiting
-    assert not away(world)
+    assert gate(world).used == 0
 
 
 def test_triggers_of_a_job_that_moves_to_another_policy_obey_that_one() -> None:
     world = world_with(1)
-    other = PolicyKey("ns", "other")
-    assert world.policies.put(replace(policy(2), key=other), None)
-    # All permits of the first policy are in use, so its triggers wait.
-    [held] = [each for each in world.permits.holders(KEY, 0) if each.slot == 0]
-    assert world.permits.take(KEY, held, "somebody", NOON, NOON + 5 * MINUTE)
+    add_policy(world, 2, OTHER)
     for number in range(5):
         world.put(f"job-{number}", dueTime="5s", policy="mailer")
-    world.run_until(NOON + MINUTE)
-    assert not world.consumers.attempts
-    for number in range(5):
-        world.patch(f"job-{number}", policy="other")
-    assert world.permits.enter(KEY, 0, "somebody", {}, releasing=True)
+    with nobody_serves(world):
+        world.run_until(NOON + MINUTE)
+        for number in range(5):
+            world.patch(f"job-{number}", policy="other")
+        assert len(jobs_in_line(world)) == 5
     world.run_until(NOON + 10 * MINUTE)
     assert len({each.trigger.id for each in world.consumers.attempts}) == 5
     assert not waiting(world)
+    assert not waiting(world, OTHER)
     assert not world.queue.waiting
-    assert all(each.owner is None and not each.away for each in world.permits.holders(other, 0))
 
 
 @pytest.mark.parametrize("rate", [Rate(1, MINUTE), None])

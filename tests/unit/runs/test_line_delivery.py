@@ -1,4 +1,4 @@
-"""A worker's deliveries count how many of them were open at once, and keep what is for the log."""
+"""The deliveries of a turn count how many of them were open at once, and keep what is for the log."""
 
 from typing import Any, cast
 
@@ -6,7 +6,7 @@ from tests.fakes.doubles import NOON
 
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.runs.flow.line_delivery import LineDelivery
+from sweephand.runs.line_delivery import LineDelivery
 from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 
 

@@ -1,0 +1,219 @@
+"""What every GateStore promises (ports/)."""
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.contract.builders import EVERY_CHARACTER, NOON
+from tests.fakes.engines import Dynamo, Stores
+from tests.fakes.flow_memory import MemoryGates
+from tests.fakes.wire import repeated_by_the_sdk
+
+from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap
+from sweephand.model.policy import PolicyKey, RateBucket
+from sweephand.ports.flow import GateStore
+
+KEY = PolicyKey("default", "mailer")
+NAME = GateName(KEY, 3)
+ME, YOU = "owner00000000001", "owner00000000002"
+HELD = Holder(4, NOON + 180_000)
+BATON = Baton(NOON, "baton00000000001")
+LATER_BATON = Baton(NOON + 5, "baton00000000002")
+
+#: A gate that has everything.
+FULL = GateChange({ME: Swap(None, HELD)}, guard_if_absent="guard1", queues=True, baton=BATON)
+STORED = Gate(4, {ME: HELD}, "guard1", queues=True, baton=BATON)
+
+
+@pytest.fixture
+def gates(stores: Stores) -> GateStore:
+    return stores.gates
+
+
+@pytest.fixture
+def full(gates: GateStore) -> GateStore:
+    """A store with a gate that has everything."""
+    assert gates.change(NAME, FULL) == (STORED, True)
+    return gates
+
+
+def test_a_gate_that_was_never_written_is_empty(gates: GateStore) -> None:
+    assert gates.get(NAME) == Gate()
+    refused = gates.change(NAME, GateChange({ME: Swap(HELD, HELD._replace(number=2))}))
+    assert refused == (Gate(), False)
+    assert gates.get(NAME) == Gate()
+
+
+@pytest.mark.parametrize(
+    "name", [NAME, GateName(PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER), 9_999), GateName(KEY, 0)]
+)
+def test_a_gate_reads_back_as_it_was_written_and_each_has_its_own_item(
+    gates: GateStore, name: GateName
+) -> None:
+    assert gates.change(name, FULL) == (STORED, True)
+    assert gates.get(name) == STORED
+    assert gates.get(GateName(name.policy, name.number + 1)) == Gate()
+    assert gates.get(GateName(PolicyKey("default", "mail"), name.number)) == Gate()
+
+
+def test_slots_in_use_follow_from_the_holders(full: GateStore) -> None:
+    less, run = Holder(1, HELD.until, 2), Holder(1, NOON + 5)
+    change = GateChange({ME: Swap(HELD, less), "run": Swap(None, run), YOU: Swap(None, Holder(7, NOON))})
+    assert full.change(NAME, change).gate == STORED._replace(
+        used=9, holders={ME: less, "run": run, YOU: Holder(7, NOON)}
+    )
+    gone = GateChange({ME: Swap(less, None), YOU: Swap(Holder(7, NOON), None)})
+    assert full.change(NAME, gone).gate == STORED._replace(used=1, holders={"run": run})
+
+
+@pytest.mark.parametrize("seen", [HELD._replace(number=2), HELD._replace(slots=3), HELD._replace(until=1)])
+def test_a_holder_is_swapped_only_as_it_was_seen(full: GateStore, seen: Holder) -> None:
+    change = GateChange({ME: Swap(seen, HELD._replace(slots=9, number=9)), YOU: Swap(None, HELD)})
+    assert full.change(NAME, change) == (STORED, False)
+    assert full.change(NAME, GateChange({ME: Swap(None, Holder(9, NOON))})) == (STORED, False)
+    assert full.get(NAME) == STORED
+
+
+@pytest.mark.parametrize(("most", "is_made"), [(3, False), (4, True), (5, True), (-1, False)])
+def test_slots_are_taken_only_if_no_more_are_in_use_than_the_writer_allows(
+    full: GateStore, most: int, *, is_made: bool
+) -> None:
+    changed = full.change(NAME, GateChange({YOU: Swap(None, HELD)}, used_max=most))
+    assert changed.is_made is is_made
+    assert full.get(NAME).used == changed.gate.used == (8 if is_made else 4)
+
+
+@pytest.mark.parametrize(("most", "is_made"), [(0, True), (-1, False)])
+def test_nothing_is_in_use_at_a_gate_that_was_never_written(
+    gates: GateStore, most: int, *, is_made: bool
+) -> None:
+    assert gates.change(NAME, GateChange({YOU: Swap(None, HELD)}, used_max=most)).is_made is is_made
+
+
+def test_a_guard_is_replaced_and_removed_only_by_its_id(full: GateStore) -> None:
+    assert full.change(NAME, GateChange(guard=Swap("guard0", "guard2"))) == (STORED, False)
+    assert full.change(NAME, GateChange(guard=Swap(None, "guard2"))) == (STORED, False)
+    replaced = full.change(NAME, GateChange(guard=Swap("guard1", "guard2"), queues=True))
+    assert replaced == (STORED._replace(guard="guard2"), True)
+    assert full.change(NAME, GateChange(guard=Swap("guard2", None))).gate.guard is None
+    assert full.change(NAME, GateChange(guard=Swap(None, "guard3"))).gate.guard == "guard3"
+
+
+def test_a_guard_is_stored_if_absent_and_the_rest_in_any_case(gates: GateStore) -> None:
+    first = gates.change(NAME, GateChange(guard_if_absent="guard1", queues=False))
+    assert first == (Gate(guard="guard1"), True)
+    second = gates.change(NAME, GateChange(guard_if_absent="guard2", queues=True))
+    assert second == (Gate(guard="guard1", queues=True), True)
+
+
+def test_the_mark_of_waiting_triggers_is_set_removed_and_left_alone(full: GateStore) -> None:
+    assert full.change(NAME, GateChange(removes_baton=True)).gate.queues
+    assert not full.change(NAME, GateChange(queues=False)).gate.queues
+    assert not full.change(NAME, GateChange(removes_baton=True)).gate.queues
+    assert full.change(NAME, GateChange(queues=True)).gate.queues
+
+
+def test_one_baton_is_under_way_unless_it_replaces_the_other(full: GateStore) -> None:
+    assert full.change(NAME, GateChange(baton=LATER_BATON)) == (STORED, False)
+    replaced = full.change(NAME, GateChange(baton=LATER_BATON, replaces_baton=True))
+    assert replaced == (STORED._replace(baton=LATER_BATON), True)
+    assert full.change(NAME, GateChange(removes_baton=True)) == (STORED._replace(baton=None), True)
+    assert full.change(NAME, GateChange(removes_baton=True)).is_made
+    assert full.change(NAME, GateChange(baton=BATON)) == (STORED, True)
+
+
+def test_one_of_several_functions_takes_the_last_slots_and_one_sends_the_baton(stores: Stores) -> None:
+    rivals = [f"owner00000000{each:03}" for each in range(8)]
+
+    def take(owner: str) -> tuple[bool, bool]:
+        taken = stores.gates.change(NAME, GateChange({owner: Swap(None, HELD)}, used_max=3))
+        return taken.is_made, stores.gates.change(NAME, GateChange(baton=Baton(NOON, owner))).is_made
+
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(take, rivals))
+    assert [sum(each) for each in zip(*won, strict=True)] == [1, 1]
+    assert stores.gates.get(NAME).used == 4
+
+
+REPEATED = [
+    FULL,
+    GateChange({ME: Swap(None, HELD)}, used_max=0),
+    GateChange(guard=Swap(None, "guard1"), queues=True),
+    GateChange(baton=BATON),
+    GateChange(guard_if_absent="guard1", queues=True),
+    GateChange(baton=BATON, replaces_baton=True),
+    GateChange(removes_baton=True),
+]
+
+
+@pytest.mark.parametrize("change", REPEATED)
+def test_a_change_that_the_sdk_repeats_counts_as_made(dynamo: Dynamo, change: GateChange) -> None:
+    gates = dynamo.stores().gates
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem") as sent:
+        assert gates.change(NAME, change) == (change.applied(Gate()), True)
+    assert sent.times == 2
+
+
+def test_giving_back_that_the_sdk_repeats_gives_back_once(dynamo: Dynamo) -> None:
+    gates = dynamo.stores().gates
+    gates.change(NAME, GateChange({ME: Swap(None, HELD), YOU: Swap(None, HELD)}))
+    with repeated_by_the_sdk(dynamo.client, "UpdateItem"):
+        some = gates.change(NAME, GateChange.giving_back(ME, HELD, 1))
+        rest = gates.change(NAME, GateChange.giving_back(ME, some.gate.holders[ME], 3, queues=False))
+    assert (some.is_made, some.gate.used) == (True, 7)
+    assert rest == (Gate(4, {YOU: HELD}), True)
+
+
+# ---- the one rule and DynamoDB's conditions
+
+IDS = st.sampled_from([ME, YOU])
+HOLDERS = st.none() | st.builds(Holder, st.integers(1, 3), st.just(NOON), st.integers(1, 2))
+GUARDS = st.none() | st.sampled_from(["guard1", "guard2"])
+CHANGES = st.builds(
+    GateChange,
+    st.dictionaries(IDS, st.builds(Swap, HOLDERS, HOLDERS), max_size=2),
+    st.none() | st.integers(-1, 6),
+    st.none() | st.builds(Swap, GUARDS, GUARDS),
+    GUARDS,
+    st.none() | st.booleans(),
+    st.none() | st.sampled_from([BATON, LATER_BATON]),
+    st.booleans(),
+    st.booleans(),
+).filter(lambda change: change != GateChange(replaces_baton=change.replaces_baton))
+
+fresh = count()
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(CHANGES, min_size=4, max_size=9))
+def test_dynamodb_answers_any_changes_as_the_rule_says(dynamo: Dynamo, changes: list[GateChange]) -> None:
+    memory, gates, name = MemoryGates(), dynamo.stores().gates, GateName(KEY, next(fresh))
+    for change in changes:
+        assert gates.change(name, change) == memory.change(name, change)
+    assert gates.get(name) == memory.get(name)
+
+
+# ---- tokens
+
+
+def test_tokens_are_taken_once(gates: GateStore) -> None:
+    seen = gates.bucket(KEY, 1)
+    assert seen == RateBucket()
+    mine, yours = (RateBucket(NOON * 1_000 + 5, each, step_us=105_000) for each in (ME, YOU))
+    assert gates.move_bucket(KEY, 1, mine, seen)
+    assert gates.move_bucket(KEY, 1, mine, seen)
+    assert not gates.move_bucket(KEY, 1, yours, seen)
+    assert gates.bucket(KEY, 1) == mine
+    assert gates.bucket(KEY, 0) == RateBucket()
+    assert gates.move_bucket(KEY, 1, yours._replace(next_us=NOON * 1_000 + 9), mine)
+    assert not gates.move_bucket(KEY, 1, mine._replace(next_us=NOON * 1_000 + 7), mine)
+
+
+def test_one_of_several_functions_takes_the_next_tokens(stores: Stores) -> None:
+    seen = stores.gates.bucket(KEY, 0)
+    rivals = [RateBucket(NOON * 1_000, f"owner00000000{each:03}") for each in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        won = list(pool.map(lambda each: stores.gates.move_bucket(KEY, 0, each, seen), rivals))
+    assert won.count(True) == 1

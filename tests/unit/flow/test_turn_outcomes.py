@@ -1,0 +1,129 @@
+"""What becomes of a turn by what deliveries, rates and stores do (flow/turn.py)."""
+
+import pytest
+from tests.contract.builders import NOON, trigger_message
+from tests.unit.flow.scene import flow, triggers
+
+from sweephand.base.errors import StoreError
+from sweephand.base.timing import HOLDER_MS
+from sweephand.flow.permit import Permit
+from sweephand.model.gate import Holder
+from sweephand.model.policy import PermitName, PolicyKey, Rate
+from sweephand.model.trigger import LineWait, TriggerMessage
+
+OTHER = PolicyKey("default", "other")
+
+
+# ---- what a delivery returns
+
+
+def test_a_trigger_that_has_to_wait_elsewhere_stands_there_before_its_entry_goes() -> None:
+    scene = flow()
+    scene.put(*triggers(2))
+    waits = trigger_message(NOON + 60_000, attempt=2)
+
+    def during(message: TriggerMessage, _: Permit) -> bool | LineWait:
+        return LineWait(OTHER, "high", waits) if message.trigger.due_at == NOON else True
+
+    scene.during = during
+    found: list[str] = []
+    scene.announce = lambda call: found.append(call.removeprefix("before "))
+    scene.handle()
+    assert found.index("lines.put") < found.index("consumer.flush")
+    [(name, entry)] = scene.lines.everything()
+    assert (name.policy, entry.priority, entry.messages) == (OTHER, "high", (waits,))
+
+
+def test_an_asynchronous_run_keeps_its_slot_after_the_function_has_left() -> None:
+    scene = flow(1)
+    scene.put(*triggers(1))
+    scene.during = lambda _, permit: permit.keep(NOON + 900_000)
+    scene.handle()
+    [(token, holder)] = scene.gate().holders.items()
+    assert holder == Holder(1, NOON + 900_000)
+    assert scene.gate().used == 1
+    scene.gates().end_run(trigger_message().trigger.key, PermitName("mailer", 0, token))
+    assert scene.gate().used == 0
+
+
+def test_any_answer_but_an_accepting_one_gives_the_slot_back_and_calls_for_what_waits() -> None:
+    scene = flow(1)
+    scene.put(*triggers(2))
+
+    def during(_: TriggerMessage, permit: Permit) -> bool:
+        assert permit.keep(NOON + 900_000)
+        permit.free()
+        return True
+
+    scene.during = during
+    scene.run(0)
+    scene.handle()
+    scene.run(10)
+    assert len(scene.delivered) == 2
+    assert (scene.gate().used, scene.entries()) == (0, [])
+
+
+# ---- rates
+
+
+def test_a_rate_is_kept_and_a_function_without_tokens_leaves_a_baton_for_the_next_one() -> None:
+    scene = flow(8, rate=Rate(10, 1_000))
+    scene.request_ms = 1
+    scene.put(*triggers(30))
+    times: list[int] = []
+
+    def during(*_: object) -> bool:
+        times.append(scene.clock.time)
+        return True
+
+    scene.during = during
+    scene.handle()
+    scene.run(60)
+    assert len(times) == 30
+    assert min(after - before for before, after in zip(times, times[10:], strict=False)) >= 1_000
+    assert times[-1] - times[0] <= 3_600
+
+
+def test_a_slow_rate_costs_a_message_for_each_token_and_no_more() -> None:
+    scene = flow(8, rate=Rate(1, 60_000))
+    scene.put(*triggers(5))
+    scene.handle()
+    scene.run(600)
+    assert len(scene.delivered) == 5
+    assert len(scene.sent("baton")) <= 12
+
+
+# ---- stores that fail
+
+
+def test_a_trigger_that_cannot_be_settled_stays_in_its_line() -> None:
+    scene = flow()
+    scene.put(*triggers(3))
+
+    def during(*_: object) -> bool:
+        raise StoreError("the run cannot be recorded")
+
+    scene.during = during
+    with pytest.raises(StoreError, match="recorded"):
+        scene.handle()
+    assert len(scene.waiting()) == 3
+    assert scene.gate().used == 0
+    scene.during = lambda *_: True
+    scene.clock.time += HOLDER_MS + 1
+    scene.handle()
+    assert {each.trigger.due_at for each in scene.delivered} == {NOON, NOON + 1, NOON + 2}
+
+
+def test_what_has_not_begun_waits_for_nobody_when_a_store_has_failed() -> None:
+    scene = flow(8)
+    scene.put(*triggers(30))
+
+    def during(*_: object) -> bool:
+        raise StoreError("the run cannot be recorded")
+
+    scene.during = during
+    with pytest.raises(StoreError):
+        scene.handle()
+    assert sum(len(each.messages) for each in scene.entries() if each.owner is None) >= 28
+    assert scene.gate().queues
+    assert len(scene.sent("baton")) == 1
