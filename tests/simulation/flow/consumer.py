@@ -10,11 +10,10 @@ from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LineWait
 from sweephand.flow.turn import Deliver
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
-from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.trigger import LineWait, Trigger, TriggerMessage
 
 KEY: Final = PolicyKey("ns", "mailer")
 

@@ -9,9 +9,8 @@ from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LineWait
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import LineWait, TriggerMessage
 
 #: The function stands still for so long. Its lease of the entry lasts for longer.
 _FROZEN_MS: Final = 5 * SECOND_MS

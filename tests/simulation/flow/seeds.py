@@ -21,6 +21,9 @@ CALM_MS: Final = 90 * MINUTE_MS
 SHORT_MS: Final = 3 * MINUTE_MS
 LATE_MS: Final = 60 * SECOND_MS
 
+#: In the end, so many triggers come for each slot. They need about so many seconds.
+_LAST: Final = 25
+
 #: A crash keeps slots for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
 
@@ -116,6 +119,10 @@ def run_calm(seed: int) -> FlowWorld:
         when = NOON + random.randrange(SHORT_MS)
         scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
     scheduler.run(NOON + SHORT_MS)
+    # Nobody comes after these, so each function that leaves has to see to what is left.
+    for _ in range(_LAST):
+        world.put([world.consumer.trigger(scheduler.now) for _ in range(top)], "normal", world.ids.token())
+        scheduler.run(scheduler.now + random.randint(0, 500))
     await_deliveries(world)
     scheduler.end()
     for each in world.consumer.triggers.values():
