@@ -1,10 +1,11 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
 It ends with 1 if a seed has a complaint. `--kind` says in which worlds: `usual` ones, those in which clocks
-`agree` and a rate is kept exactly, those whose policy changes its `rates`, or those with `few` functions.
+`agree` and a rate is kept exactly, those whose policy changes its `rates`, those with `few` functions, or
+`calm` ones, in which nothing goes wrong.
 
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
-`--crashes`, it shows the same of the permits that are left while one worker has crashed. With `--rates`, it
+`--crashes`, it shows the same of the slots that are left while one function has crashed. With `--rates`, it
 shows the use of rates. With `--spread`, it shows how late the events of a batch are that is spread over a
 window. With `--hot`, it shows what the hottest partition keys take in a second.
 """
@@ -17,8 +18,8 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import Final
 
-#from tests.simulation.flow.crashes import use_after_a_crash
-#from tests.simulation.flow.hot_keys import hottest
+from tests.simulation.flow.crashes import after_a_crash
+from tests.simulation.flow.hot_keys import hottest
 from tests.simulation.flow.many import KINDS, Kind, outcomes
 from tests.simulation.flow.seeds import rate_use, spread_lateness_ms, use
 
@@ -52,7 +53,7 @@ _CRASHES: Final = (
     (50, 5, 2_000),
 )
 
-#: The permits, the functions, and the seconds of work of the worlds whose partition keys are looked at.
+#: The limits, the functions, and the seconds of work of the worlds whose partition keys are looked at.
 _LARGE: Final = ((200, 20, 2), (1_000, 100, 2))
 
 #: The limit of a batch that is spread, and the shares of it that the batch needs on average.
@@ -79,7 +80,7 @@ def _show_rates(seeds: Sequence[int]) -> None:
 
 def _show_crashes(seeds: Sequence[int]) -> None:
     for limit, functions, answer_ms in _CRASHES:
-        found = [use_after_a_crash(seed, limit, functions, answer_ms) for seed in seeds]
+        found = [after_a_crash(seed, limit, functions, answer_ms).use for seed in seeds]
         what = f"limit {limit}, {functions} functions, answer after {answer_ms} ms"
         print(f"{what}: mean {mean(found):.1%}, least {min(found):.1%}", flush=True)
 
@@ -122,7 +123,7 @@ def main() -> int:
     cores = os.cpu_count() or 1
     parser.add_argument("--processes", type=int, default=cores, help="at once (one for each core)")
     parser.add_argument("--use", action="store_true", help="how much of a limit is in use while work waits")
-    parser.add_argument("--crashes", action="store_true", help="the same while one worker has crashed")
+    parser.add_argument("--crashes", action="store_true", help="the same while one function has crashed")
     parser.add_argument("--rates", action="store_true", help="how much of a rate is used while work waits")
     parser.add_argument("--spread", action="store_true", help="how late a spread batch is, at four loads")
     parser.add_argument("--hot", action="store_true", help="what the hottest keys take, in the first seed")

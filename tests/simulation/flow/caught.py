@@ -1,13 +1,22 @@
-"""What catches each way to break the worker of a line: a seed, a test, or a protection that masks it."""
+"""What catches each way to break gates: a seed, a test, or a protection that masks it."""
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from tests.simulation.flow import test_limit_changes, test_promises, test_rates, test_returns
-from tests.unit.runs.flow import test_dropped_work, test_leaving_twice, test_line_waits, test_line_worker
+from tests.simulation.flow import test_promises, test_returns, test_seeds
+from tests.simulation.flow.many import Kind
+from tests.unit.flow import test_gates, test_server, test_tokens, test_turn, test_turn_lines
 
-from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
+from sweephand.model.policy import Rate
+
+
+class Seed(NamedTuple):
+    """A world whose seed complains."""
+
+    number: int
+    kind: Kind = "usual"
 
 
 class Shown(NamedTuple):
@@ -17,71 +26,99 @@ class Shown(NamedTuple):
     call: Callable[[], Any]
 
 
-def _each_call_of_leaving() -> None:
-    for number in range(len(test_line_waits.calls_of_leaving())):
-        test_line_waits.test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait(number, StoreError)
-
-
-def _as_it_is(test: Callable[..., None], *arguments: object) -> Shown:
+def _by(test: Callable[..., None], *arguments: object) -> Shown:
     return Shown(test, partial(test, *arguments))
 
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
-    "a holder shorter than its worker": 0,
-    "a remainder that is not written back": 0,
-    "triggers that are held and not written": 0,
-    "a second receive without its delayed copy": 4,
-    "open requests of a leaving worker that count for nothing": 0,
-    "work for a helper that is not written": 5,
-    "a wake mark that is never cleared": 15,
-    "a permit named after its trigger": 2,
-    "a cursor instead of deletion": 0,
+    "nobody is called for a new entry": Seed(1, "calm"),
+    "a guard that is not sent": Seed(1),
+    "a guard that comes once": Seed(4),
+    "a guard that is removed before the line is read": Seed(3),
+    "a baton whose mark stays": Seed(1, "calm"),
+    "holders that stay when their time is over": Seed(1),
+    "slots of open requests that are given back at the end of a turn": Seed(1, "calm"),
 }
 
-_RATE: Final = _as_it_is(
-    test_rates.test_requests_that_are_limit_apart_leave_at_least_per_apart_whatever_crashes, 10
+_LOOKS_ONCE: Final = _by(
+    test_gates.test_an_entry_stands_before_the_gate_is_read_and_a_guard_is_sent_before_it_is_stored
 )
+_LEAVES: Final = _by(test_turn.test_a_function_leaves_after_ten_seconds_and_the_next_one_goes_on)
+_COMES_BACK: Final = _by(
+    test_turn_lines.test_what_was_taken_from_another_line_goes_back_there_with_a_mark_when_the_time_is_up
+)
+_CALLED_FOR: Final = _by(test_turn.test_a_trigger_that_comes_as_the_function_leaves_is_called_for)
+_STAYS_LEASED: Final = _by(
+    test_turn.test_what_has_begun_of_an_entry_stays_leased_when_the_time_is_up_and_the_rest_is_free
+)
+_FORWARDS: Final = _by(test_server.test_a_baton_of_a_gate_without_a_share_forwards_what_waits_there)
 
-#: Those that show in too few of the usual seeds, and the test that fails.
+#: Those that show in too few of the seeds, and the test that fails.
 SHOWN: Final = {
-    "a dropped message without the line being read again": _as_it_is(
-        test_line_worker.test_the_last_worker_leaves_a_message_for_what_it_did_not_see
+    "the gate is read before the entry is written": _LOOKS_ONCE,
+    "a guard that is stored before it is sent": _LOOKS_ONCE,
+    "a line whose gate has a guard is not marked": _by(
+        test_gates.test_a_gate_that_has_a_guard_but_does_not_queue_is_marked
     ),
-    "a message that is dropped before its time and does not come again": _as_it_is(
-        test_dropped_work.test_a_message_that_is_dropped_before_its_time_by_another_clock_comes_again
+    "a guard that is removed without the line being read again": _by(
+        test_server.test_a_guard_that_removes_itself_sees_what_came_before_it_was_gone
     ),
-    "a token that is lost with a trigger that is held": _as_it_is(
-        test_line_waits.test_triggers_that_are_held_use_no_tokens_of_the_rate
+    "a guard that is removed although entries are leased": _by(
+        test_server.test_a_guard_looks_after_entries_that_another_function_has_leased
     ),
-    "triggers that are held and forgotten before they are written": Shown(
-        test_line_waits.test_no_error_of_a_leaving_worker_loses_a_trigger_that_has_to_wait,
-        _each_call_of_leaving,
+    "a baton that is sent before it is stored": _by(
+        test_gates.test_one_baton_is_under_way_at_a_time_and_the_gate_knows_of_it_before_it_is_sent
     ),
-    "entries of a lost partition that a worker keeps": _as_it_is(
-        test_leaving_twice.test_a_worker_whose_claim_another_one_took_brings_back_nothing_of_a_pack
+    "a baton that does not look again at a full gate": _by(
+        test_gates.test_slots_that_come_free_while_the_mark_is_removed_are_taken
     ),
-    "triggers that have not begun and count as open": _as_it_is(
-        test_leaving_twice.test_triggers_wait_for_no_end_of_a_holder_because_a_leaving_worker_failed_once
+    "a holder shorter than its function": _by(
+        test_gates.test_slots_are_taken_and_the_mark_of_the_baton_removed_in_one_write
     ),
-    "a policy that is read once": _as_it_is(
-        test_line_worker.test_a_worker_begins_nothing_a_second_after_its_policy_was_deleted
+    "a change that sends no batons": _by(
+        test_server.test_a_change_of_a_policy_that_is_missing_looks_after_its_former_gates
     ),
-    "a limit lowered while in use": _as_it_is(
-        test_limit_changes.test_no_more_requests_are_open_than_a_lowered_limit_three_seconds_later, 1
+    "a gate without a share that forwards nothing": _FORWARDS,
+    "a forwarded entry to which nobody sees": _FORWARDS,
+    "a gate that waits for a token, and nobody is called": _by(
+        test_server.test_without_a_token_no_baton_is_sent_for_an_empty_line
     ),
-    "a token without the source of its entry": _as_it_is(
-        test_returns.test_a_thawed_worker_does_not_delete_the_entry_of_a_trigger_that_came_back
+    "a turn that ends and calls nobody": _LEAVES,
+    "a turn that ends and leaves its line unmarked": _LEAVES,
+    "entries of other lines that are freed without a call there": _COMES_BACK,
+    "slots that are given back without another look at the line": _CALLED_FOR,
+    "a line that is not marked again": _CALLED_FOR,
+    "a mark that goes while entries are leased": _by(
+        test_turn.test_the_mark_stands_while_another_function_has_leased_something
     ),
-    "tokens that are taken without the condition": _RATE,
-    "a request that leaves when its slot has passed": _RATE,
-    "holders that go with their policy": _as_it_is(
-        test_promises.test_a_policy_that_is_created_again_has_the_permits_that_are_in_use
+    "an entry that is deleted when it is taken": _LEAVES,
+    "a remainder that is not written back": _LEAVES,
+    "a part that stays in its entry as well": _STAYS_LEASED,
+    "triggers that have not begun and count as open": _LEAVES,
+    "a cursor instead of deletion": _STAYS_LEASED,
+    "a name without the source of its entry": _by(
+        test_returns.test_a_thawed_function_does_not_delete_the_entry_of_a_trigger_that_came_back
     ),
-    "a priority that is starved": _as_it_is(test_promises.test_high_triggers_go_before_thousands_of_low_ones),
-}
-
-#: Those that another protection keeps from doing harm, and which one.
-MASKED: Final = {
-    "an entry deleted without its token": "an entry is named by its token, so no other one takes its place",
+    "gates that go with their policy": _by(
+        test_promises.test_a_policy_that_is_created_again_has_the_slots_that_are_in_use
+    ),
+    "a policy that is read once": _by(
+        test_turn.test_nothing_begins_on_a_limit_that_was_read_more_than_a_second_ago
+    ),
+    "a limit lowered while in use": _by(
+        test_turn.test_a_function_whose_share_was_lowered_below_what_is_in_use_leaves_within_a_second, 2
+    ),
+    "a line of which no other function hears": _by(
+        test_turn_lines.test_more_than_a_function_can_take_is_called_for_at_a_gate_with_free_slots
+    ),
+    "lines of other gates that nobody reads": _by(
+        test_turn_lines.test_a_function_with_an_empty_line_takes_what_waits_at_another_gate
+    ),
+    "a priority that is starved": _by(test_turn.test_triggers_are_delivered_by_priority_and_then_by_time),
+    "tokens that are taken without the condition": _by(test_tokens.test_two_functions_never_take_one_token),
+    "slots of a rate that lie too close": _by(test_tokens.test_a_token_is_taken_only_shortly_before_its_slot),
+    "tokens that are lost at the end of a turn": _by(
+        test_seeds.test_about_95_percent_of_a_rate_is_used_while_work_waits, Rate(1, SECOND_MS), 120, 1
+    ),
 }

@@ -10,11 +10,10 @@ from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.permit import Permit
-from sweephand.flow.taken import LineWait
 from sweephand.flow.turn import Deliver
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
-from sweephand.model.trigger import Trigger, TriggerMessage
+from sweephand.model.trigger import LineWait, Trigger, TriggerMessage
 
 KEY: Final = PolicyKey("ns", "mailer")
 
@@ -30,7 +29,7 @@ class Waiting:
 
 
 class Consumer:
-    """Takes the requests of all workers. `put_again` puts a trigger whose attempt failed into the line."""
+    """Takes the requests of all functions. `put_again` brings a trigger back whose attempt failed."""
 
     def __init__(
         self,

@@ -1,20 +1,19 @@
-"""The use of a limit while one worker has crashed, in a world in which nothing else goes wrong."""
+"""The use of a limit while one function has crashed, in a world in which nothing else goes wrong."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from tests.simulation.flow.consumer import KEY
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 from tests.simulation.world.processes import Process
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.policy import Policy, holder_size_of, workers_max_of
+from sweephand.model.gate import Changed, GateChange, GateName, server_slots_of
 
-#: A worker crashes so long after the backlog has come.
+#: A function crashes so long after the backlog has come.
 _BEFORE_MS: Final = 5 * SECOND_MS
 
-#: The permits of the crashed worker are not used for three minutes. The use is measured for a minute of them.
+#: The slots of the crashed function are not used for three minutes. The use is measured for a minute of them.
 _AFTER_MS: Final = 60 * SECOND_MS
 
 #: How often the world is looked at.
@@ -24,11 +23,18 @@ _SAMPLE_MS: Final = 50
 _PACK: Final = 10
 
 
-def use_after_a_crash(seed: int, limit: int, functions: int, consumer_ms: int = 500) -> float:
-    """The share of the permits that no crashed worker holds which is in use while work waits.
+class Crash(NamedTuple):
+    """How many slots a crashed function had, and which share of the others is in use while work waits."""
 
-    It is the mean of the minute from the crash on. In a stack with few functions, the crashed worker also
-    counts as one of those that the policy may have (decision 172).
+    slots: int
+    use: float
+
+
+def after_a_crash(seed: int, limit: int, functions: int, consumer_ms: int = 500) -> Crash:
+    """Kill one of the functions that serve a backlog.
+
+    The use is the mean of the minute from the crash on. In a stack with few functions, these are the bound:
+    another one takes the place of the crashed function, and has slots of its own.
     """
     world = FlowWorld(
         seed, mishaps=0, consumer_ms=(consumer_ms * 4 // 5, consumer_ms * 6 // 5), functions_max=functions
@@ -37,15 +43,13 @@ def use_after_a_crash(seed: int, limit: int, functions: int, consumer_ms: int = 
     world.change(PolicyLimits(limit, None))
     scheduler, consumer = world.scheduler, world.consumer
     scheduler.run(NOON + SECOND_MS)
-    size = holder_size_of(limit)
-    usable = min(limit, workers_max_of(functions) * size)
+    usable = min(limit, functions * server_slots_of(limit))
     owners = _owners(world)
     for _ in range(usable * (_BEFORE_MS + _AFTER_MS) * 5 // (4 * consumer_ms * _PACK) + 1):
         world.put([consumer.trigger(scheduler.now) for _ in range(_PACK)], "normal", world.ids.token())
     scheduler.run(scheduler.now + _BEFORE_MS)
-    policy = world.memory_policies.get(KEY)
-    assert policy is not None
-    usable -= _crash(world, policy, owners)
+    crashed = _crash(world, owners)
+    usable = min(limit - crashed, usable)
     begun_at, open_sum, samples = scheduler.now, 0, 0
     while scheduler.now < begun_at + _AFTER_MS:
         scheduler.run(scheduler.now + _SAMPLE_MS)
@@ -54,31 +58,29 @@ def use_after_a_crash(seed: int, limit: int, functions: int, consumer_ms: int = 
         samples += 1
     assert not world.complaints, world.complaints
     scheduler.end()
-    return open_sum / samples / usable
+    return Crash(crashed, open_sum / samples / usable)
 
 
 def _owners(world: FlowWorld) -> dict[str, Process]:
-    """The process of each worker that takes a holder from now on, by the owner that the holder has then."""
+    """The process of each function that takes slots from now on, by the token of its holder."""
     owners: dict[str, Process] = {}
-    take = world.memory_permits.take
+    write = world.memory_gates.change
 
-    def noted(*arguments: object) -> object:
-        taken = take(*arguments)  # type: ignore[arg-type]
-        if taken is not None and taken.owner is not None:
-            owners[taken.owner] = world.scheduler.strand.process
-        return taken
+    def noted(name: GateName, change: GateChange) -> Changed:
+        for token, swap in change.holders.items():
+            if swap.was is None:
+                owners[token] = world.scheduler.strand.process
+        return write(name, change)
 
-    world.memory_permits.take = noted  # type: ignore[method-assign, assignment]
+    world.memory_gates.change = noted  # type: ignore[method-assign]
     return owners
 
 
-def _crash(world: FlowWorld, policy: Policy, owners: dict[str, Process]) -> int:
-    """Kill one of the workers that have permits, and return how many permits it had."""
-    groups = range(policy.groups)
-    holders = [each for group in groups for each in world.memory_permits.holders(KEY, group)]
-    alive = [each for each in holders if each.owner is not None and not owners[each.owner].is_over]
-    assert alive, "no worker has permits"
-    crashed = world.random.choice(alive)
-    assert crashed.owner is not None
-    world.scheduler.kill(owners[crashed.owner], "the test asks")
-    return policy.share(crashed.slot)
+def _crash(world: FlowWorld, owners: dict[str, Process]) -> int:
+    """Kill one of the functions that have slots, and return how many it had."""
+    holders = [pair for gate in world.memory_gates.everything().values() for pair in gate.holders.items()]
+    alive = [(token, holder) for token, holder in holders if not owners[token].is_over]
+    assert alive, "no function has slots"
+    token, holder = world.random.choice(alive)
+    world.scheduler.kill(owners[token], "the test asks")
+    return holder.slots

@@ -8,15 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from sweephand.model.policy_line import LineEntry, LinePlace, LineTop
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.world import FlowWorld
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.policy import GROUP_SIZE, Policy, PolicyKey
+from sweephand.model.gate import GateName
+from sweephand.model.gate_line import Entry, LineTop
+from sweephand.model.policy import Policy, PolicyKey
 from sweephand.model.wire import encode
-from sweephand.storage import permits, policy_lines
+from sweephand.storage import gates, policies
 
 #: The bytes of a unit.
 _WRITE: Final = 1_024
@@ -25,7 +26,7 @@ _READ: Final = 4_096
 #: An item has about so many bytes beside its messages.
 _ITEM: Final = 250
 
-#: The triggers of one entry.
+#: Triggers that come together. They stand in entries of twenty at most.
 _PACK: Final = 100
 
 
@@ -62,7 +63,7 @@ def hottest(seed: int, limit: int, functions: int, seconds: int, consumer_ms: in
     while any(consumer.undelivered()):
         scheduler.run(scheduler.now + SECOND_MS)
         assert scheduler.now < NOON + 10 * MINUTE_MS, "work waits for ever"
-    # Workers look at the whole line before they leave.
+    # Functions look at the line once more before they leave.
     scheduler.run(scheduler.now + 10 * SECOND_MS)
     assert not world.complaints, world.complaints
     scheduler.end()
@@ -82,7 +83,7 @@ class _Counting:
         self._is_within = False
         for store, calls in (
             (world.memory_policies, _POLICIES),
-            (world.memory_permits, _PERMITS),
+            (world.memory_gates, _GATES),
             (world.memory_lines, _LINES),
         ):
             for name, of in calls.items():
@@ -108,41 +109,35 @@ class _Counting:
 def _of_policy(*, is_write: bool) -> Callable[..., Used]:
     def of(_: object, policy: Policy | PolicyKey, *__: object) -> Used:
         key = policy.key if isinstance(policy, Policy) else policy
-        return Used(policy_lines._policies_partition(key.namespace), is_write)
+        return Used(policies._policies_partition(key.namespace), is_write)
 
     return of
 
 
-def _of_group(_: object, key: PolicyKey, group: int) -> Used:
-    return Used(permits._partition(key, str(group)), is_write=False)
-
-
-def _of_holder(*, is_write: bool) -> Callable[..., Used]:
-    def of(_: object, key: PolicyKey, holder: Any, *__: object) -> Used:
-        slot = holder if isinstance(holder, int) else holder.slot
-        return Used(permits._partition(key, str(slot // GROUP_SIZE)), is_write)
-
-    return of
+def _of_gate(*, is_write: bool) -> Callable[..., Used]:
+    # A gate with the holders of all its slots takes less than a unit.
+    return lambda _, name, *__: Used(gates._gate_key(name)[0], is_write)
 
 
 def _of_bucket(*, is_write: bool) -> Callable[..., Used]:
-    return lambda _, key, *__: Used(permits._bucket_key(key)[0], is_write)
+    return lambda _, key, *__: Used(gates._bucket_key(key, 0)[0], is_write)
 
 
-def _of_entry(_: object, place: LinePlace, entry: LineEntry) -> Used:
-    return Used(policy_lines._partition(place), is_write=True, units=-(-_size(entry) // _WRITE))
+def _of_new_entry(_: object, name: GateName, entry: Entry) -> Used:
+    return Used(gates._line(name), is_write=True, units=-(-_size(entry) // _WRITE))
 
 
-def _of_claim(_: object, place: LinePlace, *__: object) -> Used:
-    return Used(policy_lines._partition(place), is_write=True)
+def _of_entry(_: object, name: GateName, seen: Entry, entry: Entry | None) -> Used:
+    largest = max(_size(each) for each in (seen, entry) if each is not None)
+    return Used(gates._line(name), is_write=True, units=-(-largest // _WRITE))
 
 
-def _of_top(top: LineTop, place: LinePlace, *_: object) -> Used:
-    read = _ITEM + sum(_size(each) for each in top.entries)
-    return Used(policy_lines._partition(place), is_write=False, units=-(-read // _READ))
+def _of_top(top: LineTop, name: GateName, *_: object) -> Used:
+    read = sum(_size(each) for each in top.entries)
+    return Used(gates._line(name), is_write=False, units=max(1, -(-read // _READ)))
 
 
-def _size(entry: LineEntry) -> int:
+def _size(entry: Entry) -> int:
     return _ITEM + len(zlib.compress("\n".join(encode(each) for each in entry.messages).encode(), 1))
 
 
@@ -151,17 +146,14 @@ _POLICIES: Final[Mapping[str, Callable[..., Used]]] = {
     "get": _of_policy(is_write=False),
     "put": _of_policy(is_write=True),
 }
-_PERMITS: Final[Mapping[str, Callable[..., Used]]] = {
-    "holders": _of_group,
-    "holder": _of_holder(is_write=False),
-    **dict.fromkeys(("take", "enter", "announce", "remove"), _of_holder(is_write=True)),
+_GATES: Final[Mapping[str, Callable[..., Used]]] = {
+    "get": _of_gate(is_write=False),
+    "change": _of_gate(is_write=True),
     "bucket": _of_bucket(is_write=False),
-    **dict.fromkeys(("move_bucket", "mark", "clear_mark", "cover"), _of_bucket(is_write=True)),
+    "move_bucket": _of_bucket(is_write=True),
 }
 _LINES: Final[Mapping[str, Callable[..., Used]]] = {
-    "put": _of_entry,
-    "delete": _of_entry,
+    "put": _of_new_entry,
+    "replace": _of_entry,
     "top": _of_top,
-    "claim": _of_claim,
-    "renew": _of_claim,
 }

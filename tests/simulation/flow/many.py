@@ -7,12 +7,12 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final, Literal, assert_never, get_args
 
-from tests.simulation.flow.seeds import CHANGING_RATES, run
+from tests.simulation.flow.seeds import CHANGING_RATES, run, run_calm
 from tests.simulation.flow.world import FlowWorld
 
 #: Clocks differ in the usual worlds. In the others they agree, or the policy changes its rates, or the stack
-#: has few flow functions.
-Kind = Literal["usual", "agree", "rates", "few"]
+#: has few flow functions, or nothing goes wrong.
+Kind = Literal["usual", "agree", "rates", "few", "calm"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 #: How many seeds a process takes at once.
@@ -60,5 +60,7 @@ def world_of(seed: int, kind: Kind) -> FlowWorld:
             return run(seed, CHANGING_RATES)
         case "few":
             return run(seed, functions_max=_FEW + seed % 3)
+        case "calm":
+            return run_calm(seed)
         case _:
             assert_never(kind)

@@ -1,27 +1,26 @@
-"""A trigger that leaves the line and comes back, while the worker that settled it stands still."""
+"""A trigger that leaves the line and comes back, while the function that settled it stands still."""
 
 from typing import Final
 
-from sweephand.runs.flow.permit import Permit
 from tests.simulation.flow.platform import NOON
 from tests.simulation.flow.seeds import await_deliveries
 from tests.simulation.flow.world import FlowWorld
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.flow.permit import Permit
 from sweephand.jobs.policies import PolicyLimits
-from sweephand.model.trigger import TriggerMessage
-from sweephand.runs.received import LineWait
+from sweephand.model.trigger import LineWait, TriggerMessage
 
-#: The worker stands still for so long. Its claim of the partition lasts for longer.
+#: The function stands still for so long. Its lease of the entry lasts for longer.
 _FROZEN_MS: Final = 5 * SECOND_MS
 
 
 def returned(seed: int) -> FlowWorld:
-    """A worker sends a trigger to the delivery queue, and stands still before it deletes the entry.
+    """A function sends a trigger to the delivery queue, and stands still before it deletes the entry.
 
-    The delivery function puts the same trigger into the line again, as it was. Then the worker goes on, and
-    must not delete the second entry (decision 043).
+    The delivery function puts the same trigger into the line again, as it was. Then the first function goes
+    on, and must not delete the second entry.
     """
     world = FlowWorld(seed, mishaps=0)
     world.watch_limits()
@@ -48,10 +47,10 @@ def returned(seed: int) -> FlowWorld:
     scheduler.run(NOON + SECOND_MS)
     world.put([consumer.trigger(scheduler.now)], "normal", "the sweeper")
     scheduler.run(scheduler.now + _FROZEN_MS // 2)
-    assert sent, "no worker has met the trigger"
-    assert world.memory_lines.everything(), "the worker does not stand still before it deletes the entry"
+    assert sent, "no function has met the trigger"
+    assert world.memory_lines.everything(), "the function does not stand still before it deletes the entry"
     await_deliveries(world)
-    # Nothing is left in the line once the request is over and the worker has thawed.
+    # Nothing is left in the line once the request is over and the function has thawed.
     scheduler.run(scheduler.now + MINUTE_MS)
     scheduler.end()
     return world

@@ -1,5 +1,6 @@
 """The seeds of worlds with one policy: what happens in each, and what is wrong with it in the end."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -15,7 +16,15 @@ from sweephand.model.policy import PRIORITIES, Rate
 BUSY_MS: Final = 8 * MINUTE_MS
 CALM_MS: Final = 90 * MINUTE_MS
 
-#: A crash keeps permits for less than this. What has waited for longer in the calm waits for ever.
+#: Triggers of a world in which nothing goes wrong come for this long, and wait for less than that. A guard
+#: comes after 200 s.
+SHORT_MS: Final = 3 * MINUTE_MS
+LATE_MS: Final = 60 * SECOND_MS
+
+#: In the end, so many triggers come for each slot. They need about so many seconds.
+_LAST: Final = 25
+
+#: A crash keeps slots for less than this. What has waited for longer in the calm waits for ever.
 STUCK_MS: Final = 15 * MINUTE_MS
 
 #: Rates that a policy can change to. After the slow ones, the next token is up to a day away.
@@ -90,6 +99,39 @@ def run(
     return world
 
 
+def run_calm(seed: int) -> FlowWorld:
+    """Run a seed in which nothing goes wrong, and half of the limit is needed on average.
+
+    So no trigger waits for long, and none waits for a guard: that would be a wake-up that was lost. The
+    limit changes in between. It is never lower than what the arrivals need.
+    """
+    world = FlowWorld(seed, mishaps=0, consumer_ms=(50, 1_950))
+    world.watch_limits()
+    random, scheduler = world.random, world.scheduler
+    top = random.choice((1, 1, 2, 2, 3, 5, 5, 40))
+    world.change(PolicyLimits(top, None))
+    at = 0.0
+    while at < SHORT_MS:
+        at += random.expovariate(top / 8) * SECOND_MS
+        scheduler.call_at(NOON + int(at), lambda: _arrive(world))
+    for _ in range(random.randint(0, 4)):
+        limits = PolicyLimits(top * random.choice((1, 2, 3)), None)
+        when = NOON + random.randrange(SHORT_MS)
+        scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
+    scheduler.run(NOON + SHORT_MS)
+    # Nobody comes after these, so each function that leaves has to see to what is left.
+    for _ in range(_LAST):
+        world.put([world.consumer.trigger(scheduler.now) for _ in range(top)], "normal", world.ids.token())
+        scheduler.run(scheduler.now + random.randint(0, 500))
+    await_deliveries(world)
+    scheduler.end()
+    for each in world.consumer.triggers.values():
+        begun_at, due_at = each.begun_at or scheduler.now, each.message.not_before
+        world.complaints["late"] += begun_at - due_at > LATE_MS
+    world.complaints += Counter()
+    return world
+
+
 def await_deliveries(world: FlowWorld) -> None:
     """Go on until every attempt that is owed was begun, or until nothing happens any more."""
     scheduler = world.scheduler
@@ -135,7 +177,7 @@ def use(seed: int, limit: int, seconds: int, of_entry: int = 10, consumer_ms: in
     """The mean share of a limit that is in use while work waits, if nothing goes wrong.
 
     Enough triggers for so many seconds come into the line at one instant, in entries of that size. The
-    share is measured from that instant on, until fewer than two triggers for each permit wait.
+    share is measured from that instant on, until fewer than two triggers for each slot wait.
     """
     world = FlowWorld(seed, mishaps=0, consumer_ms=(consumer_ms * 4 // 5, consumer_ms * 6 // 5))
     world.watch_limits()
@@ -230,7 +272,7 @@ def high_waits_ms(seed: int, limit: int) -> list[int]:
 
 
 def recreated(seed: int) -> FlowWorld:
-    """A policy is deleted while all of its permits are in use, and is created again two seconds later."""
+    """A policy is deleted while all of its slots are in use, and is created again two seconds later."""
     world = FlowWorld(seed, mishaps=0, consumer_ms=(30_000, 31_000))
     world.watch_limits()
     limits, scheduler = PolicyLimits(4, None), world.scheduler
@@ -239,7 +281,7 @@ def recreated(seed: int) -> FlowWorld:
     for _ in range(20):
         world.put([world.consumer.trigger(scheduler.now)], "normal", world.ids.token())
     scheduler.run(scheduler.now + 10 * SECOND_MS)
-    assert len(world.consumer.open) == 4, "the permits are not in use"
+    assert len(world.consumer.open) == 4, "the slots are not in use"
     world.change(None)
     scheduler.run(scheduler.now + 2 * SECOND_MS)
     world.change(limits)

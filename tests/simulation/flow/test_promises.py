@@ -1,4 +1,4 @@
-"""What workers promise beside the seeds: permits outlive their policy, and high triggers go first."""
+"""What gates promise beside the seeds: slots outlive their policy, and high triggers go first."""
 
 from typing import Final
 
@@ -6,12 +6,12 @@ from tests.simulation.flow.seeds import high_waits_ms, recreated
 
 from sweephand.base.instants import SECOND_MS
 
-#: In 6 s a worker with two permits delivers the hundred triggers of an entry that it has taken up. Then it
-#: looks for what is more urgent.
-HIGH_WAITS_MS_MAX: Final = 7 * SECOND_MS
+#: A function looks at its line every 300 ms while little waits in its hands, which is four triggers here. An
+#: entry has six at most.
+HIGH_WAITS_MS_MAX: Final = SECOND_MS
 
 
-def test_a_policy_that_is_created_again_has_the_permits_that_are_in_use() -> None:
+def test_a_policy_that_is_created_again_has_the_slots_that_are_in_use() -> None:
     assert not recreated(1).complaints
 
 

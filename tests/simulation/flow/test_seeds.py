@@ -1,4 +1,4 @@
-"""No seed of the worlds with one policy has a complaint, and permits are used while work waits."""
+"""No seed of the worlds with one policy has a complaint, and slots are used while work waits."""
 
 import pytest
 from tests.simulation.flow.seeds import CHANGING_RATES, rate_use, run, use
@@ -43,5 +43,10 @@ def test_about_95_percent_of_a_rate_is_used_while_work_waits(rate: Rate, seconds
     assert rate_use(1, rate, seconds, limit) >= 0.94
 
 
-def test_an_entry_that_takes_longer_than_its_claim_is_delivered_once() -> None:
+def test_most_of_a_rate_with_several_buckets_is_used_while_work_waits() -> None:
+    # The beginning counts, in which the functions are called one after the other.
+    assert rate_use(1, Rate(500, SECOND_MS), 10, limit=200) >= 0.85
+
+
+def test_triggers_that_take_longer_than_their_lease_are_delivered_once() -> None:
     assert use(1, 4, 100, of_entry=20, consumer_ms=5_000) >= 0.9

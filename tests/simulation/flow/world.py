@@ -28,12 +28,12 @@ from sweephand.model.policy import Policy, Priority
 from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 
-#: How long a received work message is invisible.
+#: How long a received message about a gate is invisible.
 _VISIBILITY_MS: Final = 100 * SECOND_MS
 
 
 class FlowWorld(Platform):
-    """One seed: the line of a policy, those who put triggers into it, its workers, and their queue."""
+    """One seed: the gates of a policy, who enqueues triggers, who serves them, and the flow queue."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class FlowWorld(Platform):
         *,
         clocks_differ: bool = True,
     ) -> None:
-        """At most `functions_max` workers run at once. Further work messages wait in the queue, in order."""
+        """At most `functions_max` functions serve at once. Further messages wait in the queue, in order."""
         super().__init__(seed, mishaps, clocks_differ=clocks_differ)
         self.functions_max = functions_max
         self.working = 0
@@ -147,8 +147,14 @@ class FlowWorld(Platform):
 
     @property
     def kept_waiting(self) -> int:
-        """How many work messages wait for a function."""
+        """How many messages about gates wait for a function."""
         return len(self._kept_waiting)
+
+    @property
+    def batons_waiting(self) -> int:
+        """How many batons wait for a function. Another policy's baton waits behind them."""
+        batons = [state for text, state in self._kept_waiting if decode_gate_message(text).purpose == "baton"]
+        return sum(not state["done"] for state in batons)
 
     def holders(self) -> int:
         """How many functions have slots of the policy."""
@@ -186,7 +192,7 @@ class FlowWorld(Platform):
             self.scheduler.call_at(self.scheduler.now, is_over)
 
         def body(clock: MachineClock) -> None:
-            self.figures["workers"] += 1
+            self.figures["functions"] += 1
             gates = self.gates(clock)
             server = Server(
                 gates,
@@ -208,7 +214,7 @@ class FlowWorld(Platform):
         self.process(working, dead=dead, limit_ms=LIMIT_MS)
 
     def acknowledge(self, state: Any) -> None:
-        """Remove a received work message."""
+        """Remove a received message about a gate."""
         self.called(lambda: state.update(done=True))
 
     def watch_limits(self) -> None:

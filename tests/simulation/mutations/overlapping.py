@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
-from sweephand.runs.flow import overlap, overlap_queue
 from tests.simulation.mutations.registry import Instead, Ports, built, everywhere, mutation
 
 from sweephand.base.instants import INSTANT_MAX, MINUTE_MS, Instant
@@ -14,6 +13,7 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.line import Holder, Line, StoredLine
 from sweephand.model.run import Run, is_over
 from sweephand.model.trigger import TriggerMessage
+from sweephand.runs import overlap, overlap_queue
 from sweephand.runs.deliver import Deliverer
 from sweephand.runs.delivery import Wait
 from sweephand.runs.handlers import Handlers

@@ -23,13 +23,15 @@ from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
 FIRST_WITH_POLICY: Final = 3_200_000
 _AFTER_POLICIES: Final = 3_300_000
 
-#: In these seeds, the policy is deleted in the end, and a client takes it out of all jobs.
-FIRST_WITHOUT_POLICY: Final = 3_800_000
-_AFTER_WITHOUT: Final = 3_900_000
+#: In these seeds, the policy is deleted in the end, and stays closed. In half of them, a client takes it out
+#: of all jobs. In the others, jobs that name it stay under its limit.
+FIRST_CLOSED: Final = 3_800_000
+_AFTER_CLOSED: Final = 3_900_000
+_LEFT: Final = 0.5
 
 #: The last minutes before the calm, in which that happens; how often the client does it then; and how long
 #: after the beginning of the calm it does so again. By then all other writes are over.
-_MISSING_MS: Final = 10 * MINUTE_MS
+_CLOSED_MS: Final = 10 * MINUTE_MS
 _LEFT_ROUNDS: Final = 3
 _LEFT_AFTER_MS: Final = (10 * SECOND_MS, 2 * MINUTE_MS)
 
@@ -43,7 +45,7 @@ POLICY: Final = PolicyKey("ns", "limited")
 _NAMED: Final = 0.75
 _PRIORITY: Final = 0.4
 
-#: How many flow functions run at once. It is fewer than there are holders in some seeds.
+#: How many flow functions run at once. It is fewer than there are gates in some seeds.
 _FUNCTIONS: Final = (1, 2, 4, 8)
 
 _LIMITS: Final = (1, 2, 3, 5, 12, 40)
@@ -76,29 +78,29 @@ class Policies:
         """Return that of a seed. A seed that lasts for days has none."""
         has_one = (
             FIRST_WITH_POLICY <= seed < _AFTER_POLICIES
-            or FIRST_WITHOUT_POLICY <= seed < _AFTER_WITHOUT
+            or FIRST_CLOSED <= seed < _AFTER_CLOSED
             or also_has(seed, "policies", _WITH_LANES)
         )
         if not has_one or Scenario.of(seed).is_sparse:
             return cls(seed)
         random = stream(seed, "policies")
         limits = PolicyLimits(random.choice(_LIMITS), random.choice(_RATES))
-        if _AFTER_POLICIES <= seed < FIRST_WITHOUT_POLICY:
+        if _AFTER_POLICIES <= seed < FIRST_CLOSED:
             # Floods go on while a backlog waits for its rate, so such a seed would have no end.
             limits = replace(limits, rate=None)
         return cls(seed, limits, random.choice(_FUNCTIONS))
 
     @property
-    def ends_missing(self) -> bool:
+    def ends_closed(self) -> bool:
         """Whether the policy is deleted in the end."""
-        return self.limits is not None and FIRST_WITHOUT_POLICY <= self.seed < _AFTER_WITHOUT
+        return self.limits is not None and FIRST_CLOSED <= self.seed < _AFTER_CLOSED
 
     def left_at(self, calm_at: Instant) -> Sequence[Instant]:
         """Return when a client takes the policy out of all jobs that name it."""
-        if not self.ends_missing:
-            return ()
         random = stream(self.seed, "policies/left")
-        before = [calm_at - random.randrange(_MISSING_MS) for _ in range(_LEFT_ROUNDS)]
+        if not self.ends_closed or random.random() >= _LEFT:
+            return ()
+        before = [calm_at - random.randrange(_CLOSED_MS) for _ in range(_LEFT_ROUNDS)]
         return [*before, *(calm_at + after for after in _LEFT_AFTER_MS)]
 
     def added(self, written: dict[str, Any], number: int) -> dict[str, Any]:
@@ -134,12 +136,12 @@ class Policies:
         limits, random = self.limits, stream(self.seed, "policies/changes")
         if limits is None:
             return
-        last = None if self.ends_missing else limits
+        last = None if self.ends_closed else limits
         for at in (calm_at, calm_at + _AGAIN_MS):
             # An earlier write may still be under way in the first moments of the calm.
             scheduler.call_at(at, partial(change, last))
-        if self.ends_missing:
-            scheduler.call_at(calm_at - random.randrange(_MISSING_MS), partial(change, None))
+        if self.ends_closed:
+            scheduler.call_at(calm_at - random.randrange(_CLOSED_MS), partial(change, None))
         if random.random() >= _CHANGED:
             return
         for _ in range(random.randint(1, _CHANGES_MAX)):

@@ -37,15 +37,13 @@ def complete(request: "Request") -> None:
 def redrive(request: "Request") -> None:
     """Redrive a run that was given up, if the client sees one."""
     run = _chosen(request, ("failed",))
-    if run is not None and not _is_stuck(request):
+    if run is not None:
         asked = _asked(request, "redrive", run)
         request.chronicle.of_run(asked, lambda: request.api.redriver.redrive(request.key, run.run_id))
 
 
 def redrive_many(request: "Request") -> None:
     """Redrive all runs that were given up, of the jobs whose names begin as this one does."""
-    if _is_stuck(request):
-        return
 
     def ask() -> None:
         since = Progress()
@@ -60,17 +58,6 @@ def redrive_many(request: "Request") -> None:
     request.chronicle.figures["of runs"] += 1
     now = request.chronicle.now()
     request.chronicle.of_run(RunAsked(now, "redrive many", request.key.name), ask)
-
-
-def _is_stuck(request: "Request") -> bool:
-    """Whether a redriven run would wait in the line of a policy that stays missing.
-
-    No update reaches a job that went by itself, so its runs never leave the line.
-    """
-    if not request.policies.ends_missing:
-        return False
-    job = request.api.writer._jobs.get(request.key)
-    return job is not None and job.is_gone(request.chronicle.now())
 
 
 def _chosen(request: "Request", states: tuple[State, ...]) -> Run | None:

@@ -1,4 +1,4 @@
-"""Jobs that leave a policy which is missing, in seeds that end without it: a client patches them all."""
+"""Jobs that leave a policy which is closed, in some seeds that end so: a client patches them all."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import replace

@@ -75,7 +75,8 @@ class Tokens:
         if wanted <= 0 or self._first() is not None:
             return True
         buckets = buckets_of(rate)
-        first = int(self._ids.fraction() * len(buckets))
+        # Each bucket is as likely to come first as its share is large.
+        first = int(self._ids.fraction() * rate.limit) // buckets[0].limit
         order = [(first + each) % len(buckets) for each in range(len(buckets))]
         return any(self._take_from(number, buckets[number], wanted) for number in order)
 

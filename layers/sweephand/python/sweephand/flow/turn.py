@@ -216,12 +216,13 @@ class Turn:
         now = self._clock.now()
         # Asynchronous runs may have all slots. Then another function serves when some are free.
         has_none = not (self._slots.size or self._open)
-        if now >= self._ends_at or self._must_leave or has_none or self._has_lost_slots(now):
+        if self._is_at_end(now) or self._must_leave or has_none or self._has_lost_slots(now):
             self._stop()
             return True
         has_read = now >= self._look_at and self._reads(now)
         rate, waiting = self._policy.rate, len(self._taken.waiting)
-        if rate is not None and not self._tokens.take_more(rate, min(self._slots.size - self._open, waiting)):
+        free = min(self._slots.size - self._open, waiting) if now < self._ends_at else 0
+        if rate is not None and not self._tokens.take_more(rate, free):
             self._stop()
             return True
         if waiting > self._slots.size:
@@ -233,6 +234,10 @@ class Turn:
         if now - self._worked_at >= LINE_LOOK_MS:
             self._release_idle()
         return False
+
+    def _is_at_end(self, now: Instant) -> bool:
+        """Whether the turn is over. Tokens that were taken are used first: nobody else can use them."""
+        return now >= self._ends_at and not (self._taken.waiting and self._tokens.next_at() is not None)
 
     def _reads(self, now: Instant) -> bool:
         """Read on if little waits here. Returns whether anything was leased."""

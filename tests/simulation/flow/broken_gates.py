@@ -1,0 +1,169 @@
+"""Mistakes of who waits, takes slots, and looks after gates."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
+from unittest.mock import patch
+
+from tests.simulation.mutations.registry import Instead
+
+from sweephand.base.timing import GUARD_MS, TOKEN_LEAD_MS
+from sweephand.flow import gates as gates_module
+from sweephand.flow import held_slots
+from sweephand.flow.forward import Forward
+from sweephand.flow.gates import Gates
+from sweephand.flow.server import Server
+from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Swap, server_slots_of
+from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, Entry, entries_of
+from sweephand.model.policy import Policy, PolicyKey
+
+
+def _looks_before_it_puts(gates: Gates, key: PolicyKey, priority: Any, messages: Any, source: str) -> None:
+    every, policy = list(messages), gates.policies.get(key)
+    name = GateName(key, gates._number(policy))
+    size = ENTRY_TRIGGERS_MAX if policy is None else 3 * server_slots_of(policy.slots)
+    gates.see_to(name, policy, again=any(each.crashes for each in every))
+    for entry in entries_of(every, priority, source, min(ENTRY_TRIGGERS_MAX, size)):
+        gates.lines.put(name, entry)
+
+
+def _calls_nobody_for_an_entry(gates: Gates, name: GateName, _: Policy | None, **__: bool) -> None:
+    _SEE_TO(gates, name, None)
+
+
+def _trusts_the_mark(gates: Gates, name: GateName, policy: Policy | None, *, again: bool = False) -> None:
+    gate = gates.store.get(name)
+    if gate.guard is None:
+        gate = gates.begin_guard(name)
+    if policy is not None and gate.free(policy.share(name.number), gates.clock.now()) > 0:
+        gates.call(name, policy, again=again)
+
+
+def _stores_a_guard_before_it_sends(gates: Gates, name: GateName) -> Gate:
+    guard = gates.ids.token()
+    gate = gates.store.change(name, GateChange(guard_if_absent=guard, queues=True)).gate
+    gates.send("guard", name, gates.clock.now() + GUARD_MS, guard=guard)
+    return gate
+
+
+def _sends_a_baton_before_it_stores(
+    gates: Gates, name: GateName, policy: Policy | None, **others: Any
+) -> None:
+    if others.get("again") or gates.store.get(name).baton is None:
+        at = gates.clock.now() if policy is None else gates.token_near_at(policy)
+        gates.send("baton", name, at, hint=others.get("hint"))
+        gates.store.change(name, GateChange(baton=Baton(at, gates.ids.token()), replaces_baton=True))
+
+
+_SEE_TO: Final = Gates.see_to
+_TAKE: Final = Gates.take
+
+
+@contextmanager
+def _short_holders() -> Iterator[None]:
+    with patch.object(gates_module, "HOLDER_MS", 5_000), patch.object(held_slots, "CLOCK_SKEW_MAX_MS", 0):
+        yield
+
+
+def _keeps_the_baton(gates: Gates, name: GateName, policy: Policy) -> Any:
+    def change(of: GateName, wanted: GateChange) -> Changed:
+        return gates.store.change(of, wanted._replace(removes_baton=False))
+
+    return _TAKE(_with(gates, Instead(gates.store, change=change)), name, policy)
+
+
+def _with(gates: Gates, store: Any) -> Any:
+    return Instead(gates, store=store)
+
+
+def _does_not_look_after_removing(gates: Gates, name: GateName, policy: Policy) -> Any:
+    if gates.store.get(name).free(policy.share(name.number), gates.clock.now()) <= 0:
+        gates.store.change(name, GateChange(removes_baton=True))
+        return None
+    return _TAKE(gates, name, policy)
+
+
+def _guard_with(*, reads_first: bool = True, reads_again: bool = True, counts_leased: bool = True) -> Any:
+    """The handler of a guard with one mistake."""
+
+    def guarded(server: Server, name: GateName, guard: str, acknowledge: Callable[[], None]) -> str | None:
+        gates = server._gates
+
+        def is_empty() -> bool:
+            top = gates.lines.top(name, 1 if counts_leased else 1_000)
+            return top.is_empty if counts_leased else not top.takeable(gates.clock.now())
+
+        there = gates.store.get(name).guard
+        if there not in {None, guard}:
+            return "other"
+        empty = reads_first is False or is_empty()
+        if there == guard and not empty:
+            server._replace(name, guard)
+            acknowledge()
+            return None
+        if there == guard:
+            if not gates.store.change(name, GateChange(guard=Swap(guard, None))).is_made:
+                return "other"
+            empty = is_empty() if reads_again else True
+        if empty:
+            return "empty"
+        gates.begin_guard(name)
+        acknowledge()
+        return None
+
+    return guarded
+
+
+def _sends_no_guard(gates: Gates, _: GateName) -> str:
+    return gates.ids.token()
+
+
+def _forgets_who_waits_for_a_token(server: Server, _: GateName, policy: Policy) -> bool:
+    gates = server._gates
+    return gates.token_near_at(policy) > gates.clock.now() + TOKEN_LEAD_MS
+
+
+def _moves_in_silence(forward: Forward, name: GateName, entry: Entry, now: int) -> None:
+    if (leased := forward._leased(name, entry, now)) is not None:
+        with patch.object(forward._gates, "see_to", lambda *_, **__: None):
+            forward._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+        forward._gates.lines.replace(name, leased, None)
+
+
+#: Each way by its name: what it replaces.
+OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
+    "the gate is read before the entry is written": lambda: patch.object(
+        Gates, "enqueue", _looks_before_it_puts
+    ),
+    "nobody is called for a new entry": lambda: patch.object(Gates, "see_to", _calls_nobody_for_an_entry),
+    "a line whose gate has a guard is not marked": lambda: patch.object(Gates, "see_to", _trusts_the_mark),
+    "a guard that is stored before it is sent": lambda: patch.object(
+        Gates, "begin_guard", _stores_a_guard_before_it_sends
+    ),
+    "a guard that is not sent": lambda: patch.object(Gates, "send_guard", _sends_no_guard),
+    "a guard that comes once": lambda: patch.object(Server, "_replace", lambda *_: None),
+    "a guard that is removed before the line is read": lambda: patch.object(
+        Server, "_guard", _guard_with(reads_first=False, reads_again=False)
+    ),
+    "a guard that is removed without the line being read again": lambda: patch.object(
+        Server, "_guard", _guard_with(reads_again=False)
+    ),
+    "a guard that is removed although entries are leased": lambda: patch.object(
+        Server, "_guard", _guard_with(counts_leased=False)
+    ),
+    "a baton that is sent before it is stored": lambda: patch.object(
+        Gates, "call", _sends_a_baton_before_it_stores
+    ),
+    "a baton whose mark stays": lambda: patch.object(Gates, "take", _keeps_the_baton),
+    "a baton that does not look again at a full gate": lambda: patch.object(
+        Gates, "take", _does_not_look_after_removing
+    ),
+    "a holder shorter than its function": _short_holders,
+    "holders that stay when their time is over": lambda: patch.object(Gate, "expired", lambda *_: {}),
+    "a change that sends no batons": lambda: patch.object(Server, "_tell_of_change", lambda *_: "changed"),
+    "a gate without a share that forwards nothing": lambda: patch.object(Forward, "forward", lambda *_: None),
+    "a forwarded entry to which nobody sees": lambda: patch.object(Forward, "_move", _moves_in_silence),
+    "a gate that waits for a token, and nobody is called": lambda: patch.object(
+        Server, "_waits_for_token", _forgets_who_waits_for_a_token
+    ),
+}
