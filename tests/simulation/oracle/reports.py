@@ -55,8 +55,8 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
     nothing. A caller without a token acts on the attempt that goes on.
     """
     for stored in tale.runs_of.values():
-        for each in stored:
-            if each.state == each.before:
+        for number, each in enumerate(stored):
+            if each.state == each.before or _is_claim_undone(each, stored[:number]):
                 continue
             what = f"{_named(each)} became {each.state} at attempt {each.attempts}"
             if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
@@ -351,6 +351,12 @@ def _was_called_off(tale: Tale, stored: RunStored) -> bool:
     is_open = stored.before in ("claimed", "retrying")
     is_deleted = deleted_at is not None and deleted_at <= stored.at and is_open
     return is_deleted or any(each.verb == "cancel" and each.at <= stored.at for each in asked)
+
+
+def _is_claim_undone(stored: RunStored, before: Sequence[RunStored]) -> bool:
+    """Whether a redriven run is what it was before a claim, whose attempt was not made."""
+    was_so = any((each.state, each.attempts) == (stored.state, stored.attempts) for each in before)
+    return (stored.before, stored.state) == ("claimed", "failed") and was_so
 
 
 def _has_failed(tale: Tale, stored: RunStored) -> bool:
