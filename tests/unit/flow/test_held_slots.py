@@ -9,10 +9,17 @@ from tests.contract.builders import NOON
 from tests.unit.flow.scene import GATE, flow
 
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
-from sweephand.flow.held_slots import HeldSlots, give_back_of_run
+from sweephand.flow.held_slots import (
+    HeldSlots,
+    end_request_of_run,
+    end_run,
+    give_back_of_run,
+    held_by_run,
+)
 from sweephand.model.gate import Changed, GateChange, GateName, Holder, Swap
 
 UNTIL = NOON + 180_000
+RUN = held_by_run(NOON, NOON + 900_000)
 
 
 def test_slots_are_given_back_one_by_one_and_with_the_last_the_holder_goes() -> None:
@@ -77,10 +84,10 @@ def test_the_slots_of_a_holder_whose_time_was_over_are_given_back_once() -> None
 def test_a_slot_is_handed_to_a_run_in_one_write() -> None:
     scene = flow()
     slots = scene.slots(2)
-    assert slots.hand_to_run("run", NOON + 900_000)
-    assert scene.gate().holders["run"] == Holder(1, NOON + 900_000)
+    assert slots.hand_to_run("run", RUN)
+    assert scene.gate().holders["run"] == RUN
     assert (scene.gate().used, slots.size) == (2, 1)
-    assert slots.hand_to_run("other run", NOON + 5)
+    assert slots.hand_to_run("other run", held_by_run(NOON, NOON + 5))
     assert (scene.gate().used, slots.size, set(scene.gate().holders)) == (2, 0, {"run", "other run"})
 
 
@@ -88,17 +95,55 @@ def test_a_holder_that_was_removed_has_no_slot_for_a_run() -> None:
     scene = flow()
     slots = scene.slots(2)
     scene.give_back("mine")
-    assert not slots.hand_to_run("run", UNTIL)
+    assert not slots.hand_to_run("run", RUN)
     assert scene.gate().used == 0
 
 
 def test_a_run_gives_its_slot_back_once() -> None:
     scene = flow()
-    scene.slots(2).hand_to_run("run", UNTIL)
+    scene.slots(2).hand_to_run("run", RUN)
     gate = give_back_of_run(scene.store, GATE, "run")
     assert gate is not None
     assert gate.used == 1
     assert give_back_of_run(scene.store, GATE, "run") is None
+
+
+def test_a_run_that_is_over_before_its_request_keeps_its_slot_until_the_request_is_over() -> None:
+    """A consumer may report the end before it answers. A second report changes nothing."""
+    scene = flow()
+    scene.slots(1).hand_to_run("run", RUN)
+    for _ in range(2):
+        assert end_run(scene.store, GATE, "run", NOON + 5) is None
+        assert scene.gate().used == 1
+    gate = end_request_of_run(scene.store, GATE, "run", RUN)
+    assert gate is not None
+    assert gate.used == 0
+
+
+def test_a_run_that_is_over_after_its_request_gives_its_slot_back_at_once() -> None:
+    scene = flow()
+    scene.slots(1).hand_to_run("run", RUN)
+    assert end_request_of_run(scene.store, GATE, "run", RUN) is None
+    assert scene.gate().used == 1
+    gate = end_run(scene.store, GATE, "run", NOON + 5)
+    assert gate is not None
+    assert gate.used == 0
+
+
+def test_the_slot_of_a_run_comes_back_when_its_function_crashed_with_the_request() -> None:
+    scene = flow()
+    scene.slots(1).hand_to_run("run", RUN)
+    end_run(scene.store, GATE, "run", NOON + 5)
+    assert scene.gate().free(1, RUN.number) == 0
+    assert scene.gate().free(1, RUN.number + 1) == 1
+
+
+def test_a_run_whose_function_must_have_ended_gives_its_slot_back() -> None:
+    scene = flow()
+    scene.slots(1).hand_to_run("run", RUN)
+    gate = end_run(scene.store, GATE, "run", RUN.number)
+    assert gate is not None
+    assert gate.used == 0
 
 
 @pytest.mark.parametrize(("others", "size"), [(0, 10), (5, 5), (8, 2), (20, 2)])

@@ -5,9 +5,8 @@ from tests.contract.builders import NOON
 from tests.unit.flow.scene import KEY, Flow, flow
 
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS
-from sweephand.flow.held_slots import HeldSlots
+from sweephand.flow.held_slots import HeldSlots, held_by_run
 from sweephand.flow.permit import Permit
-from sweephand.model.gate import Holder
 from sweephand.model.policy import PermitName, Token
 
 UNTIL = NOON + 180_000
@@ -45,7 +44,7 @@ def test_a_run_that_has_the_slot_may_leave_when_the_function_has_none_any_more()
     made = permit(scene, slots)
     assert made.keep(NOON + 900_000)
     assert made.name == PermitName(KEY.name, 0, "request")
-    assert scene.gate().holders == {"request": Holder(1, NOON + 900_000)}
+    assert scene.gate().holders == {"request": held_by_run(NOON, NOON + 900_000)}
     scene.clock.time = UNTIL
     assert made.may_leave()
 

@@ -7,7 +7,6 @@ from tests.unit.flow.scene import flow, triggers
 from sweephand.base.errors import StoreError
 from sweephand.base.timing import HOLDER_MS
 from sweephand.flow.permit import Permit
-from sweephand.model.gate import Holder
 from sweephand.model.policy import PermitName, PolicyKey, Rate
 from sweephand.model.trigger import LineWait, TriggerMessage
 
@@ -40,7 +39,7 @@ def test_an_asynchronous_run_keeps_its_slot_after_the_function_has_left() -> Non
     scene.during = lambda _, permit: permit.keep(NOON + 900_000)
     scene.handle()
     [(token, holder)] = scene.gate().holders.items()
-    assert holder == Holder(1, NOON + 900_000)
+    assert (holder.slots, holder.until) == (1, NOON + 900_000)
     assert scene.gate().used == 1
     scene.gates().end_run(trigger_message().trigger.key, PermitName("mailer", 0, token))
     assert scene.gate().used == 0

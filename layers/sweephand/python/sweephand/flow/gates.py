@@ -11,7 +11,7 @@ from functools import partial
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
 from sweephand.base.timing import GUARD_MS, HOLDER_MS, QUEUE_DELAY_MAX_MS
-from sweephand.flow.held_slots import HeldSlots, give_back_of_run, with_expired
+from sweephand.flow.held_slots import HeldSlots, end_run, with_expired
 from sweephand.flow.tokens import next_token_at
 from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap, server_slots_of
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, entries_of
@@ -163,12 +163,12 @@ class Gates:
         return None
 
     def end_run(self, key: JobKey, permit: PermitName) -> None:
-        """Give back the slot of an asynchronous run of a job, and call if its line may hold something.
+        """An asynchronous run of a job is over: give its slot back, and call if its line may hold something.
 
-        Giving it back again changes nothing.
+        While its request may be open, the slot stays in use. Ending it again changes nothing.
         """
         name = GateName(PolicyKey(key.namespace, permit.policy), permit.gate)
-        gate = give_back_of_run(self.store, name, permit.id)
+        gate = end_run(self.store, name, permit.id, self.clock.now())
         if gate is not None and gate.queues:
             self.call(name, self.policies.get(name.policy))
 

@@ -1,9 +1,10 @@
 """The slots of one gate that a function holds, and the slots that asynchronous runs hold."""
 
 from itertools import count
+from typing import Final
 
 from sweephand.base.instants import Instant
-from sweephand.base.timing import CLOCK_SKEW_MAX_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, HOLDER_MS
 from sweephand.model.gate import Changed, Gate, GateChange, GateName, Holder, Swap
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import GateStore
@@ -53,9 +54,9 @@ class HeldSlots:
         """
         return self._give(slots, GateChange(queues=queues)).gate
 
-    def hand_to_run(self, request: str, until: Instant) -> bool:
-        """Hand a slot to an asynchronous run, whose holder lasts until then; return whether it has it."""
-        return self._give(1, GateChange({request: Swap(None, Holder(1, until))})).is_made
+    def hand_to_run(self, request: str, run: Holder) -> bool:
+        """Hand a slot to an asynchronous run, which holds it as `run` says; return whether it has it."""
+        return self._give(1, GateChange({request: Swap(None, run)})).is_made
 
     def _give(self, slots: int, besides: GateChange) -> Changed:
         while True:
@@ -92,8 +93,46 @@ def with_expired(change: GateChange, gate: Gate, share: int, now: Instant) -> Ga
     return every._replace(used_max=share - every.added)
 
 
+#: The number of a run's holder whose request is over, and of one whose run is over while the request may be
+#: open. Before, it is the instant until which the request may be open.
+_REQUEST_OVER: Final = 0
+_RUN_OVER: Final = -1
+
+
+def held_by_run(now: Instant, until: Instant) -> Holder:
+    """The holder of an asynchronous run that lasts until then. Its request leaves now."""
+    return Holder(1, until, number=now + HOLDER_MS)
+
+
+def end_request_of_run(store: GateStore, name: GateName, request: str, run: Holder) -> Gate | None:
+    """The request is over, and its run goes on with the slot.
+
+    If the run is over already, its slot is given back. Returns the gate then, and else None.
+    """
+    over = run._replace(number=_REQUEST_OVER)
+    changed = store.change(name, GateChange({request: Swap(run, over)}))
+    return None if changed.is_made else give_back_of_run(store, name, request)
+
+
+def end_run(store: GateStore, name: GateName, request: str, now: Instant) -> Gate | None:
+    """A run is over. Its slot is given back, unless its request may be open still: until that is over.
+
+    A consumer may report the end before it has answered. Returns the gate if the slot was given back.
+    """
+    held = store.get(name).holders.get(request)
+    if held is None or held.number == _RUN_OVER:
+        return None
+    if held.number > now:
+        # If the function crashes that sent the request, the slot comes back by itself.
+        ended = Holder(1, until=held.number, number=_RUN_OVER)
+        is_ended = store.change(name, GateChange({request: Swap(held, ended)})).is_made
+        # If it is refused, another function ended the request or the run at this moment.
+        return None if is_ended else end_run(store, name, request, now)
+    return give_back_of_run(store, name, request)
+
+
 def give_back_of_run(store: GateStore, name: GateName, request: str) -> Gate | None:
-    """Give back the slot of an asynchronous run. Returns the gate; None if the run has no slot any more."""
+    """Give back the slot of a run whose request is over. Returns the gate; None if the run has no slot."""
     held = store.get(name).holders.get(request)
     if held is None:
         return None

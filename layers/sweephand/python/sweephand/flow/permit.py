@@ -1,8 +1,8 @@
 """The permit of one request, as the code that delivers a trigger uses it."""
 
 from sweephand.base.instants import Instant
-from sweephand.flow.held_slots import HeldSlots, give_back_of_run
-from sweephand.model.gate import Gate
+from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
+from sweephand.model.gate import Gate, Holder
 from sweephand.model.policy import PermitName, PolicyKey, Token
 from sweephand.ports.clock import Clock
 from sweephand.ports.flow import GateStore
@@ -28,6 +28,7 @@ class Permit:
         self.has_left = False
         #: Whether an asynchronous run has its slot.
         self.is_kept = False
+        self._run: Holder | None = None
         #: The gate after that run has given the slot back.
         self.given_back: Gate | None = None
 
@@ -70,7 +71,8 @@ class Permit:
         """
         # The answer to the write may be lost. So the function counts the slot as the run's from before it.
         self.is_kept = True
-        self.is_kept = self._slots.hand_to_run(self._request, until)
+        self._run = held_by_run(self._clock.now(), until)
+        self.is_kept = self._slots.hand_to_run(self._request, self._run)
         self.was_refused = self.was_refused or not self.is_kept
         return self.is_kept
 
@@ -78,3 +80,9 @@ class Permit:
         """Give the slot back if an asynchronous run has it."""
         if self.is_kept:
             self.given_back = give_back_of_run(self._store, self._slots.name, self._request)
+            self._run = None
+
+    def close(self) -> None:
+        """The request is over. An asynchronous run goes on with the slot, unless it is over already."""
+        if self.is_kept and self._run is not None:
+            self.given_back = end_request_of_run(self._store, self._slots.name, self._request, self._run)

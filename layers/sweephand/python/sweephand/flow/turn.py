@@ -163,6 +163,7 @@ class Turn:
         """The request of a permit is over. After the turn, its slot is given back."""
         if permit.token is not None and not permit.has_left:
             self._tokens.give_back(permit.token)
+        permit.close()
         with self._lock:
             self._open -= 1
             gives_back = self._is_over and not permit.is_kept
