@@ -47,14 +47,14 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    "package": Size(lines=30_420, modules=296, inner_imports=30),
+    "package": Size(lines=29_420, modules=290, inner_imports=30),
     "client": Size(lines=4_020, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     "infra": Size(lines=5_890, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    "tests": Size(lines=81_180, modules=795, inner_imports=1),
+    "tests": Size(lines=79_700, modules=789, inner_imports=1),
 }
 
 

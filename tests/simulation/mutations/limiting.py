@@ -12,9 +12,9 @@ from sweephand.flow.gates import Gates as FlowGates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.runs.delivery import Delivery, Stop
+from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
-from sweephand.runs.line_delivery import LineDelivery
 from sweephand.runs.received import Handled
 
 #: A limit that no seed reaches.

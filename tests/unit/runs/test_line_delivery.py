@@ -6,7 +6,7 @@ from tests.fakes.doubles import NOON
 
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Trigger, TriggerMessage
-from sweephand.runs.line_delivery import LineDelivery
+from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.received import Handled, Outcome, OutcomeName, Received
 
 

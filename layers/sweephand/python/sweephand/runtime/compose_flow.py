@@ -4,8 +4,7 @@ from sweephand.base.concurrency import Concurrently
 from sweephand.flow.forward import Forward
 from sweephand.flow.server import Server
 from sweephand.runs.delivery import JobReads
-from sweephand.runs.flow_intake import FlowIntake
-from sweephand.runs.line_delivery import LineDelivery
+from sweephand.runs.flow_intake import FlowIntake, LineDelivery
 from sweephand.runtime.compose_delivery import Deliveries
 from sweephand.runtime.compose_rare import FlowStores, compose_gates
 from sweephand.runtime.machine import deliver_concurrently, sweep_concurrently
