@@ -132,8 +132,8 @@ POLICY_CHANGE_MS: Final = 2 * SECOND_MS
 POLICY_AGE_MAX_MS: Final = SECOND_MS
 
 #: A request under a rate is prepared this long before its token's slot begins: its job is read, its run is
-#: claimed, and the connection is made. The work message for a token comes so long before it, too. It is less
-#: than the second within which a worker finds a token that it can take.
+#: claimed, and the connection is made. The baton for a token comes so long before it, too. It is less than
+#: the second within which a function finds a token that it can take.
 TOKEN_LEAD_MS: Final = 300
 
 #: The delivery function enqueues a trigger at a gate so long before it is due. The function that serves the

@@ -7,10 +7,10 @@ itself (model/policy.py).
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple, get_args
 
-#: Which triggers of a policy's line go first. Each priority has partitions of its own.
+#: Which triggers of a policy's lines go first.
 Priority = Literal["high", "normal", "low"]
 
-#: The priorities in the order in which a worker looks for work.
+#: The priorities in the order in which a function takes triggers.
 PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
 #: The priority of a job whose user gave none.

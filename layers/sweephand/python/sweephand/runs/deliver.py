@@ -72,7 +72,7 @@ class Deliverer:
         """Deliver a trigger, or find out that it must wait or needs no attempt.
 
         If the attempt could take longer than the delivery's `deadline`, the message is put back. A trigger of
-        a job with a policy has to go `into` a line, unless a worker of that line has given it a permit. If
+        a job with a policy has to go `into` a line, unless the server of its gate has given it a permit. If
         the trigger is `kept` then, no request was sent, and nothing else keeps the trigger. StoreError: the
         message must come again.
         """

@@ -68,8 +68,8 @@ class Delivery(NamedTuple):
     """A trigger that is to be delivered, and what the function knows of it.
 
     `liveness` says whether the trigger is alive by that `read` of its job. It is judged once for each read,
-    and every gate takes the answer from here. At `deadline` the function's time is up. A worker of a policy's
-    line gives the trigger a `permit`.
+    and every gate takes the answer from here. At `deadline` the function's time is up. The server of a
+    gate gives the trigger a `permit`.
     """
 
     message: TriggerMessage

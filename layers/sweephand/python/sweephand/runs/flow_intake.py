@@ -25,7 +25,7 @@ from sweephand.runs.received import Handled, OutcomeName, Received
 
 
 class LineDelivery:
-    """line_worker.Delivery for one worker. It counts what became of triggers, and keeps what is for the log.
+    """turn.Deliver for one function. It counts what became of triggers, and keeps what is for the log.
 
     The runs that are over are marked in the progress of their batches together: before the worker deletes an
     entry of the line. Other workers deliver their neighbours, so marks of single runs would often meet.
@@ -47,7 +47,7 @@ class LineDelivery:
         self.open_max = 0
 
     def __call__(self, message: TriggerMessage, permit: Permit, deadline: Instant) -> bool | LineWait:
-        """As line_worker.Delivery promises. The triggers of one job share a read for a second."""
+        """As turn.Deliver promises. The triggers of one job share a read for a second."""
         key = message.trigger.key
         read = self._reads.get(key, UNREAD)
         # If the job cannot be read, the handler of the trigger finds out, and counts the fault.

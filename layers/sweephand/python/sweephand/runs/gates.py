@@ -116,7 +116,7 @@ class Gates:
     def policy(self, delivery: Delivery) -> Delivery | Stop:
         """Send a trigger without a permit of its job's policy into the line of that policy.
 
-        If the job has none, the queue gets the trigger. The worker of another line meets it if the job has
+        If the job has none, the queue gets the trigger. The server of another line meets it if the job has
         named that other policy before.
         """
         policy, permit = delivery.job.definition.policy, delivery.permit

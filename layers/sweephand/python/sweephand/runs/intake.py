@@ -120,7 +120,7 @@ class Intake:
     def handle_permitted(
         self, message: TriggerMessage, read: JobRead, permit: "Permit", deadline: Instant
     ) -> Handled:
-        """Handle a trigger for which a worker of a policy's line has a permit. Its failure does not raise.
+        """Handle a trigger for which the server of a gate has a permit. Its failure does not raise.
 
         If it is not done, or its outcome is `kept`, the line must keep the trigger. If it has to wait for any
         other reason, it was sent to the delivery queue. Before its line forgets the trigger, the caller does

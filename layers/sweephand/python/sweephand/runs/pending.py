@@ -103,7 +103,7 @@ def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | 
 POLICY_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
     "missing": "The policy {policy} does not exist. The trigger waits until the policy "
-    "is created again, or until the job leaves it.",
+    "is created, or until the job leaves it.",
     "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",
 }
 
