@@ -1,6 +1,6 @@
 """Reads the trigger from a delivery, and asserts what every delivery has to be."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from infra.local.receiver import Delivery
@@ -29,3 +29,12 @@ def dues_of(deliveries: Iterable[Delivery]) -> list[Instant]:
 def assert_signed_and_on_time(delivery: Delivery) -> None:
     assert delivery.is_signed
     assert 0 <= delivery.arrived_at - due_of(delivery) < ON_TIME_MS
+
+
+def assert_one_trigger_on_time(deliveries: Sequence[Delivery]) -> None:
+    """A rebuild sends again what a sweeper has sent and nobody has delivered yet, under the same id.
+
+    The tests of the command line rebuild this stack, too.
+    """
+    assert_signed_and_on_time(deliveries[0])
+    assert len({each.headers["webhook-id"] for each in deliveries}) == 1

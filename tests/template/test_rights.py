@@ -129,8 +129,8 @@ RIGHTS = {
         },
     },
     "Sweep": granted(
-        JobsTable_Arn="BatchGetItem GetItem PutItem",
-        TimersTable_Arn="Query PutItem UpdateItem BatchWriteItem",
+        JobsTable_Arn="BatchGetItem PutItem",
+        TimersTable_Arn="Query UpdateItem BatchWriteItem",
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",
         LowQueue_Arn="SendMessage*",
@@ -138,7 +138,7 @@ RIGHTS = {
     ),
     "Deliver": granted(
         JobsTable_Arn="GetItem BatchGetItem Query PutItem DeleteItem UpdateItem",
-        TimersTable_Arn="BatchWriteItem Query PutItem UpdateItem DeleteItem",
+        TimersTable_Arn="BatchWriteItem GetItem Query PutItem UpdateItem DeleteItem",
         DeliveryQueue_Arn=BOTH_WAYS,
         HighQueue_Arn=BOTH_WAYS,
         LowQueue_Arn=BOTH_WAYS,

@@ -1,8 +1,8 @@
 """Runs seeds of worlds with one policy: `python -m tests.simulation.flow --seeds 100 [--first N]`.
 
-It ends with 1 if a seed has a complaint. `--kind` says in which worlds: `usual` ones, those in which clocks
-`agree` and a rate is kept exactly, those whose policy changes its `rates`, those with `few` functions, or
-`calm` ones, in which nothing goes wrong.
+It ends with 1 if a seed has a complaint. `--kind` says in which worlds. There are `usual` ones. Clocks
+`agree` in others, and a rate is kept exactly. In others the policy changes its `rates`, or there are `few`
+functions. In `calm` ones nothing goes wrong.
 
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
 `--crashes`, it shows the same of the slots that are left while one function has crashed. With `--rates`, it

@@ -29,10 +29,12 @@ _ALONE_FROM_CRASHES: Final = 2
 class Leased(NamedTuple):
     """Entries that were leased, each with its line, and whether the own line has more to lease.
 
-    If `is_alone`, nothing else may be leased until the one entry is over.
+    It `has_tried` also if other functions were first. If `is_alone`, nothing else may be leased until the one
+    entry is over.
     """
 
     entries: Sequence[tuple[GateName, Entry]] = ()
+    has_tried: bool = False
     has_more: bool = False
     is_alone: bool = False
 
@@ -62,11 +64,12 @@ class Leasing:
             found += [(name, entries) for name, entries in others if entries]
         if not found:
             return Leased()
-        name, entries = min(found, key=lambda each: self._age(*each))
-        chosen, is_alone = _chosen(entries, wanted, now, has_entries=has_entries)
+        name, line = min(found, key=lambda each: self._age(*each))
+        chosen, is_alone = _chosen(line, wanted, now, has_entries=has_entries)
         leased = self._together([partial(self._lease, name, entry, now) for entry in chosen])
-        has_more = bool(own) and (len(chosen) < len(entries) or top.has_more)
-        return Leased([(name, each) for each in leased if each is not None], has_more, is_alone)
+        has_more = bool(own) and (len(chosen) < len(line) or top.has_more)
+        entries = [(name, each) for each in leased if each is not None]
+        return Leased(entries, len(chosen) > 0, has_more, is_alone and len(entries) > 0)
 
     def _age(self, name: GateName, entries: Sequence[Entry]) -> tuple[int, Instant]:
         """The place of the first entry among those of all lines. The own line has a second's advance."""

@@ -265,7 +265,7 @@ class Turn:
         return is_lower and self._gates.store.get(self._name).used > share
 
     def _read(self, now: Instant, wanted: int) -> bool:
-        """Lease entries with about so many triggers. Returns whether there are any."""
+        """Lease entries with about so many triggers. Returns whether any could be leased."""
         leased = self._leasing.lease(
             self._policy,
             wanted,
@@ -278,7 +278,7 @@ class Turn:
         self._is_alone = leased.is_alone
         if leased.has_more:
             self._share(now)
-        return len(leased.entries) > 0
+        return leased.has_tried
 
     def _share(self, now: Instant) -> None:
         """Take more slots, or call another function, if there is more in the line than can be taken here."""
