@@ -19,7 +19,7 @@ CALM_MS: Final = 90 * MINUTE_MS
 #: Triggers of a world in which nothing goes wrong come for this long, and wait for less than that. A guard
 #: comes after 200 s.
 SHORT_MS: Final = 3 * MINUTE_MS
-LATE_MS: Final = 60 * SECOND_MS
+LATE_MS: Final = 80 * SECOND_MS
 
 #: In the end, so many triggers come for each slot. They need about so many seconds.
 _LAST: Final = 25
