@@ -54,7 +54,7 @@ CEILINGS: Final = {
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     "infra": Size(lines=5_890, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    "tests": Size(lines=79_700, modules=789, inner_imports=1),
+    "tests": Size(lines=79_700, modules=790, inner_imports=1),
 }
 
 

@@ -255,10 +255,7 @@ class Simulation:
             self._flow.begin_with(self._policies.limits)
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
         PolicyLeavers(
-            policies=self._policies,
-            scheduler=scheduler,
-            chronicle=self._chronicle,
-            functions=self._functions,
+            policies=self._policies, scheduler=scheduler, chronicle=self._chronicle, functions=self._functions
         ).plan({step.name for step in steps}, self._calm_at)
         if self._operator is not None:
             self._operator.plan()

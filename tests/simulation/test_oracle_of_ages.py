@@ -1,5 +1,6 @@
 """The oracle on how old a trigger may be when it is attempted again."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tests.simulation.oracle.ages import (
 )
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.traces.stories import THROUGH, UID, requested, run, written
-from tests.simulation.traces.trace import Event, RunStored
+from tests.simulation.traces.trace import Event, RunStored, Written
 
 MINUTE_MS = 60_000
 
@@ -71,3 +72,13 @@ def test_a_run_that_is_given_up_for_its_age_too_early_is_named(age_ms: int, *, i
         first.at + age_ms, "job", UID, f"{first.due_at}-0", "claimed", "failed", 1, "o", f"It {TOO_LATE}."
     )
     assert bool(complaints(job(), first, given_up)) == is_named
+
+
+def test_a_definition_counts_from_its_commit_also_where_the_clock_of_its_writer_was_ahead() -> None:
+    first, shorter = requested(60), job("put", "2-b", 61, "30s")
+    assert isinstance(shorter, Written)
+    ahead = replace(shorter, asked_at=shorter.asked_at + 45_000, ahead_ms=45_000)
+    given_up = RunStored(
+        first.at + 32_000, "job", UID, f"{first.due_at}-0", "claimed", "failed", 1, "o", f"It {TOO_LATE}."
+    )
+    assert not complaints(job(), ahead, first, given_up)

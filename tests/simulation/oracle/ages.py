@@ -68,7 +68,7 @@ def is_given_up_for_its_age(stored: RunStored) -> bool:
 
 def _ages_ms(life: Life, at: int) -> list[int]:
     """Return the `maxAge` of every definition that the job had by then. A read may be a moment old."""
-    written = [each.definition.get("retry") or {} for each in life.writes if each.asked_at <= at]
+    written = [each.definition.get("retry") or {} for each in life.writes if each.at <= at]
     return [_ms(each["maxAge"]) if "maxAge" in each else _AGE_DEFAULT_MS for each in written]
 
 

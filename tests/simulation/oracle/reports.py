@@ -7,12 +7,11 @@ from itertools import pairwise
 from tests.simulation.oracle.ages import is_given_up_for_its_age
 from tests.simulation.oracle.enumeration import length_ms
 from tests.simulation.oracle.jobs import SKEW_MS
-from tests.simulation.oracle.lives import Life, told
-from tests.simulation.oracle.owed import owed
-from tests.simulation.oracle.runs import OUR_FAULT, taken_back
+from tests.simulation.oracle.lives import told
+from tests.simulation.oracle.runs import OUR_FAULT
 from tests.simulation.oracle.tale import Tale
 from tests.simulation.oracle.turns import SIMULATED_SKEW_MS
-from tests.simulation.traces.trace import Concluded, Mishap, RunAnswered, RunAsked, RunStored, TimerStored
+from tests.simulation.traces.trace import Concluded, RunAnswered, RunAsked, RunStored, TimerStored
 
 #: The defaults of a job (semantics.md, "Delivery").
 HEARTBEAT_TIMEOUT_DEFAULT = "5m"
@@ -22,14 +21,8 @@ RUN_TIME_DEFAULT = "24h"
 #: find it later by as much.
 GRACE_MS = 5_000
 
-#: By how much clocks may differ where a function waits for the end of a claim.
-CLOCKS_MS = 90_000
-
 #: How long after its due time a deadline message may come: SQS has to deliver it, or a sweep has to reach it.
 LOOK_MS = 150_000
-
-#: How long an attempt is claimed.
-CLAIM_MS = 180_000
 
 #: How long a deadline message whose handling failed is put back, at most.
 PUT_BACK_MAX_MS = 900_000
@@ -58,7 +51,7 @@ def every_end_has_a_cause(tale: Tale) -> Iterator[str]:
         for number, each in enumerate(stored):
             if each.state == each.before or _is_claim_undone(each, stored[:number]):
                 continue
-            what = f"{_named(each)} became {each.state} at attempt {each.attempts}"
+            what = f"{named(each)} became {each.state} at attempt {each.attempts}"
             if each.state == "succeeded" and not _has_cause(tale, each, {"succeeded"}, "complete"):
                 yield f"{what}, which never succeeded"
             elif each.state == "cancelled" and not _was_called_off(tale, each):
@@ -74,7 +67,7 @@ def no_run_hangs(tale: Tale) -> Iterator[str]:
     their deadlines with their timers (docs/operations.md).
     """
     for stored in tale.runs_of.values():
-        is_given_up = "deadline" in tale.given_up.get(_trigger_id(stored[0]), ())
+        is_given_up = "deadline" in tale.given_up.get(trigger_id_of(stored[0]), ())
         if is_given_up or _is_lost_with_its_job(tale, stored[0]):
             continue
         accepted_at: dict[int, int] = {}
@@ -84,7 +77,7 @@ def no_run_hangs(tale: Tale) -> Iterator[str]:
             begun_at = accepted_at.setdefault(each.attempts, each.at)
             left_at = tale.through if following is None else following.at
             if left_at > _found_by(tale, each, begun_at):
-                what = f"{_named(each)} is running since {told(begun_at)}, heard of at {told(each.at)}"
+                what = f"{named(each)} is running since {told(begun_at)}, heard of at {told(each.at)}"
                 yield f"{what}, and nothing followed until {told(left_at)}"
 
 
@@ -96,63 +89,12 @@ def _is_lost_with_its_job(tale: Tale, stored: RunStored) -> bool:
     written_at = [
         each.at
         for each in tale.of(TimerStored)
-        if each.kind == "deadline" and each.trigger_id == _trigger_id(stored)
+        if each.kind == "deadline" and each.trigger_id == trigger_id_of(stored)
     ]
     return bool(written_at) and any(
         loss.back_to < written_at[-1] <= loss.at and life.deleted_at <= loss.at + REBUILT_MS
         for loss in tale.losses
     )
-
-
-def claims_end(tale: Tale) -> Iterator[str]:
-    """A claimed run goes on: if its holder dies, another function takes it over."""
-    for (uid, _), stored in tale.runs_of.items():
-        last, life = stored[-1], tale.lives.get(uid)
-        if last.state != "claimed" or life is None:
-            continue
-        trigger_id = _trigger_id(last)
-        if life.is_held and last.attempts < tale.redriven_from.get(trigger_id, last.attempts + 1):
-            continue
-        requests = tale.requests_of.get(trigger_id, [])
-        is_given_up = _was_given_up(tale, last)
-        # By another function's clock a pause or a cut lies before the due time, so the trigger is owed no
-        # more.
-        is_taken_back = taken_back(life, requests) if requests else not _is_owed(tale, life, last)
-        # One version of its job asked for the claim. It may succeed under another version that keeps no
-        # record of successes, or whose record could not be written.
-        keeps_none = any(write.definition.get("history") == "failures" for write in life.writes)
-        is_unrecorded = any(
-            each.outcome == "succeeded" and each.at > last.at and (keeps_none or _is_troubled(tale, each.at))
-            for each in tale.conclusions_of.get(trigger_id, [])
-        )
-        if is_given_up or is_taken_back or is_unrecorded:
-            continue
-        # A message that a pause held may come again before a function finds that its job is deleted.
-        deleted_by = 0 if life.deleted_at is None else life.deleted_at + PUT_BACK_MAX_MS
-        if max(last.at, deleted_by) + CLAIM_MS + CLOCKS_MS + LOOK_MS < tale.through:
-            yield f"{_named(last)} is claimed since {told(last.at)}, and nothing follows"
-
-
-def _was_given_up(tale: Tale, claim: RunStored) -> bool:
-    """Whether the trigger became a dead letter after its claim, or its dead letter is the only record.
-
-    The delivery function writes the dead letter, and then claims the run in order to record its failure. If
-    the store of runs fails after that claim, the run stays claimed. The claim of a redrive is no such claim.
-    """
-    trigger_id = _trigger_id(claim)
-    buried_at = tale.buried_at.get(trigger_id)
-    if buried_at is None:
-        return False
-    if buried_at > claim.at:
-        return True
-    is_redrive = claim.attempts >= tale.redriven_from.get(trigger_id, claim.attempts + 1)
-    return not is_redrive and claim.at - buried_at < READ_BEFORE_MS and _is_troubled(tale, claim.at)
-
-
-def _is_troubled(tale: Tale, at: int) -> bool:
-    """Whether a fault met a record soon after that instant."""
-    mishaps = (each for each in tale.of(Mishap) if at <= each.at <= at + READ_BEFORE_MS)
-    return any("runs" in each.where for each in mishaps)
 
 
 def acknowledged_reports_stand(tale: Tale) -> Iterator[str]:
@@ -321,12 +263,6 @@ def tokens_are_of_one_attempt(tale: Tale) -> Iterator[str]:
             yield f"one token is that of {sorted(named_by)}"
 
 
-def _is_owed(tale: Tale, life: Life, stored: RunStored) -> bool:
-    """Whether a claimed run is still owed by its job. A trigger on demand always is."""
-    due_at, _, _ = stored.run_id.partition("-")
-    return not due_at.isdigit() or any(each == int(due_at) for _, each in owed(tale, life))
-
-
 def _has_cause(tale: Tale, stored: RunStored, outcomes: set[str], verb: str) -> bool:
     """Whether its attempt had such an answer or report by then."""
     return _is_answered(tale, stored, outcomes) or any(
@@ -341,7 +277,7 @@ def _is_answered(tale: Tale, stored: RunStored, outcomes: set[str]) -> bool:
 
 def _conclusions(tale: Tale, stored: RunStored) -> list[Concluded]:
     """Return the answers to an attempt by the time when its run was stored."""
-    concluded = tale.conclusions_of.get(_trigger_id(stored), [])
+    concluded = tale.conclusions_of.get(trigger_id_of(stored), [])
     return [each for each in concluded if each.attempt == stored.attempts and each.at <= stored.at]
 
 
@@ -411,9 +347,11 @@ def _stood(stored: Sequence[RunStored], answer: RunAnswered) -> Iterator[RunStor
             yield each
 
 
-def _trigger_id(stored: RunStored) -> str:
+def trigger_id_of(stored: RunStored) -> str:
+    """The id of the trigger of a run."""
     return f"{stored.uid}-{stored.run_id}"
 
 
-def _named(stored: RunStored) -> str:
-    return f"{stored.name}: run {_trigger_id(stored)}"
+def named(stored: RunStored) -> str:
+    """The job and the run, as a complaint names them."""
+    return f"{stored.name}: run {trigger_id_of(stored)}"
