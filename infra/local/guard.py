@@ -137,7 +137,7 @@ class SharedLayers(zipfile.ZipFile):
     _lock: Final = threading.Lock()
 
     def extractall(self, path: Any = None, members: Any = None, pwd: bytes | None = None) -> None:
-        """Extract into the folder; if it is one of a layer, make it a link to the shared files."""
+        """Extract the archive into the folder. A folder of a layer becomes a link to the shared files."""
         folder = Path(path)
         if not folder.name.startswith("layer_"):
             super().extractall(path, members, pwd)

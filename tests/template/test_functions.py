@@ -281,10 +281,9 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     "METRICS",
                     "STATS",
                     "TARGETS",
-                    *limits,
                 },
             )
-            for function, limits in (("Deliver", ()), ("Flow", ("FLOW_POLICIES", "FLOW_FUNCTIONS_MAX")))
+            for function in ("Deliver", "Flow")
         ),
     ],
 )

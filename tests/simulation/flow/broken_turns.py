@@ -245,7 +245,9 @@ OF_TURNS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "gates that go with their policy": _gates_that_go,
     "a policy that is read once": lambda: patch.object(Turn, "_has_lost_slots", _never_looks),
     "a limit lowered while in use": lambda: patch.object(Turn, "_has_lost_slots", _ignores_a_lowered_limit),
-    "a line of which no other function hears": lambda: patch.object(Turn, "_share", lambda *_: None),
+    "a function with too much to do calls no other one": lambda: patch.object(
+        Turn, "_share", lambda *_: None
+    ),
     "lines of other gates that nobody reads": lambda: patch.object(Leasing, "_others", lambda *_: ()),
     "a priority that is starved": _low_first,
     "tokens that are taken without the condition": _takes_tokens_of_others,

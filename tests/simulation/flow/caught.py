@@ -109,7 +109,7 @@ SHOWN: Final = {
     "a limit lowered while in use": _by(
         test_turn.test_a_function_whose_share_was_lowered_below_what_is_in_use_leaves_within_a_second, 2
     ),
-    "a line of which no other function hears": _by(
+    "a function with too much to do calls no other one": _by(
         test_turn_lines.test_more_than_a_function_can_take_is_called_for_at_a_gate_with_free_slots
     ),
     "lines of other gates that nobody reads": _by(

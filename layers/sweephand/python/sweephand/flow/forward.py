@@ -1,7 +1,7 @@
 """A gate without a share: what may go on leaves its line."""
 
-from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
@@ -15,7 +15,7 @@ from sweephand.ports.jobs import JobStore
 from sweephand.ports.queue import Queue
 
 #: Entries that are read at once.
-_ENTRIES_READ = 100
+_ENTRIES_READ: Final = 100
 
 
 class Forward:
@@ -64,12 +64,9 @@ class Forward:
             stays = is_named and job is not None and job.definition.policy == name.policy.name
             (stay if stays else leave).append(message)
         if leave and (leased := self._leased(name, entry, now)) is not None:
-            self._send(leave)
+            self._queue.send([(each, 0) for each in leave])
             rest = leased._replace(messages=tuple(stay), token=self._gates.ids.token(), owner=None, until=0)
             self._gates.lines.replace(name, leased, rest if stay else None)
-
-    def _send(self, messages: Sequence[TriggerMessage]) -> None:
-        self._queue.send([(each, 0) for each in messages])
 
     def _leased(self, name: GateName, entry: Entry, now: Instant) -> Entry | None:
         """The entry, leased, so that nobody else takes it; None if another function was first.

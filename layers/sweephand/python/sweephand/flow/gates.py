@@ -1,12 +1,13 @@
 """What functions do with gates: they enqueue, call, take slots and give them back.
 
-No wake-up is lost. Whoever waits writes the entry, then reads the slots. Whoever gives back slots writes the
-slots, then reads whether the line may hold something. One of the two sees the other. `tests/models` explores
-each order of the steps.
+No wake-up is lost. A function that lets a trigger wait writes the entry, and then reads the slots. A function
+that gives back slots writes the gate, and then reads whether the line may hold something. So at least one of
+them sees what the other has written. `tests/models` explores each order of the steps.
 """
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
@@ -23,10 +24,10 @@ from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
 
 #: A gate whose slots others take at the same moment is read again so often.
-_TRIES_MAX = 5
+_TRIES_MAX: Final = 5
 
 #: Triggers of an entry for each slot that a function may have. So a small limit has small entries.
-_TRIGGERS_FOR_SLOT = 3
+_TRIGGERS_FOR_SLOT: Final = 3
 
 
 class Gates:

@@ -13,8 +13,9 @@ from sweephand.ports.flow import GateStore
 class HeldSlots:
     """The slots of one function. Several threads may share one object.
 
-    Each try of a write carries a number of its own, and expects what was written before it. So a repeat that
-    comes late changes nothing, and a thread that another one has overtaken writes again.
+    Each try of a write carries a number of its own, and expects the holder that was written before it. So the
+    SDK's late repeat of a write changes nothing. A thread whose write another thread has overtaken writes
+    again.
     """
 
     def __init__(self, name: GateName, token: str, holder: Holder, *, store: GateStore, clock: Clock) -> None:

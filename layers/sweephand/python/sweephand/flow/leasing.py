@@ -77,7 +77,7 @@ class Leasing:
         return PRIORITIES.index(first.priority), first.at - (_COMPARE_MS if is_own else 0)
 
     def _others(self, policy: Policy) -> Sequence[GateName]:
-        """Gates whose lines to read: the one that the baton named, and random ones."""
+        """The gates whose lines are read besides: the one that the baton named, and random ones."""
         count, own = policy.gates, self._slots.name.number
         numbers = [int(self._gates.ids.fraction() * count) for _ in range(_OTHERS_READ)]
         if self._hint is not None:

@@ -124,11 +124,13 @@ class GateChange(NamedTuple):
 
         The SDK repeats a write whose answer was lost. Each id is new, and so is the number of each try.
         """
-        swaps = [(gate.holders.get(token), each.becomes) for token, each in self.holders.items()]
+        swaps: list[tuple[object, object]] = [
+            (gate.holders.get(token), each.becomes) for token, each in self.holders.items()
+        ]
         if self.guard is not None:
-            swaps.append((gate.guard, self.guard.becomes))  # type: ignore[arg-type]
+            swaps.append((gate.guard, self.guard.becomes))
         if self.baton is not None:
-            swaps.append((gate.baton, self.baton))  # type: ignore[arg-type]
+            swaps.append((gate.baton, self.baton))
         return bool(swaps) and all(found == becomes for found, becomes in swaps)
 
     @classmethod
