@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from infra.calculator import capacity, chores, cost, prices
 from infra.calculator.bill import Bill, Case
-from infra.calculator.prices import MILLION, total
+from infra.calculator.prices import MILLION
 
 _ROOT: Final = Path(__file__).parents[2]
 
@@ -52,7 +52,6 @@ def wanted(bill: Bill) -> dict[Path, str]:
 
 def _more(bill: Bill) -> dict[str, Any]:
     """What stands in the braces of QUOTES, and not in those of cost.md."""
-    events = [total(chores.batch(each)) for each in bill.measured.batches if each.limit is not None]
     metric = prices.METRICS.dollars
     return {
         "metric": metric,
@@ -65,8 +64,6 @@ def _more(bill: Bill) -> dict[str, Any]:
         "object_reads": prices.OBJECT_READS.of(MILLION),
         "read_thousand_jobs": prices.READS.of(250),
         "stats_at_20": chores.stats(bill, Case(rate=20.0)),
-        "batch_least": min(events),
-        "batch_most": max(events),
         "writes": _cents(prices.WRITES.of(MILLION)),
         **{f"writes_{kb}": _cents(prices.WRITES.of(MILLION * each)) for kb, (each, _) in _ITEMS_KB.items()},
         **{f"reads_{kb}": _cents(prices.READS.of(MILLION * each)) for kb, (_, each) in _ITEMS_KB.items()},
