@@ -140,6 +140,7 @@ def test_one_of_several_functions_takes_the_last_slots_and_one_sends_the_baton(s
 REPEATED = [
     FULL,
     GateChange({ME: Swap(None, HELD)}, used_max=0),
+    GateChange({ME: Swap(None, HELD)}, used_max=0, yields=True),
     GateChange(guard=Swap(None, "guard1"), queues=True),
     GateChange(baton=BATON),
     GateChange(guard_if_absent="guard1", queues=True),
@@ -181,7 +182,8 @@ CHANGES = st.builds(
     st.none() | st.sampled_from([BATON, LATER_BATON]),
     st.booleans(),
     st.booleans(),
-).filter(lambda change: change._replace(used_max=None, replaces_baton=False) != GateChange())
+    st.booleans(),
+).filter(lambda change: change._replace(used_max=None, replaces_baton=False, yields=False) != GateChange())
 
 fresh = count()
 

@@ -8,8 +8,8 @@ from tests.fakes.flow_memory import FlowBox
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy_names import PRIORITIES, PRIORITY_DEFAULT, Priority
-from sweephand.model.trigger import NewerMessage, Sendable, priority_of
+from sweephand.model.policy_names import LANE_DEFAULT, LANES, Lane
+from sweephand.model.trigger import NewerMessage, Sendable, lane_of_message
 
 #: SQS removes a message so long after it was sent (template.yaml).
 RETENTION_MS: Final = 14 * DAY_MS
@@ -31,7 +31,7 @@ class MemoryStackQueues:
         self._flow = flow
 
     def names(self) -> Sequence[str]:
-        return (*PRIORITIES, _FLOW)
+        return (*LANES, _FLOW)
 
     def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
         now = self._box.clock.now()
@@ -60,5 +60,5 @@ def _renewed(
     return [at for at, _ in received]
 
 
-def _lane(message: Sendable) -> Priority:
-    return PRIORITY_DEFAULT if isinstance(message, NewerMessage) else priority_of(message)
+def _lane(message: Sendable) -> Lane:
+    return LANE_DEFAULT if isinstance(message, NewerMessage) else lane_of_message(message)

@@ -100,6 +100,8 @@ class World:
         self.flags = MemoryFlags()
         self.stats = MemoryStats()
         self.counts_deliveries = False
+        #: Whether the delivery function takes slots. Tests of lines let every trigger under a policy wait.
+        self.takes_slots = False
         self.wheel_history = MemoryWheelHistory()
         self.batches = MemoryBatches()
         self.lines = MemoryLines()
@@ -180,7 +182,7 @@ class World:
             stores,
             lambda: stores,
             self._port(self._targets or self.consumers, "consumers"),
-            self.options,
+            self.options if self.takes_slots else self.options._replace(flow_functions_max=0),
             signing=OneSecret(),
             decode=self.queue.decode,
             namespace_limit=self.namespace_limit,

@@ -101,10 +101,10 @@ def test_each_message_carries_its_namespace_as_message_group_so_that_a_noisy_one
 
 def test_a_backlog_of_ten_thousand_low_triggers_does_not_stand_before_a_high_one() -> None:
     client = ScriptedSqs()
-    lanes = Lanes(STACK, f"{STACK}-high", f"{STACK}-low", are_on=True)
+    lanes = Lanes(STACK, f"{STACK}-high", f"{STACK}-low", open=frozenset({"high", "low"}))
     queue = queue_of(client, lanes=lanes)
-    low: list[tuple[Sendable, int]] = [(message(each)._replace(priority="low"), 0) for each in range(10_000)]
-    queue.send([*low, (message(10_000)._replace(priority="high"), 0), (message(10_001), 0)])
+    low: list[tuple[Sendable, int]] = [(message(each)._replace(lane="low"), 0) for each in range(10_000)]
+    queue.send([*low, (message(10_000)._replace(lane="high"), 0), (message(10_001), 0)])
     sizes: Counter[str] = Counter()
     for url, entries in client.calls:
         sizes[url] += len(entries)

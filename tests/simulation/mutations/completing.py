@@ -14,7 +14,7 @@ from sweephand.model import run as run_model
 from sweephand.model.attempt import Answer
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy import Priority
+from sweephand.model.policy_names import Lane
 from sweephand.model.run import TRANSITIONS, Guard, Run, State, WriteCondition
 from sweephand.model.trigger import DeadlineMessage, Message, Trigger, TriggerMessage
 from sweephand.runs import callbacks, deadlines, follow_up
@@ -242,7 +242,7 @@ def redrives_without_payload() -> Iterator[None]:
 
 @mutation("A redrive claims its run before it sends its message")
 def redrives_before_sending() -> Iterator[None]:
-    def redriven(self: Redriver, runs: Sequence[tuple[Run, Priority]]) -> None:
+    def redriven(self: Redriver, runs: Sequence[tuple[Run, Lane]]) -> None:
         for run, _ in runs:
             claimed = replace(
                 run,

@@ -1,4 +1,4 @@
-"""Errors of lanes: triggers without their priority, lanes that are starved, and messages of another lane."""
+"""Errors of lanes: triggers without their lane, lanes that are starved, and messages of another lane."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -11,9 +11,9 @@ from tests.simulation.world.deliveries import Deliveries
 from sweephand.model.policy_names import Lanes
 
 
-@mutation("The sweeper does not give triggers the priority of their job", first=FIRST_WITH_LANES)
-def sweeps_without_priorities() -> Iterator[None]:
-    with patch("sweephand.wheel.sweep.set_priorities", lambda *_: None):
+@mutation("The sweeper does not give triggers the lane of their job", first=FIRST_WITH_LANES)
+def sweeps_without_lanes() -> Iterator[None]:
+    with patch("sweephand.wheel.sweep.set_lanes", lambda *_: None):
         yield
 
 

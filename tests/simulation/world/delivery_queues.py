@@ -8,7 +8,7 @@ from tests.fakes.sqs_client import DELIVERY_URL
 from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.instants import Instant
-from sweephand.model.policy_names import Lanes, Priority
+from sweephand.model.policy_names import Lane, Lanes
 from sweephand.model.trigger import Message
 from sweephand.runs.received import Received
 
@@ -17,7 +17,7 @@ _LOW_URL: Final = f"{DELIVERY_URL}-low"
 
 #: A stack without lanes, and one with them.
 NO_LANES: Final = Lanes(DELIVERY_URL)
-LANES: Final = Lanes(DELIVERY_URL, _HIGH_URL, _LOW_URL, are_on=True)
+LANES: Final = Lanes(DELIVERY_URL, _HIGH_URL, _LOW_URL, open=frozenset({"high", "low"}))
 
 
 class DeliveryQueues:
@@ -32,9 +32,9 @@ class DeliveryQueues:
             self.by_url, self.lanes = {**self.by_url, _HIGH_URL: high, _LOW_URL: low}, LANES
             high.bundled = low.bundled = normal.bundled
 
-    def accept(self, priority: Priority, body: str, delay_s: int) -> None:
-        """Take a message of that priority."""
-        self.by_url[self.lanes.url_of(priority)].accept(body, delay_s)
+    def accept(self, lane: Lane, body: str, delay_s: int) -> None:
+        """Take a message of that lane."""
+        self.by_url[self.lanes.url_of(lane)].accept(body, delay_s)
 
     def delete(self, receipts: Sequence[str]) -> None:
         """Remove received messages from the queues in which they were received."""

@@ -115,7 +115,6 @@ class FlowFunctions:
 
         def is_over() -> None:
             self._working -= 1
-            self._watch.dies(process)
             if self._is_waited_for:
                 self._is_waited_for = False
                 self.seen(self._scheduler.now)

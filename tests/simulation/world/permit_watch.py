@@ -52,12 +52,12 @@ class PermitWatch:
             return
         process = self.scheduler.strand.process
         name, since = self._named.get(attempt.trigger.key, (None, 0))
-        if process not in self.workers:
-            if name is not None and self.scheduler.now - since > _OBEYED_AFTER_MS:
-                self.complaints.append(f"{process.name} delivered {attempt.trigger.id} without a permit")
+        is_obeyed = name is not None and self.scheduler.now - since > _OBEYED_AFTER_MS
+        if process not in self.workers and not is_obeyed:
             return
         self._open.setdefault(process, []).append(attempt.trigger.id)
         self.figures["under a policy"] += 1
+        self.figures["at once"] += process not in self.workers
         self._judge()
 
     def ends(self, attempt: Attempt) -> None:
@@ -65,10 +65,6 @@ class PermitWatch:
         of_process = self._open.get(self.scheduler.strand.process, [])
         if attempt.trigger.id in of_process:
             of_process.remove(attempt.trigger.id)
-
-    def dies(self, process: Process) -> None:
-        """A function ends, and its requests with it."""
-        self._open.pop(process, None)
 
     def run_changed(self, run: Run) -> None:
         """A run is stored."""
@@ -93,6 +89,9 @@ class PermitWatch:
         since = min([now, *running.values()]) - _GOES_ON_MS
         before = [limit for at, limit in self._limits if at <= since]
         allowed = max([limit for at, limit in self._limits if at > since] + before[-1:], default=0)
+        # The requests of a function end with it.
+        for process in [each for each in self._open if each.is_dead or each.is_over]:
+            del self._open[process]
         opened = [each for of_process in self._open.values() for each in of_process]
         going_on = [each for each in running if each not in opened]
         if len(opened) + len(going_on) > allowed:

@@ -24,11 +24,11 @@ from sweephand.base.timing import TIMER_RETENTION_MS
 from sweephand.jobs.payload_audit import AuditStore
 from sweephand.model.job import Job, JobBrief, JobKey, Revision, brief_of
 from sweephand.model.line import StoredLine
-from sweephand.model.policy_names import PRIORITY_DEFAULT
+from sweephand.model.policy_names import LANE_DEFAULT
 from sweephand.model.revisions import filed_until
 from sweephand.model.run import Run
 from sweephand.model.timer import StoredTimer
-from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, priority_of
+from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, lane_of_message
 from sweephand.model.wire import encode
 from sweephand.ports.flow import (
     AllowanceStore,
@@ -257,8 +257,8 @@ class QueuePort:
             kinds = gate.enter("queue.send")
             accepted = gate.part("queue.send", some, kinds)
             for message, delay_ms in some if accepted is None else accepted:
-                priority = PRIORITY_DEFAULT if isinstance(message, NewerMessage) else priority_of(message)
-                self._queues.accept(priority, encode(message), delay_ms // 1_000)
+                lane = LANE_DEFAULT if isinstance(message, NewerMessage) else lane_of_message(message)
+                self._queues.accept(lane, encode(message), delay_ms // 1_000)
             gate.told("queue.send", tuple(some), None)
             gate.leave("queue.send", kinds)
             if accepted is not None:

@@ -61,7 +61,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         had_token=True,
         last_failure=Failure(1, "\ud800 no", 503, is_final=True),
         passage=Passage("stack", NOON, 60, 2),
-        priority="high",
+        lane="policy",
     ),
     DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id"), "low"),
     FailureMessage(TRIGGER, 2, "no", is_final=True, not_before=NOON, faults=1),
@@ -89,7 +89,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         are_skipped=True,
         last=FIRST,
         payload=PAYLOAD,
-        priority="low",
+        lane="low",
     ),
     WatchMessage(KEY, "uid", "r-1", SERIES, FIRST, NOON, NOON, 60_000, NOON, NOON, 1),
     BundleMessage(

@@ -9,14 +9,20 @@ from tests.fakes.world import NOON, World
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import PRIORITIES
-from sweephand.model.trigger import BundleMessage, DeadlineMessage, RangeMessage, TriggerMessage, priority_of
+from sweephand.model.trigger import (
+    BundleMessage,
+    DeadlineMessage,
+    RangeMessage,
+    TriggerMessage,
+    lane_of_message,
+)
 from sweephand.model.wire import decode, encode
 from sweephand.runs.redrive import Progress
 
 
 def priorities(world: World) -> list[str]:
     return [
-        priority_of(message)
+        lane_of_message(message)
         for _, message in world.queue.waiting
         if isinstance(message, TriggerMessage | RangeMessage | BundleMessage | DeadlineMessage)
     ]
@@ -108,7 +114,7 @@ def test_a_bundle_has_one_priority() -> None:
     world.clock.time += 5 * MINUTE_MS
     world.sweep()
     bundles = [message for _, message in world.queue.waiting if isinstance(message, BundleMessage)]
-    found = {frozenset(each.priority for each in bundle.triggers) for bundle in bundles}
+    found = {frozenset(each.lane for each in bundle.triggers) for bundle in bundles}
     assert found == {frozenset({each}) for each in PRIORITIES}
     for bundle in bundles:
         assert decode(encode(bundle)) == bundle

@@ -300,10 +300,10 @@ def test_each_minute_begins_with_another_queue(world: World, monkeypatch: pytest
     world.is_enabled = False
     step(world)
     world.clock.time = NOON + 5 * DAY_MS
-    for _ in range(4):
+    for _ in range(5):
         step(world)
         world.clock.time += MINUTE_MS - RENEWAL_MS
-    assert sorted(asked) == ["flow", "high", "low", "normal"]
+    assert sorted(asked) == ["flow", "high", "low", "normal", "policy"]
 
 
 def test_messages_are_sent_again_although_dynamodb_refuses(world: World) -> None:

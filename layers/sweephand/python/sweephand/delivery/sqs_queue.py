@@ -13,8 +13,8 @@ from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.timing import QUEUE_DELAY_MAX_MS
 from sweephand.delivery.checked_clients import SqsClients
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Lanes
-from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, namespace_of, priority_of
+from sweephand.model.policy_names import LANE_DEFAULT, Lanes
+from sweephand.model.trigger import DeadLetter, NewerMessage, Sendable, lane_of_message, namespace_of
 from sweephand.model.wire import encode, encode_letter
 from sweephand.targets.reach import FIFO_SUFFIX, JobQueues, group_id, read_queue_url
 from sweephand.targets.url import UrlError
@@ -83,7 +83,7 @@ def _in_threads(make: Callable[[_Call], list[_Refusal]], calls: Sequence[_Call])
 class SqsQueue:
     """ports.Queue over SQS. Safe to use from many threads at once.
 
-    `lanes` are the queues of the priorities, if the stack has several. `wait` sleeps for that many seconds.
+    `lanes` are the queues of the lanes, if the stack has several. `wait` sleeps for that many seconds.
     `concurrently` makes several calls; for a single thread it is `map`.
     """
 
@@ -111,9 +111,9 @@ class SqsQueue:
         """As ports.Queue promises."""
         by_url: dict[str, list[_Entry]] = {}
         for message, delay_ms in messages:
-            # What a newer version wrote does not show its priority.
-            priority = PRIORITY_DEFAULT if isinstance(message, NewerMessage) else priority_of(message)
-            url = self._lanes.url_of(priority)
+            # What a newer version wrote does not show its lane.
+            lane = LANE_DEFAULT if isinstance(message, NewerMessage) else lane_of_message(message)
+            url = self._lanes.url_of(lane)
             by_url.setdefault(url, []).append(_message_entry(message, delay_ms))
         self._make_all(call for url, entries in by_url.items() for call in _calls(url, None, entries))
 

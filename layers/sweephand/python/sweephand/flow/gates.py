@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently
-from sweephand.base.instants import Instant
+from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import GUARD_MS, HOLDER_MS, QUEUE_DELAY_MAX_MS
 from sweephand.flow.held_slots import HeldSlots, end_run, with_expired
 from sweephand.flow.tokens import next_token_at
@@ -25,6 +25,13 @@ from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
 
 #: A gate whose slots others take at the same moment is read again so often.
 _TRIES_MAX: Final = 5
+
+#: How many gates a function asks for slots before a trigger waits, and how long a full one is left alone.
+_GATES_ASKED: Final = 2
+_FULL_MS: Final = SECOND_MS
+
+#: A function remembers so many full gates.
+_FULL_GATES_MAX: Final = 1_000
 
 #: Triggers of an entry for each slot that a function may have. So a small limit has small entries.
 _TRIGGERS_FOR_SLOT: Final = 3
@@ -51,6 +58,8 @@ class Gates:
         self.ids = ids
         self._queue = queue
         self._concurrently = concurrently
+        #: Gates that had no free slot, and until when they are left alone by triggers that have not waited.
+        self._full_until: dict[GateName, Instant] = {}
 
     # ---- what waits
 
@@ -138,6 +147,37 @@ class Gates:
         self.send("wake", name, self.clock.now(), guard=guard or self.ids.token())
 
     # ---- slots
+
+    def acquire(self, policy: Policy, wanted: int) -> HeldSlots | None:
+        """Take up to that many slots for triggers that have not waited; None if others wait, or none is free.
+
+        It asks one gate, and a second one if the first has none. A gate without a free slot is left alone for
+        a while: each refused write costs as much as one that is made.
+        """
+        names = [GateName(policy.key, self._number(policy)) for _ in range(_GATES_ASKED)]
+        tried = (self._acquire(name, policy, wanted) for name in dict.fromkeys(names))
+        return next(filter(None, tried), None)
+
+    def _acquire(self, name: GateName, policy: Policy, wanted: int) -> HeldSlots | None:
+        share, now = policy.share(name.number), self.clock.now()
+        count = min(wanted, server_slots_of(policy.slots), share)
+        if now < self._full_until.get(name, 0):
+            return None
+        token, gate = self.ids.token(), Gate()
+        for _ in range(_TRIES_MAX):
+            if count <= 0:
+                break
+            holder = Holder(count, now + HOLDER_MS)
+            change = GateChange({token: Swap(None, holder)}, yields=True)
+            changed = self.store.change(name, with_expired(change, gate, share, now))
+            if changed.is_made:
+                return HeldSlots(name, token, holder, store=self.store, clock=self.clock)
+            gate = changed.gate
+            count = 0 if gate.queues else min(count, gate.free(share, now))
+        if len(self._full_until) >= _FULL_GATES_MAX:
+            self._full_until.clear()
+        self._full_until[name] = now + _FULL_MS
+        return None
 
     def take(self, name: GateName, policy: Policy) -> HeldSlots | None:
         """Take slots of a gate, and remove the mark of its baton; None if no slot is free."""

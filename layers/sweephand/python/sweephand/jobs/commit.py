@@ -186,7 +186,7 @@ class Commits:
     def _arming(self, draft: Draft) -> Arming:
         job = draft.job
         of = job.definition
-        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, of.catchup, of.priority)
+        armable = Armable(job.key, job.uid, job.rev, job.shard, job.series, of.catchup, of.lane)
         arming = arm(armable, after=draft.after, now=job.updated_at)
         if of.alert_after_ms is not None:
             arming = self._with_watch(arming, armable, of.alert_after_ms, draft)

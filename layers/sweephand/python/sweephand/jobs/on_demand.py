@@ -79,9 +79,7 @@ class OnDemand:
         trigger = Trigger(key, job.uid, job.rev, now, sequence=0, armed_at=now, demand=demand, batch=place)
         message: Message
         if batch is None:
-            message = TriggerMessage(
-                trigger, not_before=now, payload=payload, priority=job.definition.priority
-            )
+            message = TriggerMessage(trigger, not_before=now, payload=payload, lane=job.definition.lane)
         else:
             message = batch_on_demand(job, batch, demand, payload, due_at=now, now=now)
         self._queue.send([(message, 0)])
@@ -128,7 +126,7 @@ class OnDemand:
             armed_at=now,
             demand=demand,
             last=None if series.batch is None else last_trigger_of(series, times.last),
-            priority=job.definition.priority,
+            lane=job.definition.lane,
         )
         self._queue.send([(message, 0)])
         first_name = RunName(first.due_at, 0, demand)

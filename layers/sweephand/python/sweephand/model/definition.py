@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 from sweephand.base.instants import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Instant
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, WAIT_LIMIT_DEFAULT
 from sweephand.base.timing import TIMER_RETENTION_MS
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Lane, Priority, lane_of
 from sweephand.schedules import Batch, ScheduleInput, parse_duration_ms
 
 #: What happens to a trigger that is due while another run of its job is not over.
@@ -288,6 +288,11 @@ class Definition:
         """Which triggers go first where triggers of several jobs wait."""
         priority: Priority = self.written.get("priority", PRIORITY_DEFAULT)
         return priority
+
+    @property
+    def lane(self) -> Lane:
+        """The lane in which the job's triggers travel."""
+        return lane_of(self.policy, self.priority)
 
     @property
     def deletes_after_completion(self) -> bool:

@@ -76,8 +76,8 @@ class GateChange(NamedTuple):
     """One write of a gate. It is done if all holds that it expects, and else nothing is changed.
 
     `holders` are swapped, and `used` follows from that. Before the write, at most `used_max` slots may be in
-    use. `guard_if_absent` is stored only where no guard is, and the rest is written in any case. A `baton` is
-    stored only where none is, unless it `replaces_baton`.
+    use. If it `yields`, the line may hold nothing. `guard_if_absent` is stored only where no guard is, and
+    the rest is written in any case. A `baton` is stored only where none is, unless it `replaces_baton`.
     """
 
     holders: Mapping[str, Swap] = {}
@@ -88,6 +88,7 @@ class GateChange(NamedTuple):
     baton: Baton | None = None
     replaces_baton: bool = False
     removes_baton: bool = False
+    yields: bool = False
 
     @property
     def added(self) -> int:
@@ -101,6 +102,8 @@ class GateChange(NamedTuple):
         if self.guard is not None and gate.guard != self.guard.was:
             return None
         if self.used_max is not None and gate.used > self.used_max:
+            return None
+        if self.yields and gate.queues:
             return None
         if self.baton is not None and gate.baton is not None and not self.replaces_baton:
             return None

@@ -7,7 +7,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS, TIMER_RETENTION_MS
 from sweephand.model.change import Change
 from sweephand.model.definition import Definition
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import PRIORITY_DEFAULT, Lane, Priority, lane_of
 from sweephand.schedules import Series
 
 #: Earlier revisions that the job's item keeps. Every trigger reads that item. Older revisions are filed
@@ -146,6 +146,11 @@ class JobBrief(NamedTuple):
     def rev(self) -> str:
         """The name of the present revision."""
         return self.current.rev
+
+    @property
+    def lane(self) -> Lane:
+        """The lane in which the job's triggers travel."""
+        return lane_of(self.policy, self.priority)
 
     def revision(self, rev: str) -> Revision | None:
         """The present revision if it has that name. A brief does not know any other."""

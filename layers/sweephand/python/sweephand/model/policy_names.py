@@ -4,7 +4,7 @@ Every job, run and message has such a name or may have one. Only what works unde
 itself (model/policy.py).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, get_args
 
 #: Which triggers of a policy's lines go first.
@@ -15,6 +15,19 @@ PRIORITIES: Final[tuple[Priority, ...]] = get_args(Priority)
 
 #: The priority of a job whose user gave none.
 PRIORITY_DEFAULT: Final[Priority] = "normal"
+
+#: In which delivery queue a message travels: in that of its job's priority, or of triggers under a policy.
+Lane = Literal["high", "normal", "low", "policy"]
+
+LANES: Final[tuple[Lane, ...]] = get_args(Lane)
+
+#: The lane of messages that name none.
+LANE_DEFAULT: Final[Lane] = "normal"
+
+
+def lane_of(policy: str | None, priority: Priority) -> Lane:
+    """The lane of the triggers of a job with that policy and priority."""
+    return priority if policy is None else "policy"
 
 
 class PolicyKey(NamedTuple):
@@ -37,26 +50,27 @@ _SEPARATOR: Final = " "
 
 
 class Lanes(NamedTuple):
-    """The URLs of the delivery queues. Unless the lanes `are_on`, every message is sent to `normal`.
+    """The URLs of the delivery queues. Messages of a lane that is not `open` are sent to `normal`.
 
-    Messages may be left in the other two after the lanes were switched off.
+    Messages may be left in the queue of a lane that was closed.
     """
 
     normal: str
     high: str = ""
     low: str = ""
-    are_on: bool = False
+    policy: str = ""
+    open: frozenset[Lane] = frozenset()
 
-    def url_of(self, priority: Priority) -> str:
-        """The queue for messages of that priority."""
-        urls: Mapping[Priority, str] = {"high": self.high, "low": self.low}
-        return urls.get(priority, self.normal) if self.are_on else self.normal
+    def url_of(self, lane: Lane) -> str:
+        """The queue for messages of that lane."""
+        url: str = getattr(self, lane if lane in self.open else LANE_DEFAULT)
+        return url
 
     def receipt(self, handle: str, queue_arn: str) -> str:
         """A receipt that also names the lane in which its message was received."""
         name = queue_arn.rpartition(":")[2]
-        for lane in ("high", "low"):
-            url: str = getattr(self, lane)
+        for lane in LANES:
+            url: str = "" if lane == LANE_DEFAULT else getattr(self, lane)
             if url and url.rpartition("/")[2] == name:
                 return f"{lane}{_SEPARATOR}{handle}"
         return handle

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 from sweephand.base.instants import Instant
 from sweephand.model.definition import Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy_names import PRIORITY_DEFAULT, PermitName, PolicyKey, Priority
+from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
 from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
 from sweephand.model.watch import Alert, WatchMessage, alert_id
 from sweephand.schedules import Batch, Occurrence, Series
@@ -127,8 +127,7 @@ class TriggerMessage(NamedTuple):
     for longer than its job keeps the revision. If it `had_token`, an earlier attempt gave its consumer a run
     token. A queue may have taken that attempt, and the consumer may have reported its failure since.
     `last_failure` is the latest failed attempt; None before the first failure. `passage` is None for a
-    trigger that has not come to a valve. `priority` is that of its job, and decides on the lane, if the stack
-    has lanes.
+    trigger that has not come to a valve. `lane` is that of its job.
     """
 
     trigger: Trigger
@@ -143,7 +142,7 @@ class TriggerMessage(NamedTuple):
     had_token: bool = False
     last_failure: Failure | None = None
     passage: Passage | None = None
-    priority: Priority = PRIORITY_DEFAULT
+    lane: Lane = LANE_DEFAULT
 
     @property
     def attempt_of_round(self) -> int:
@@ -247,7 +246,7 @@ class RangeMessage(NamedTuple):
     are_skipped: bool = False
     last: Occurrence | None = None
     payload: Payload | None = None
-    priority: Priority = PRIORITY_DEFAULT
+    lane: Lane = LANE_DEFAULT
 
 
 class DeadlineMessage(NamedTuple):
@@ -255,7 +254,7 @@ class DeadlineMessage(NamedTuple):
 
     It concerns one acceptance: that of the attempt that `owner` claimed. `shard` is the job's shard, for the
     timer of the next check. `permit` is the permit that the attempt holds under a policy. Whoever finds that
-    the attempt is over frees it. `priority` is that of its job, as for a trigger.
+    the attempt is over frees it. `lane` is that of its job, as for a trigger.
     """
 
     trigger: Trigger
@@ -265,7 +264,7 @@ class DeadlineMessage(NamedTuple):
     not_before: Instant
     faults: int = 0
     permit: PermitName | None = None
-    priority: Priority = PRIORITY_DEFAULT
+    lane: Lane = LANE_DEFAULT
 
 
 class FailureMessage(NamedTuple):
@@ -330,7 +329,7 @@ Message: TypeAlias = (
 
 
 class BundleMessage(NamedTuple):
-    """First attempts of one namespace and priority that fall due within a short time, in due order.
+    """First attempts of one namespace and lane that fall due within a short time, in due order.
 
     Each is a message of its own in every other respect: it is judged, delivered and counted by itself. A
     trigger that has to wait leaves the bundle and is sent alone.
@@ -348,13 +347,13 @@ class BundleMessage(NamedTuple):
 Readable: TypeAlias = Message | BundleMessage
 
 
-def priority_of(message: Readable) -> Priority:
-    """The priority of a message. Those that tell of a run's failure or end have the default priority."""
+def lane_of_message(message: Readable) -> Lane:
+    """The lane of a message. Those that tell of a run's failure or end travel in the normal lane."""
     if isinstance(message, BundleMessage):
-        return message.triggers[0].priority
+        return message.triggers[0].lane
     if isinstance(message, TriggerMessage | RangeMessage | DeadlineMessage):
-        return message.priority
-    return PRIORITY_DEFAULT
+        return message.lane
+    return LANE_DEFAULT
 
 
 def namespace_of(message: Readable) -> str:

@@ -8,7 +8,7 @@ from sweephand.base.errors import FormError, NewerError, PoisonError
 from sweephand.base.instants import Instant
 from sweephand.base.layouts import NAME, SENTENCE, TRUTH, WHOLE, Field, Layout, Part
 from sweephand.model.job import JobKey
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.trigger import (
     BatchPlace,
     BundleMessage,
@@ -31,11 +31,11 @@ from sweephand.model.wire_parts import (
     DEMAND,
     FAILURE,
     KEY,
+    LANE,
     OCCURRENCE,
     PASSAGE,
     PAYLOAD,
     PERMIT,
-    PRIORITY,
     REDRIVE,
     RESULT,
     SERIES,
@@ -71,7 +71,7 @@ class _Bundle(NamedTuple):
     first_at: Instant
     revisions: tuple[_Revision, ...]
     places: tuple[_Place, ...]
-    priority: Priority
+    lane: Lane
 
 
 _REVISION: Final = Layout(
@@ -99,7 +99,7 @@ _BUNDLE_LAYOUT: Final = Layout(
     Field("first_at", "at", WHOLE),
     Field("revisions", "revs", _REVISION.columns),
     Field("places", "due", _PLACE.columns),
-    Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
+    Field("lane", "lane", LANE, LANE_DEFAULT),
 )
 
 
@@ -109,30 +109,28 @@ def fits_bundle(message: TriggerMessage) -> bool:
     That holds for the first attempt at an occurrence that has not waited, failed or been redriven.
     """
     trigger = message.trigger
-    plain = TriggerMessage(trigger, trigger.at, is_owed=message.is_owed, priority=message.priority)
+    plain = TriggerMessage(trigger, trigger.at, is_owed=message.is_owed, lane=message.lane)
     return trigger.demand is None and message == plain
 
 
 def bundle_to_json(bundle: BundleMessage) -> dict[str, Any]:
     """The fields of a bundle. A trigger takes about 15 bytes, and a revision about 80."""
     first = bundle.triggers[0]
-    namespace, priority = first.trigger.key.namespace, first.priority
+    namespace, lane = first.trigger.key.namespace, first.lane
     revisions: dict[_Revision, int] = {}
     places = []
     for message in bundle.triggers:
         trigger = message.trigger
         assert fits_bundle(message), "the sender looks at each message"
         assert trigger.key.namespace == namespace, "a bundle has one namespace"
-        assert message.priority == priority, "a bundle has one lane"
+        assert message.lane == lane, "a bundle has one lane"
         revision = _Revision(trigger.key.name, trigger.uid, trigger.rev, trigger.armed_at)
         if trigger.batch is not None:
             revision = revision._replace(due_at=trigger.due_at, batch=trigger.batch._replace(after_ms=0))
         number = revisions.setdefault(revision, len(revisions))
         after_ms = trigger.at - bundle.not_before
         places.append(_Place(number, after_ms, trigger.sequence, trigger.index, message.is_owed))
-    return _BUNDLE_LAYOUT.write(
-        _Bundle(namespace, bundle.not_before, tuple(revisions), tuple(places), priority)
-    )
+    return _BUNDLE_LAYOUT.write(_Bundle(namespace, bundle.not_before, tuple(revisions), tuple(places), lane))
 
 
 def read_bundle(stored: Any) -> BundleMessage:
@@ -158,7 +156,7 @@ def read_bundle(stored: Any) -> BundleMessage:
             index=place.batch_index,
             batch=batch,
         )
-        return TriggerMessage(trigger, trigger.at, is_owed=place.is_owed, priority=bundle.priority)
+        return TriggerMessage(trigger, trigger.at, is_owed=place.is_owed, lane=bundle.lane)
 
     return BundleMessage(tuple(map(message, bundle.places)))
 
@@ -190,7 +188,7 @@ _TRIGGER_MESSAGE: Final = Layout(
     Field("had_token", "hadToken", TRUTH, default=False),
     Field("last_failure", "failed", FAILURE.form, None),
     Field("passage", "valve", PASSAGE.form, None),
-    Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
+    Field("lane", "lane", LANE, LANE_DEFAULT),
 )
 
 _DEADLINE_MESSAGE: Final = Layout(
@@ -202,7 +200,7 @@ _DEADLINE_MESSAGE: Final = Layout(
     Field("shard", "shard", WHOLE),
     Field("faults", "faults", WHOLE, 0),
     Field("permit", "permit", PERMIT.form, None),
-    Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
+    Field("lane", "lane", LANE, LANE_DEFAULT),
 )
 
 _FAILURE_MESSAGE: Final = Layout(
@@ -247,7 +245,7 @@ _RANGE_MESSAGE: Final = Layout(
     Field("demand", "demand", DEMAND.form, None),
     Field("payload", "data", PAYLOAD, None),
     Field("are_skipped", "skipped", TRUTH, default=False),
-    Field("priority", "lane", PRIORITY, PRIORITY_DEFAULT),
+    Field("lane", "lane", LANE, LANE_DEFAULT),
 )
 
 _WATCH_MESSAGE: Final = Layout(

@@ -26,7 +26,7 @@ from sweephand.base.layouts import (
 from sweephand.base.limits import DATA_INLINE_BYTES_MAX, REDRIVES_KEPT, RESULT_BYTES_MAX
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
-from sweephand.model.policy_names import PRIORITIES, PermitName
+from sweephand.model.policy_names import LANES, PermitName
 from sweephand.model.run_id import BatchEnd, Counts, Demand, DemandKind
 from sweephand.model.trigger import BatchPlace, Failure, Passage, PassageLevel, Redrive, Trigger
 from sweephand.model.watch import Alert
@@ -113,7 +113,7 @@ CATCH_UP: Final = Layout(
 #: A series is read by its own room. That raises errors of several kinds if the object is no series.
 SERIES: Final = OBJECT._replace(read=Series.from_item, write=Series.to_item)
 
-PRIORITY: Final = choice_of(*PRIORITIES)
+LANE: Final = choice_of(*LANES)
 
 
 def _kept(digest: str, size: int, ref: str, kept_until: Instant | None) -> Payload:

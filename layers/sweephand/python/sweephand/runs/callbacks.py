@@ -18,7 +18,7 @@ from sweephand.flow.gates import Gates
 from sweephand.jobs.expiry import JobExpiry
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy_names import PRIORITY_DEFAULT
+from sweephand.model.policy_names import LANE_DEFAULT
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import DeadlineMessage, Failure, FailureMessage
 from sweephand.ports.clock import Clock, Ids
@@ -243,7 +243,7 @@ class Callbacks:
             0 if job is None else job.shard,
             self._clock.now() + API_LIMIT_MS + DEADLINE_GRACE_MS,
             permit=run.permit,
-            priority=PRIORITY_DEFAULT if job is None else job.definition.priority,
+            lane=LANE_DEFAULT if job is None else job.definition.lane,
         )
         self._queue.send([(check, API_LIMIT_MS + DEADLINE_GRACE_MS)])
 

@@ -121,7 +121,7 @@ class Deadlines:
 
     def _next_check(self, run: Run, message: DeadlineMessage) -> DeadlineMessage:
         """The check at the run's next deadline. A random delay keeps checks from coming all at once."""
-        check = deadline_of(run, message.shard, message.priority)
+        check = deadline_of(run, message.shard, message.lane)
         return check._replace(not_before=check.not_before + int(self._ids.fraction() * CHECKS_SPREAD_MS))
 
     def fail(self, message: FailureMessage) -> Outcome:

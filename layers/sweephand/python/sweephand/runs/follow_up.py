@@ -13,7 +13,7 @@ from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job
-from sweephand.model.policy_names import Priority
+from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import DeadLetter, DeadlineMessage, Failure, TriggerMessage
 from sweephand.model.wire import encode
@@ -109,7 +109,7 @@ class FollowUp:
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._retention.keep_job(job, run_until)
-        check = deadline_of(running, job.shard, job.definition.priority)
+        check = deadline_of(running, job.shard, job.definition.lane)
         self._requeue.send_at(check, job.shard)
         # A callback may have been recorded before. It stands, and this write is refused.
         return self._runs.record(replace(running, next_check_at=check.not_before))
@@ -172,7 +172,7 @@ class FollowUp:
         at = max(decision.at, message.trigger.at)
         following = message._replace(
             attempt=message.attempt + 1,
-            priority=job.definition.priority,
+            lane=job.definition.lane,
             not_before=at,
             faults=0,
             crashes=0,
@@ -252,12 +252,12 @@ class FollowUp:
         self._queue.bury([(dead_letter, job.definition.dead_letter_queue)])
 
 
-def deadline_of(run: Run, shard: int, priority: Priority) -> DeadlineMessage:
+def deadline_of(run: Run, shard: int, lane: Lane) -> DeadlineMessage:
     """The message that checks a run's deadline. It comes after the deadline by every function's clock."""
     assert run.owner is not None, "it was claimed"
     not_before = run.deadline_at + DEADLINE_GRACE_MS
     return DeadlineMessage(
-        trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit, priority=priority
+        trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit, lane=lane
     )
 
 
@@ -271,5 +271,5 @@ def permit_check_of(run: Run, job: Job) -> DeadlineMessage:
     not_before = run.claimed_until + DEADLINE_GRACE_MS
     return DeadlineMessage(
         trigger_of(run), run.attempts, run.owner, job.shard, not_before,
-        permit=run.permit, priority=job.definition.priority,
+        permit=run.permit, lane=job.definition.lane,
     )  # fmt: skip

@@ -1,9 +1,10 @@
 """Handling received messages separately, so that a failure of one message does not affect the others."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sweephand.base.concurrency import DELIVERIES_AT_ONCE, Concurrently
 from sweephand.base.errors import NewerError, PoisonError
@@ -16,6 +17,7 @@ from sweephand.base.timing import (
     QUEUE_DELAY_MAX_MS,
     SETTLING_MS,
 )
+from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
@@ -37,12 +39,16 @@ from sweephand.runs.handlers import Handlers, Rare
 from sweephand.runs.received import Handled, Outcome, Received, finished
 
 if TYPE_CHECKING:
-    # Only workers of a policy's line have permits.
+    # Most deliveries are under no policy.
+    from sweephand.flow.direct_slots import DirectSlots
     from sweephand.flow.permit import Permit
 
 #: From its third receive on, a message is handled alone. It may be the message that crashed the function
 #: before.
 ALONE_FROM_RECEIVES = 3
+
+#: A trigger that is later than this takes no slot by itself.
+_PROMPT_MS: Final = SECOND_MS
 
 #: The time that the longest attempt and the writes after it take. A message that is handled alone is not
 #: started with less time left.
@@ -75,7 +81,10 @@ class Intake:
         clock: Clock,
         ids: Ids,
         concurrently: Concurrently,
+        takes_slots: bool,
     ) -> None:
+        """If it `takes_slots`, triggers that find a free slot of their policy need not wait in its line."""
+        self._takes_slots = takes_slots
         self._handlers = handlers
         self._deliverer = handlers.deliverer
         self._faults = handlers.faults
@@ -193,21 +202,81 @@ class Intake:
         return chain.from_iterable(self._concurrently(tasks))
 
     def _handle_begun(self, pending: Pending, deadline: Instant) -> list[Handled]:
-        """Handle a message. Triggers of its group that go into lines go together, in one of these calls."""
+        """Handle a message. Triggers of its group under policies go together, in one of these calls."""
         work = pending.work(deadline)
         begun = [(pending, work)]
-        if isinstance(work, Delivery) and work.goes_into_line:
+        is_under_policy = isinstance(work, Delivery) and work.goes_into_line
+        if is_under_policy:
             begun += self._mates(pending, deadline)
         handled: list[Handled] = []
+        reads: dict[JobKey, JobRead] = {}
         late: list[Pending] = []
         late_at = self._clock.now() + THREAD_WAIT_MAX_MS
         for each, work in begun:
             if self._clock.now() <= late_at:
                 handled.append(self._handle_one(each.received, work, deadline))
+                if isinstance(work, Delivery):
+                    reads[work.message.trigger.key] = work.read
             else:
                 # Each read of a job takes seconds, and these have no thread of their own.
                 late.append(each)
-        return self._put_into_lines(handled) + (self._send_late(late) if late else [])
+        takes_slots = self._takes_slots and is_under_policy
+        done = self._settled(handled, reads, deadline) if takes_slots else self._put_into_lines(handled)
+        return done + (self._send_late(late) if late else [])
+
+    def _settled(
+        self, handled: Sequence[Handled], reads: Mapping[JobKey, JobRead], deadline: Instant
+    ) -> list[Handled]:
+        """The same, after triggers under policies are delivered for which slots are free.
+
+        The lines hold the others by then.
+        """
+        prompt: dict[PolicyKey, list[Handled]] = defaultdict(list)
+        for each in handled:
+            if (into := each.outcome.into) is not None and self._may_take_slot(into.message):
+                prompt[into.policy].append(each)
+        tasks: list[Callable[[], Handled]] = []
+        direct: set[int] = set()
+        for policy, some in prompt.items():
+            slots = self._slots(policy, len(some))
+            for each in some[: 0 if slots is None else slots.size]:
+                assert slots is not None, "it has a size"
+                direct.add(id(each))
+                tasks.append(partial(self._deliver_with, slots, each, reads, deadline))
+        done = self._put_into_lines([each for each in handled if id(each) not in direct])
+        return done + (self._put_into_lines(list(self._concurrently(tasks))) if tasks else [])
+
+    def _may_take_slot(self, message: TriggerMessage) -> bool:
+        """Whether a trigger came in the lane of policies, on time and for the first time.
+
+        If it is late, functions are short. Those that serve a line have more requests open at once.
+        """
+        is_late = self._clock.now() - message.not_before > _PROMPT_MS
+        return message.lane == "policy" and message.crashes == 0 and not is_late
+
+    def _slots(self, policy: PolicyKey, wanted: int) -> "DirectSlots | None":
+        # Most deliveries are under no policy.
+        from sweephand.flow.direct_slots import take_slots  # noqa: PLC0415 - as above
+
+        try:
+            return take_slots(self._rare().gates, policy, wanted)
+        except Exception:  # noqa: BLE001 - what gets no slot waits in the line
+            return None
+
+    def _deliver_with(
+        self, slots: "DirectSlots", lined: Handled, reads: Mapping[JobKey, JobRead], deadline: Instant
+    ) -> Handled:
+        """What became of a trigger with one of these slots; the same if it has to wait in the line."""
+        assert lined.outcome.into is not None, "it was to wait in the line"
+        message = lined.outcome.into.message
+        if (permit := slots.take()) is None:
+            return lined
+        try:
+            delivery = Delivery.of(message, reads[message.trigger.key], deadline, permit)
+            handled = self._handle_one(lined.received, delivery, deadline)
+        finally:
+            slots.close(permit)
+        return lined if handled.outcome.name == "kept" else handled
 
     def _mates(self, pending: Pending, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
         """The other triggers of a message's group that go into lines now and that no thread has begun."""

@@ -174,8 +174,8 @@ class Notifier:
             self._queue.send([(batch, 0)])
             return Answer(succeeded=True)
         trigger = Trigger(key, job.uid, job.rev, due_at, sequence=0, armed_at=now, demand=demand)
-        priority = job.definition.priority
-        chained = TriggerMessage(trigger, message.ended_at, payload=payload, priority=priority)
+        lane = job.definition.lane
+        chained = TriggerMessage(trigger, message.ended_at, payload=payload, lane=lane)
         self._queue.send([(chained, 0)])
         return Answer(succeeded=True)
 

@@ -9,7 +9,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.limits import BULK_EXAMINED_MAX, REDRIVES_KEPT
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy_names import Priority
+from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import Redrive, TriggerMessage
 from sweephand.ports.clock import Clock
@@ -42,10 +42,10 @@ class RedriveResult:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Runs of a job to redrive, its priority, how much was examined to find them, and how far that was."""
+    """Runs of a job to redrive, its lane, how much was examined to find them, and how far that was."""
 
     runs: Sequence[Run]
-    priority: Priority
+    lane: Lane
     examined: int
     reached: Progress
 
@@ -79,7 +79,7 @@ class Redriver:
         job = self._jobs.get(key)
         if job is None or job.uid != run.uid:
             raise ConflictError("The job of this run is deleted, so the run cannot be redriven.")
-        self._send([(run, job.definition.priority)])
+        self._send([(run, job.definition.lane)])
         return run
 
     def redrive_many(
@@ -91,10 +91,10 @@ class Redriver:
         have been redriven. Repeating the call is safe.
         """
         until = self._clock.now() + BULK_TIME_LIMIT_MS
-        found: list[tuple[Run, Priority]] = []
+        found: list[tuple[Run, Lane]] = []
         examined, reached = 0, None
         for step in self._steps(namespace, prefix, labels, since):
-            found += [(run, step.priority) for run in step.runs]
+            found += [(run, step.lane) for run in step.runs]
             examined += step.examined
             if examined + _PAGE_MAX >= BULK_EXAMINED_MAX or self._clock.now() >= until:
                 reached = step.reached
@@ -108,14 +108,14 @@ class Redriver:
         for job in self._jobs_from(namespace, prefix, since):
             name = job.key.name
             if any(job.definition.labels.get(label) != value for label, value in labels.items()):
-                yield _Step((), job.definition.priority, 1, Progress(name))
+                yield _Step((), job.definition.lane, 1, Progress(name))
                 continue
             before: str | None = since.before if name == since.name else ""
             while before is not None:
                 page = self._runs.page(job.key, None, before, _PAGE_MAX, with_batches=job.has_batches)
                 failed = [run for run in page.items if run.state == "failed" and run.uid == job.uid]
                 examined = 1 + len(page.items)
-                yield _Step(failed, job.definition.priority, examined, Progress(name, page.next or ""))
+                yield _Step(failed, job.definition.lane, examined, Progress(name, page.next or ""))
                 before = page.next
 
     def _jobs_from(self, namespace: str, prefix: str, since: Progress) -> Iterator[Job]:
@@ -129,14 +129,14 @@ class Redriver:
             yield from page.items
             after = page.next
 
-    def _send(self, runs: Sequence[tuple[Run, Priority]]) -> None:
+    def _send(self, runs: Sequence[tuple[Run, Lane]]) -> None:
         now = self._clock.now()
-        messages = [_first_attempt_of_round(run, now, priority) for run, priority in runs]
+        messages = [_first_attempt_of_round(run, now, lane) for run, lane in runs]
         if messages:
             self._queue.send([(self._data.of_trigger(message, now), 0) for message in messages])
 
 
-def _first_attempt_of_round(run: Run, now: Instant, priority: Priority) -> TriggerMessage:
+def _first_attempt_of_round(run: Run, now: Instant, lane: Lane) -> TriggerMessage:
     """The message of the first attempt of a new round."""
     attempt, trigger = run.attempts + 1, trigger_of(run)
     return TriggerMessage(
@@ -148,7 +148,7 @@ def _first_attempt_of_round(run: Run, now: Instant, priority: Priority) -> Trigg
         redrive=Redrive(attempt, run.started_at, _ends_of(run)),
         payload=run.payload,
         last_failure=run.last_failure,
-        priority=priority,
+        lane=lane,
     )
 
 

@@ -113,6 +113,7 @@ def compose_delivery(
         clock=clock,
         ids=ids,
         concurrently=concurrently,
+        takes_slots=options.flow_functions_max > 0,
     )
     return Deliveries(stores, rare, handlers, intake, _stats(stores) if options.counts_deliveries else None)
 

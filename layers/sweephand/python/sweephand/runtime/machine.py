@@ -152,5 +152,7 @@ def deliver_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Resu
     helping = [delivery_pool().submit(work) for _ in tasks[1:]]
     done = work()
     for helper in helping:
-        done += helper.result()
+        # One that no thread has begun has nothing left to do. Its thread may wait for helpers of its own.
+        if not helper.cancel():
+            done += helper.result()
     return [result for _, result in sorted(done, key=itemgetter(0))]

@@ -10,7 +10,7 @@ from sweephand.base.errors import SweephandError
 from sweephand.base.instants import SECOND_MS
 from sweephand.base.limits import NAMESPACE_TRIGGERS_PER_MINUTE_DEFAULT
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
-from sweephand.model.policy_names import Lanes
+from sweephand.model.policy_names import Lane, Lanes
 from sweephand.targets.reach import JobQueues, Reach, read_patterns
 from sweephand.targets.url import Networks
 
@@ -68,6 +68,7 @@ class Settings(NamedTuple):
     delivery_queue_url: str
     high_queue_url: str
     low_queue_url: str
+    policy_queue_url: str
     has_lanes: bool
     dead_letter_queue_url: str
     flow_queue_url: str
@@ -100,6 +101,7 @@ class Settings(NamedTuple):
             self.flow_queue_url,
             self.high_queue_url,
             self.low_queue_url,
+            self.policy_queue_url,
         )
         return JobQueues(tuple(filter(None, own)), self.target_queue_arns)
 
@@ -110,13 +112,23 @@ class Settings(NamedTuple):
             "delivery": self.delivery_queue_url,
             "high": self.high_queue_url,
             "low": self.low_queue_url,
+            "policy": self.policy_queue_url,
             "flow": self.flow_queue_url,
         }
 
     @property
     def lanes(self) -> Lanes:
-        """The queues for the priorities of triggers."""
-        return Lanes(self.delivery_queue_url, self.high_queue_url, self.low_queue_url, self.has_lanes)
+        """The delivery queues. While the stack has no flow policies, nothing is sent to theirs."""
+        lanes: set[Lane] = {"policy"} if self.has_flow_policies else set()
+        if self.has_lanes:
+            lanes |= {"high", "low"}
+        return Lanes(
+            self.delivery_queue_url,
+            self.high_queue_url,
+            self.low_queue_url,
+            self.policy_queue_url,
+            frozenset(lanes),
+        )
 
     @property
     def reach(self) -> Reach:
@@ -161,6 +173,7 @@ class Settings(NamedTuple):
             delivery_queue_url=environment.get("DELIVERY_QUEUE_URL", ""),
             high_queue_url=environment.get("HIGH_QUEUE_URL", ""),
             low_queue_url=environment.get("LOW_QUEUE_URL", ""),
+            policy_queue_url=environment.get("POLICY_QUEUE_URL", ""),
             # While the lanes are drained, nothing more is sent to them.
             has_lanes=environment.get("PRIORITY_LANES") == "on",
             dead_letter_queue_url=environment.get("DEAD_LETTER_QUEUE_URL", ""),

@@ -160,6 +160,8 @@ def _expected(change: GateChange) -> Condition:
     if change.used_max is not None:
         fits = GateItem.used <= change.used_max
         conditions.append(fits | GateItem.used.does_not_exist() if change.used_max >= 0 else fits)
+    if change.yields:
+        conditions.append(GateItem.queues.does_not_exist())
     if change.guard is not None:
         conditions.append(_is(GateItem.guard, change.guard.was))
     if change.baton is not None and not change.replaces_baton:

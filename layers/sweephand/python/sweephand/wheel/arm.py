@@ -8,7 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import DIRECT_WINDOW_MS, QUEUE_DELAY_MAX_MS, SHARDS_AGE_MAX_MS, UNKNOWN_DELAY_MS
 from sweephand.model.definition import CatchUpPolicy, Payload
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy_names import PRIORITY_DEFAULT, Priority
+from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.run_id import Demand
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
 from sweephand.model.trigger import (
@@ -63,7 +63,7 @@ class Armable(NamedTuple):
     shard: int
     series: Series
     catchup: CatchUpPolicy
-    priority: Priority = PRIORITY_DEFAULT
+    lane: Lane = LANE_DEFAULT
 
 
 def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SINGLES_MAX) -> Arming:
@@ -84,10 +84,10 @@ def arm(armable: Armable, *, after: Instant, now: Instant, singles_max: int = SI
     messages: Iterable[Message] = ()
     if near is not None and near.size(series.batch) > singles_max:
         # After a pause there may be millions of triggers. They are counted, not listed.
-        messages = [range_message(armable, near, now)._replace(priority=armable.priority)]
+        messages = [range_message(armable, near, now)._replace(lane=armable.lane)]
     elif near is not None:
         singles = (message_of(armable, each, now) for each in _each(near, series))
-        messages = (each._replace(priority=armable.priority) for each in singles)
+        messages = (each._replace(lane=armable.lane) for each in singles)
     parts = [] if beyond is None else list(armable.series.parts(beyond))
     followed_at = [first.due_at for _, first in parts[1:]]
     timers = (
@@ -130,7 +130,7 @@ def batch_on_demand(
         demand=demand,
         last=last,
         payload=payload,
-        priority=job.definition.priority,
+        lane=job.definition.lane,
     )
 
 
@@ -182,7 +182,7 @@ def split_range(message: RangeMessage) -> Iterator[Message]:
     if count <= RANGE_PARTS:
         for each in _each(whole, series):
             single = message_of(message, each, message.armed_at, message.demand, message.payload)
-            yield single._replace(priority=message.priority)
+            yield single._replace(lane=message.lane)
         return
     size = -(-count // RANGE_PARTS)
     for number in range(0, count, size):

@@ -8,8 +8,7 @@ from sweephand.base.instants import Instant
 from sweephand.base.timing import BUNDLE_SPAN_MAX_MS
 from sweephand.model.definition import Definition
 from sweephand.model.job import Job, JobBrief, JobKey
-from sweephand.model.policy import Priority
-from sweephand.model.policy_names import PRIORITY_DEFAULT
+from sweephand.model.policy_names import LANE_DEFAULT, Lane
 from sweephand.model.trigger import BundleMessage, DeadlineMessage, Message, Readable, TriggerMessage
 from sweephand.model.wire import fits_bundle
 
@@ -21,17 +20,17 @@ BUNDLE_TRIGGERS_MAX: Final = 10
 def bundled(messages: Iterable[Message], span_ms: int, now: Instant) -> list[Readable]:
     """The same messages, but triggers that fall due within `span_ms` share bundles.
 
-    A bundle has one namespace and one priority. A trigger that is overdue counts as due `now`. A trigger that
+    A bundle has one namespace and one lane. A trigger that is overdue counts as due `now`. A trigger that
     would be alone in its bundle stays a single message. If `span_ms` is 0, all messages stay as they are.
     """
     assert 0 <= span_ms <= BUNDLE_SPAN_MAX_MS, "the delivery function waits no longer"
     if not span_ms:
         return list(messages)
     others: list[Readable] = []
-    by_lane: dict[tuple[str, Priority], list[TriggerMessage]] = {}
+    by_lane: dict[tuple[str, Lane], list[TriggerMessage]] = {}
     for message in messages:
         if isinstance(message, TriggerMessage) and fits_bundle(message):
-            lane = message.trigger.key.namespace, message.priority
+            lane = message.trigger.key.namespace, message.lane
             by_lane.setdefault(lane, []).append(message)
         else:
             others.append(message)
@@ -54,17 +53,17 @@ def _bundled(triggers: list[TriggerMessage], span_ms: int, now: Instant) -> Iter
         begin = end
 
 
-def set_priorities(
+def set_lanes(
     messages: list[TriggerMessage | DeadlineMessage], jobs: Mapping[JobKey, Job | JobBrief]
 ) -> None:
-    """Give each trigger the priority of its job, which decides on its lane if the stack has lanes."""
-    priorities = {key: _of(job).priority for key, job in jobs.items()}
-    if all(each == PRIORITY_DEFAULT for each in priorities.values()):
+    """Give each trigger the lane of its job."""
+    lanes = {key: _of(job).lane for key, job in jobs.items()}
+    if all(each == LANE_DEFAULT for each in lanes.values()):
         return
     for number, message in enumerate(messages):
-        priority = priorities.get(message.trigger.key, PRIORITY_DEFAULT)
-        if isinstance(message, TriggerMessage) and priority != message.priority:
-            messages[number] = message._replace(priority=priority)
+        lane = lanes.get(message.trigger.key, LANE_DEFAULT)
+        if isinstance(message, TriggerMessage) and lane != message.lane:
+            messages[number] = message._replace(lane=lane)
 
 
 def _of(job: Job | JobBrief) -> JobBrief | Definition:

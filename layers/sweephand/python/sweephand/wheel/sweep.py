@@ -19,7 +19,7 @@ from sweephand.wheel.arm import delay_of
 from sweephand.wheel.expand import Expansion, expand
 from sweephand.wheel.sending import (
     bundled,
-    set_priorities,
+    set_lanes,
 )
 from sweephand.wheel.shard_visit import (
     MESSAGES_PER_SEND,
@@ -248,7 +248,7 @@ class Sweeper:
         if not self._is_renewed(visit):
             return ()
         # The order of all the rest does not matter, because it all precedes the commit.
-        set_priorities(expansion.messages, due.jobs)
+        set_lanes(expansion.messages, due.jobs)
         self._concurrently(self._requests(expansion))
         # The commit comes last. After a failure before it, the page is repeated with the same ids.
         rest = self._committed(visit, expansion, page[expansion.timers :])

@@ -1,0 +1,99 @@
+"""The slots that a delivery function takes for triggers that need not wait in a line."""
+
+from contextlib import suppress
+from threading import Lock
+
+from sweephand.base.errors import StoreError
+from sweephand.flow.gates import Gates
+from sweephand.flow.held_slots import HeldSlots
+from sweephand.flow.permit import Permit
+from sweephand.flow.tokens import Tokens
+from sweephand.model.policy import Policy, PolicyKey, Token
+
+
+def take_slots(gates: Gates, key: PolicyKey, wanted: int) -> "DirectSlots | None":
+    """Take up to that many slots of one gate, and tokens if there is a rate; None if none is free.
+
+    StoreError: slots may be taken. They come back by themselves.
+    """
+    policy = gates.policies.get(key)
+    if policy is None or (slots := gates.acquire(policy, wanted)) is None:
+        return None
+    direct = DirectSlots(gates, policy, slots)
+    if policy.rate is not None and not direct.tokens.take_more(policy.rate, slots.size):
+        direct.finish()
+        return None
+    return direct
+
+
+class DirectSlots:
+    """Slots of a gate for triggers of one call. Each slot is used once. Several threads may share one object.
+
+    Slots that are not used any more are given back, as soon as they are half of those that are held.
+    """
+
+    def __init__(self, gates: Gates, policy: Policy, slots: HeldSlots) -> None:
+        self._gates = gates
+        self._policy = policy
+        self._slots = slots
+        self.tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        #: Slots that are held, those of them that no trigger has used, and those of open requests.
+        self._held = self._unused = slots.size
+        self._open = 0
+        self._lock = Lock()
+
+    @property
+    def size(self) -> int:
+        """How many slots were taken, as long as none was given back."""
+        return self._held
+
+    def take(self) -> Permit | None:
+        """A permit for one trigger; None if all are used, or no token opens within a second."""
+        with self._lock:
+            if self._unused <= 0:
+                return None
+            self._unused -= 1
+            self._open += 1
+        gates, token = self._gates, None
+        if self._policy.rate is not None and (token := self._next_token()) is None:
+            self._is_over(None)
+            return None
+        return Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+
+    def close(self, permit: Permit) -> None:
+        """The request of a permit is over, or never left. If a write fails, its slot comes back by itself."""
+        with suppress(StoreError):
+            permit.close()
+            if permit.given_back is not None and permit.given_back.queues:
+                self._gates.call(self._slots.name, self._policy)
+        self._is_over(permit)
+
+    def finish(self) -> None:
+        """Give back all slots, none of which was used."""
+        with self._lock:
+            self._unused = 0
+        self._give_back_idle()
+
+    def _is_over(self, permit: Permit | None) -> None:
+        with self._lock:
+            self._open -= 1
+            # An asynchronous run goes on with the slot.
+            self._held -= permit is not None and permit.is_kept
+        self._give_back_idle()
+
+    def _give_back_idle(self) -> None:
+        with self._lock:
+            idle = self._held - self._open - self._unused
+            given = idle if 2 * idle >= self._held else 0
+            self._held -= given
+        if given:
+            with suppress(StoreError):
+                if self._slots.give_back(given).queues:
+                    self._gates.call(self._slots.name, self._policy)
+
+    def _next_token(self) -> Token | None:
+        while (at := self.tokens.next_at()) is not None:
+            self._gates.clock.wait_until(at)
+            if (token := self.tokens.take()) is not None:
+                return token
+        return None
