@@ -240,7 +240,7 @@ def _idle_parameters(bill: Bill) -> Iterator[str]:
         ("`PriorityLanes=on`: two more queues that Lambda polls", {"queues": queues + 2}),
         ("`Enabled=false`: the stack is switched off", {"is_enabled": False}),
         ("`LogRetentionDays=365`", {"log_days": 365}),
-        ("another queue that Lambda polls, if a later version has one", {"queues": queues + 1}),
+        ("`FlowPolicies=on`: two more queues that Lambda polls", {"queues": queues + 2}),
         (
             "an event source without `MaximumConcurrency`, for which Lambda may poll with two",
             {"pollers": bills.POLLERS_MIN},

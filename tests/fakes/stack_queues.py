@@ -29,12 +29,17 @@ class MemoryStackQueues:
     def __init__(self, box: Letterbox, flow: FlowBox) -> None:
         self._box = box
         self._flow = flow
+        #: The queues between which messages were moved, from and to.
+        self.moved: list[tuple[str, str]] = []
 
     def names(self) -> Sequence[str]:
         return (*LANES, _FLOW)
 
-    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+    def renew(self, name: str, delay_ms: int, into: str | None = None) -> Sequence[Instant]:
+        """A message of a lane stays one of that lane in a queue that it was moved into."""
         now = self._box.clock.now()
+        if into is not None:
+            self.moved.append((name, into))
         if name == _FLOW:
             return _renewed(self._flow.waiting, self._flow.waiting, now, delay_ms)
         lane = [each for each in self._box.waiting if _lane(each[1]) == name]

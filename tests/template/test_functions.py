@@ -110,15 +110,19 @@ def test_without_lanes_no_further_queue_is_polled(stack: Stack) -> None:
 
 
 def test_lanes_share_no_reservation_in_which_one_could_take_the_functions_of_another(stack: Stack) -> None:
-    has_no_lanes = {"Fn::Not": [{"Condition": "PollsLanes"}]}
+    polls_more = {"Fn::Or": [{"Condition": "PollsLanes"}, {"Condition": "HasFlowPolicies"}]}
+    assert stack.condition("PollsMore") == polls_more
+    has_no_lanes = {"Fn::Not": [{"Condition": "PollsMore"}]}
     assert stack.condition("HasDeliverReserve") == {"Fn::And": [{"Condition": "HasReserve"}, has_no_lanes]}
     is_given = {"Fn::Not": [{"Fn::Equals": [{"Ref": "LanesReserve"}, 0]}]}
-    needed = [{"Condition": "HasReserve"}, {"Condition": "PollsLanes"}, is_given]
+    needed = [{"Condition": "HasReserve"}, {"Condition": "PollsMore"}, is_given]
     assert stack.condition("HasLanesReserve") == {"Fn::And": needed}
     assert stack.parameter("LanesReserve")["Default"] == 0
-    assert (
-        stack.parameter("LanesReserve")["MaxValue"] == 3 * stack.parameter("DeliveryConcurrency")["MaxValue"]
-    )
+    most = {
+        name: stack.parameter(name)["MaxValue"]
+        for name in ("DeliveryConcurrency", "FlowConcurrency", "LanesReserve")
+    }
+    assert most["LanesReserve"] == 3 * most["DeliveryConcurrency"] + most["FlowConcurrency"]
 
 
 def test_there_is_no_valve_unless_the_operator_sets_one(stack: Stack) -> None:
@@ -220,7 +224,7 @@ def test_a_published_version_is_deleted_when_the_next_one_is_live(stack: Stack) 
 SHARED = {"LOG_LEVEL", "POWERTOOLS_LOG_LEVEL", "POWERTOOLS_SERVICE_NAME", "STACK_NAME"}
 TABLES = {"JOBS_TABLE", "TIMERS_TABLE"}
 PAYLOADS = {"PAYLOAD_BUCKET", "PAYLOAD_TABLE", "FORMER_PAYLOAD_TABLE"}
-QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LANES"}
+QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "POLICY_QUEUE_URL", "PRIORITY_LANES"}
 
 
 @pytest.mark.parametrize(
@@ -255,6 +259,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 *PAYLOADS,
                 *QUEUES,
                 "FLOW_QUEUE_URL",
+                "FLOW_POLICIES",
                 "SWEEP_FUNCTION",
                 "DELIVER_FUNCTION",
                 "SHARD_COUNT",
@@ -266,7 +271,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                 "METRICS",
             },
         ),
-        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "BUNDLE_SECONDS", "METRICS"}),
+        ("Sweep", {*TABLES, *QUEUES, "FLOW_QUEUE_URL", "FLOW_POLICIES", "BUNDLE_SECONDS", "METRICS"}),
         *(
             (
                 function,
@@ -276,6 +281,7 @@ QUEUES = {"DELIVERY_QUEUE_URL", "HIGH_QUEUE_URL", "LOW_QUEUE_URL", "PRIORITY_LAN
                     *QUEUES,
                     "DEAD_LETTER_QUEUE_URL",
                     "FLOW_QUEUE_URL",
+                    "FLOW_POLICIES",
                     "ALLOW_INSECURE_TARGETS",
                     "MAX_TRIGGERS_PER_MINUTE",
                     "METRICS",
@@ -375,8 +381,19 @@ def test_a_flow_function_takes_one_message_and_ends_before_its_slots_do(stack: S
     assert stack.properties("FlowFunction")["RecursiveLoop"] == "Allow"
 
 
-def test_lambda_polls_the_queue_of_flow_policies_only_where_they_are_on(stack: Stack) -> None:
+def test_triggers_under_a_policy_have_a_lane_of_the_delivery_function_with_a_concurrency_of_its_own(
+    stack: Stack,
+) -> None:
+    of_lane, of_low = stack.properties("PolicyEvents"), stack.properties("LowEvents")
+    same = ("FunctionName", "Enabled", "BatchSize", "FunctionResponseTypes")
+    assert [of_lane[each] for each in same] == [of_low[each] for each in same]
+    assert told(of_lane["ScalingConfig"]["MaximumConcurrency"]) == "FlowConcurrency"
+    assert stack.properties("PolicyQueue") == stack.properties("LowQueue")
+
+
+def test_lambda_polls_the_queues_of_flow_policies_only_where_they_are_on(stack: Stack) -> None:
     assert stack.resource("FlowEvents")["Condition"] == "HasFlowPolicies"
+    assert stack.resource("PolicyEvents")["Condition"] == "HasFlowPolicies"
     assert stack.condition("HasFlowPolicies") == {"Fn::Equals": [{"Ref": "FlowPolicies"}, "on"]}
     assert stack.parameter("FlowPolicies")["Default"] == "off"
 

@@ -71,6 +71,7 @@ def granted(**of: str) -> dict[str, set[str]]:
         "Flow": "sqs",
         "High": "sqs",
         "Low": "sqs",
+        "Policy": "sqs",
         "Payload": "s3",
     }
     return {
@@ -95,6 +96,7 @@ RIGHTS = {
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",
         LowQueue_Arn="SendMessage*",
+        PolicyQueue_Arn="SendMessage*",
         FlowQueue_Arn="SendMessage*",
         PayloadBucket_Arn="ListBucket",
     )
@@ -115,6 +117,7 @@ RIGHTS = {
         DeliveryQueue_Arn=RENEWAL,
         HighQueue_Arn=RENEWAL,
         LowQueue_Arn=RENEWAL,
+        PolicyQueue_Arn=RENEWAL,
         FlowQueue_Arn=RENEWAL,
         PayloadBucket_Arn="ListBucket",
     )
@@ -134,6 +137,7 @@ RIGHTS = {
         DeliveryQueue_Arn="SendMessage*",
         HighQueue_Arn="SendMessage*",
         LowQueue_Arn="SendMessage*",
+        PolicyQueue_Arn="SendMessage*",
         FlowQueue_Arn="SendMessage*",
     ),
     "Deliver": granted(
@@ -142,6 +146,7 @@ RIGHTS = {
         DeliveryQueue_Arn=BOTH_WAYS,
         HighQueue_Arn=BOTH_WAYS,
         LowQueue_Arn=BOTH_WAYS,
+        PolicyQueue_Arn=BOTH_WAYS,
         FlowQueue_Arn="SendMessage* ReceiveMessage DeleteMessage* ChangeMessageVisibility GetQueueAttributes",
         PayloadBucket_Arn="ListBucket",
     )

@@ -72,6 +72,7 @@ class StackQueues:
         """Return the names of all queues."""
         return list(self._queues)
 
-    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+    def renew(self, name: str, delay_ms: int, into: str | None = None) -> Sequence[Instant]:
         """Send some messages of a queue again, and return when they had been sent."""
-        return self._queues[name].renew(delay_ms)
+        # The lane of policies has no queue of its own here, so nothing is left in it.
+        return self._queues[name].renew(delay_ms) if into is None else ()

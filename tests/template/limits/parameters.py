@@ -30,7 +30,7 @@ EVERYTHING: Final = {
     "FlowConcurrency": "1000",
     "PriorityLanes": "drain",
     "ReserveConcurrency": "true",
-    "LanesReserve": "3000",
+    "LanesReserve": "4000",
     "ApiRequestsPerSecond": "5000",
     "SnapStart": "PublishedVersions",
     "AllowInsecureTargets": "false",

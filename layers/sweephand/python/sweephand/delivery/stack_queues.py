@@ -59,7 +59,7 @@ class SqsStackQueues:
         """As ports.StackQueues promises."""
         return list(self._urls)
 
-    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+    def renew(self, name: str, delay_ms: int, into: str | None = None) -> Sequence[Instant]:
         """As ports.StackQueues promises: three requests for up to ten messages.
 
         SQS may overlook messages that it would find if it were asked to wait. A later call finds them.
@@ -77,7 +77,8 @@ class SqsStackQueues:
             raise StoreError(f"Messages of the queue {url} were not received: {error}") from error
         received = answer.get("Messages", [])
         if received:
-            self._queue.send_as_is(url, [_copy(each, delay_ms) for each in received])
+            copies = [_copy(each, delay_ms) for each in received]
+            self._queue.send_as_is(url if into is None else self._urls[into], copies)
             # A message that is not removed is there twice, which is harmless.
             self._queue.remove(url, [each["ReceiptHandle"] for each in received])
         return [int(each["Attributes"]["SentTimestamp"]) for each in received]

@@ -39,8 +39,10 @@ class StackQueues(Protocol):
         """The names of the queues, always in the same order."""
         ...
 
-    def renew(self, name: str, delay_ms: int) -> Sequence[Instant]:
+    def renew(self, name: str, delay_ms: int, into: str | None = None) -> Sequence[Instant]:
         """Receive some messages of a queue, send each again as it is with that delay, and remove the old one.
+
+        They go into the same queue, or into that of the name `into`.
 
         Returns when each of them had been sent; nothing if the queue was found empty. A message is removed
         only when its copy has been accepted. So a crash leaves two of it, and loses none. StoreError: any of

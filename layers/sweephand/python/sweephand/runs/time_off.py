@@ -17,6 +17,10 @@ from sweephand.ports.clock import Clock
 from sweephand.ports.queue import StackQueues
 from sweephand.ports.wheel import ExpirySwitch
 
+#: The names of two queues.
+_POLICY: Final = "policy"
+_NORMAL: Final = "delivery"
+
 #: A tick is done with a queue after this many messages in a row that are not old. A queue keeps no order. If
 #: a fiftieth of its messages were old, 100 in a row would be young in one case of seven.
 _YOUNG_MAX: Final = 100
@@ -28,7 +32,11 @@ class TimeOff:
     Two ticks may do so at once, and functions may work meanwhile. A tick may end anywhere.
     """
 
-    def __init__(self, *, expiry: ExpirySwitch, queues: StackQueues, clock: Clock) -> None:
+    def __init__(
+        self, *, expiry: ExpirySwitch, queues: StackQueues, clock: Clock, polls_policies: bool
+    ) -> None:
+        """Unless Lambda `polls_policies`, the lane of policies, tick moves on what is left there."""
+        self._polls_policies = polls_policies
         self._expiry = expiry
         self._queues = queues
         self._clock = clock
@@ -38,14 +46,15 @@ class TimeOff:
 
         The stack was last found to be off for long at `off_at`. Two weeks after that, DynamoDB removes items
         again. By then, what waited was swept and received, and has the ends that it always has. Tick looks at
-        that once an hour. StoreError: something was not done, and a later call repeats it.
+        that once an hour, and at a lane that nobody polls. StoreError: something was not done, and a later
+        call repeats it.
         """
         now = self._clock.now()
         if off_since is None:
             is_minute = now % HOUR_MS // MINUTE_MS == AUDIT_MINUTE
             if is_minute and off_at is not None and now - off_at >= TIMER_RETENTION_MS:
                 self._expiry.set(is_on=True)
-            return 0
+            return self._move_on(now) if is_minute and not self._polls_policies else 0
         if now - off_since < OFF_LONG_MS:
             return 0
         try:
@@ -62,6 +71,13 @@ class TimeOff:
                 "data over 2 KB that was given with a trigger. Such data may expire from the 30th day on. "
                 "Set the parameter Enabled to true, or delete the stack."
             )
+
+    def _move_on(self, now: Instant) -> int:
+        """Send what is left in the lane of policies to the normal one. It then waits in lines."""
+        count = 0
+        while self._clock.now() < now + RENEWAL_MS and (sent := self._queues.renew(_POLICY, 0, _NORMAL)):
+            count += len(sent)
+        return count
 
     def _renew(self, now: Instant) -> int:
         """Send old messages again, and return how many of all kinds were sent. SQS counts from the sending.

@@ -89,5 +89,10 @@ def compose_wheel(
         limit=options.triggers_per_minute_max,
         history=stores.wheel_history,
     )
-    time_off = TimeOff(expiry=stores.expiry_switch, queues=stores.stack_queues, clock=stores.clock)
+    time_off = TimeOff(
+        expiry=stores.expiry_switch,
+        queues=stores.stack_queues,
+        clock=stores.clock,
+        polls_policies=options.flow_functions_max > 0,
+    )
     return Wheel(stores, more, options, sweeper, ticker, time_off)

@@ -1,0 +1,134 @@
+"""A delivery function takes slots for triggers that need not wait, and gives them back while others end."""
+
+import pytest
+from tests.contract.builders import NOON
+from tests.unit.flow.scene import GATE, KEY, Flow, flow, triggers
+
+from sweephand.base.errors import StoreError
+from sweephand.base.instants import SECOND_MS
+from sweephand.flow.direct_slots import DirectSlots, take_slots
+from sweephand.flow.permit import Permit
+from sweephand.model.gate import Baton, GateChange
+from sweephand.model.policy import Rate
+
+
+def taken(scene: Flow, wanted: int) -> tuple[DirectSlots, list[Permit]]:
+    slots = take_slots(scene.gates(), KEY, wanted)
+    assert slots is not None
+    permits = [slots.take() for _ in range(slots.size)]
+    assert slots.take() is None
+    return slots, [each for each in permits if each is not None]
+
+
+def used(scene: Flow) -> int:
+    return scene.store.get(GATE).used
+
+
+@pytest.mark.parametrize(
+    ("limit", "held", "wanted", "got"),
+    [(1, 0, 1, 1), (20, 0, 3, 3), (20, 0, 9, 5), (40, 0, 40, 10), (20, 18, 5, 2), (2, 1, 9, 1)],
+)
+def test_it_takes_what_is_wanted_free_and_allowed_to_one_function(
+    limit: int, held: int, wanted: int, got: int
+) -> None:
+    scene = flow(limit)
+    if held:
+        scene.hold(held)
+    _, permits = taken(scene, wanted)
+    assert len(permits) == got
+    assert used(scene) == held + got
+
+
+def test_nothing_is_taken_of_a_full_gate_or_where_others_wait() -> None:
+    scene = flow(2)
+    scene.store.change(GATE, GateChange(queues=True))
+    assert take_slots(scene.gates(), KEY, 1) is None
+    scene.store.change(GATE, GateChange(queues=False))
+    scene.hold(2)
+    assert take_slots(scene.gates(), KEY, 1) is None
+    assert used(scene) == 2
+
+
+def test_a_full_gate_is_not_asked_again_within_a_second() -> None:
+    scene = flow(1)
+    gates = scene.gates()
+    scene.hold(1)
+    assert take_slots(gates, KEY, 1) is None
+    calls: list[str] = []
+    scene.announce = calls.append
+    assert take_slots(gates, KEY, 1) is None
+    assert "before gates.change" not in calls
+    scene.clock.time += SECOND_MS
+    assert take_slots(gates, KEY, 1) is None
+    assert "before gates.change" in calls
+
+
+def test_the_slots_of_a_function_that_crashed_are_taken_when_its_time_is_over() -> None:
+    scene = flow(2)
+    scene.hold(2, until=NOON - 1)
+    taken(scene, 1)
+    assert used(scene) == 1
+
+
+def test_slots_go_back_when_half_are_idle_and_nobody_is_called_where_nobody_waits() -> None:
+    scene = flow(40)
+    slots, permits = taken(scene, 8)
+    left = []
+    for permit in permits:
+        slots.close(permit)
+        left.append(used(scene))
+    assert left == [8, 8, 8, 4, 4, 2, 1, 0]
+    assert not scene.queue.waiting
+
+
+def test_whoever_gives_slots_back_calls_if_a_trigger_has_come_to_wait() -> None:
+    scene = flow(1)
+    slots, [permit] = taken(scene, 1)
+    scene.gates().enqueue(KEY, "normal", triggers(1), "source")
+    assert scene.store.get(GATE).baton is None
+    slots.close(permit)
+    assert isinstance(scene.store.get(GATE).baton, Baton)
+    assert used(scene) == 0
+
+
+def test_an_asynchronous_run_goes_on_with_its_slot() -> None:
+    scene = flow(4)
+    slots, [permit] = taken(scene, 1)
+    assert permit.keep(NOON + 60 * SECOND_MS)
+    slots.close(permit)
+    assert used(scene) == 1
+    assert [each.slots for each in scene.store.get(GATE).holders.values()] == [1]
+
+
+def test_a_slot_whose_writes_fail_comes_back_by_itself() -> None:
+    scene = flow(1)
+    slots, [permit] = taken(scene, 1)
+
+    def failing(call: str) -> None:
+        if call == "before gates.change":
+            raise StoreError("as the test asks")
+
+    scene.announce = failing
+    slots.close(permit)
+    assert used(scene) == 1
+    scene.announce = lambda _: None
+    scene.clock.time += 200 * SECOND_MS
+    taken(scene, 1)
+    assert used(scene) == 1
+
+
+def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are_given_back() -> None:
+    scene = flow(None, rate=Rate(4, SECOND_MS))
+    slots = take_slots(scene.gates(), KEY, 9)
+    assert slots is not None
+    assert take_slots(scene.gates(), KEY, 1) is None, "the next token is more than a second away"
+    permits = [slots.take() for _ in range(slots.size)]
+    opened = [each.token.opens_at for each in permits if each is not None and each.token is not None]
+    assert opened == [NOON, NOON + 263, NOON + 525, NOON + 788]
+    for permit in filter(None, permits):
+        slots.close(permit)
+    assert used(scene) == 0
+
+
+def test_a_policy_that_was_never_written_gives_no_slot() -> None:
+    assert take_slots(Flow().gates(), KEY, 1) is None
