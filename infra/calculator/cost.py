@@ -105,7 +105,7 @@ def figures(bill: Bill) -> dict[str, Any]:
         "alarms": alarms,
         "idle_with_alarms": idle + alarms,
         "alarms_of": {each: prices.ALARMS.of(template.alarm_metrics(each)) for each in _OTHER_ALARMS},
-        "queues": [_added(bill, queues=queues + more) for more in (1, 2, 3)],
+        "queues": [_added(bill, queues=queues + more) for more in (1, 2, 3, 4)],
         "snapshots": _added(bill, has_snapshots=True),
         "snapshots_a_day": _added(bill, has_snapshots=True) / MONTH_DAYS,
         "month": month(bill, 100.0),

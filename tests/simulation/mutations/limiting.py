@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
 from tests.simulation.workload.policies import FIRST_WITH_POLICY
 
+from sweephand.flow.direct_slots import DirectSlots
 from sweephand.flow.gates import Gates as FlowGates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
+from sweephand.model.gate import Gate, GateChange
 from sweephand.runs.delivery import Delivery, Stop
 from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
-from sweephand.runs.received import Handled
+from sweephand.runs.received import Handled, Outcome
 
 #: A limit that no seed reaches.
 _BOUNDLESS: Final = 1_000
@@ -79,4 +81,63 @@ def acknowledges_before_the_line_has_it() -> Iterator[None]:
 @mutation("A function deletes an entry and does not mark the runs that are over", first=FIRST_WITH_POLICY)
 def marks_no_progress_of_entries() -> Iterator[None]:
     with patch.object(LineDelivery, "flush", lambda _: None):
+        yield
+
+
+@mutation("A trigger that need not wait takes a slot of a full gate", first=FIRST_WITH_POLICY)
+def takes_slots_that_are_not_free() -> Iterator[None]:
+    def boundless(change: GateChange, *_: object) -> GateChange:
+        return change
+
+    with everywhere("with_expired", boundless), patch.object(Gate, "free", lambda _, share, __: share):
+        yield
+
+
+@mutation("A trigger whose slot came too late for its attempt is in no line", first=FIRST_WITH_POLICY)
+def forgets_triggers_that_keep_waiting() -> Iterator[None]:
+    def last(_: HeldSlots) -> bool:
+        return False
+
+    def forgotten(handler: Intake, slots: DirectSlots, lined: Handled, *rest: Any) -> Handled:
+        with patch.object(HeldSlots, "last", property(last)):
+            handled = deliver(handler, slots, lined, *rest)
+        return handled._replace(outcome=Outcome("kept")) if handled is lined else handled
+
+    deliver = Intake._deliver_with
+    with patch.object(Intake, "_deliver_with", forgotten):
+        yield
+
+
+@mutation("A delivery function gives a slot back before its request is over", first=FIRST_WITH_POLICY)
+def gives_slots_back_early() -> Iterator[None]:
+    def early(slots: DirectSlots) -> Permit | None:
+        if (permit := take(slots)) is not None:
+            slots._slots.give_back(1)
+        return permit
+
+    take = DirectSlots.take
+    kept = patch.object(DirectSlots, "_give_back_idle", lambda _: None)
+    with patch.object(DirectSlots, "take", early), kept:
+        yield
+
+
+@mutation(
+    "A delivery function keeps the slots that it took",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/flow/test_direct_slots.py::"
+    "test_slots_go_back_when_half_are_idle_and_nobody_is_called_where_nobody_waits",
+)
+def keeps_direct_slots() -> Iterator[None]:
+    with patch.object(DirectSlots, "_give_back_idle", lambda _: None):
+        yield
+
+
+@mutation("A delivery function gives slots back and calls nobody", first=FIRST_WITH_POLICY)
+def calls_nobody_after_direct_slots() -> Iterator[None]:
+    def silent(slots: DirectSlots) -> None:
+        with patch.object(FlowGates, "call", lambda *_, **__: None):
+            give(slots)
+
+    give = DirectSlots._give_back_idle
+    with patch.object(DirectSlots, "_give_back_idle", silent):
         yield

@@ -4,9 +4,8 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from tests.fakes.faults import quiet
 from tests.fakes.policies import GATE, add_policy, nobody_serves, waiting, world_with
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, quiet
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.attempt import Answer
