@@ -45,7 +45,8 @@ def test_about_95_percent_of_a_rate_is_used_while_work_waits(rate: Rate, seconds
 
 def test_most_of_a_rate_with_several_buckets_is_used_while_work_waits() -> None:
     # The beginning counts, in which the functions are called one after the other.
-    assert rate_use(1, Rate(500, SECOND_MS), 10, limit=200) >= 0.85
+    used = [rate_use(seed, Rate(500, SECOND_MS), 10, limit=200) for seed in (1, 2, 3)]
+    assert sum(used) / len(used) >= 0.85
 
 
 def test_triggers_that_take_longer_than_their_lease_are_delivered_once() -> None:

@@ -132,7 +132,12 @@ def keeps_direct_slots() -> Iterator[None]:
         yield
 
 
-@mutation("A delivery function gives slots back and calls nobody", first=FIRST_WITH_POLICY)
+@mutation(
+    "A delivery function gives slots back and calls nobody",
+    first=FIRST_WITH_POLICY,
+    shown_by="tests/unit/flow/test_direct_slots.py::"
+    "test_whoever_gives_slots_back_calls_if_a_trigger_has_come_to_wait",
+)
 def calls_nobody_after_direct_slots() -> Iterator[None]:
     def silent(slots: DirectSlots) -> None:
         with patch.object(FlowGates, "call", lambda *_, **__: None):

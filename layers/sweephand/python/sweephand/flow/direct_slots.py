@@ -64,8 +64,8 @@ class DirectSlots:
         """The request of a permit is over, or never left. If a write fails, its slot comes back by itself."""
         with suppress(StoreError):
             permit.close()
-            if permit.given_back is not None and permit.given_back.queues:
-                self._gates.call(self._slots.name, self._policy)
+            if (gate := permit.given_back) is not None and gate.queues:
+                self._gates.call(self._slots.name, self._policy, gate)
         self._is_over(permit)
 
     def finish(self) -> None:
@@ -88,8 +88,9 @@ class DirectSlots:
             self._held -= given
         if given:
             with suppress(StoreError):
-                if self._slots.give_back(given).queues:
-                    self._gates.call(self._slots.name, self._policy)
+                gate = self._slots.give_back(given)
+                if gate.queues:
+                    self._gates.call(self._slots.name, self._policy, gate)
 
     def _next_token(self) -> Token | None:
         while (at := self.tokens.next_at()) is not None:

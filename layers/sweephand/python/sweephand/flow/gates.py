@@ -90,7 +90,7 @@ class Gates:
         elif not gate.queues:
             gate = self.mark(name)
         if policy is not None and gate.free(policy.share(name.number), self.clock.now()) > 0:
-            self.call(name, policy, again=again)
+            self.call(name, policy, gate, again=again)
 
     def begin_guard(self, name: GateName) -> Gate:
         """Send a guard, and then store it if there is none. Returns the gate after that."""
@@ -110,12 +110,21 @@ class Gates:
     # ---- calls
 
     def call(
-        self, name: GateName, policy: Policy | None, *, again: bool = False, hint: int | None = None
+        self,
+        name: GateName,
+        policy: Policy | None,
+        seen: Gate | None = None,
+        *,
+        again: bool = False,
+        hint: int | None = None,
     ) -> None:
         """Have a function serve a gate: at once, or when the rate of its policy has a token.
 
-        One baton at a time: the gate knows of it before it is sent.
+        One baton at a time: the gate knows of it before it is sent. If the gate as it was `seen` knows of
+        one, that one comes after whatever the caller has written before.
         """
+        if seen is not None and seen.baton is not None and not again:
+            return
         at = self.clock.now() if policy is None else self.token_near_at(policy)
         baton = Baton(at, self.ids.token())
         if self.store.change(name, GateChange(baton=baton, replaces_baton=again)).is_made:
@@ -211,7 +220,7 @@ class Gates:
         name = GateName(PolicyKey(key.namespace, permit.policy), permit.gate)
         gate = end_run(self.store, name, permit.id, self.clock.now())
         if gate is not None and gate.queues:
-            self.call(name, self.policies.get(name.policy))
+            self.call(name, self.policies.get(name.policy), gate)
 
     def _number(self, policy: Policy | None) -> int:
         """A gate for a newcomer: each is as likely as its share is large."""

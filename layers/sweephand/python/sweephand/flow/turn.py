@@ -169,7 +169,7 @@ class Turn:
             gives_back = self._is_over and not permit.is_kept
         gate = self._slots.give_back(1) if gives_back else permit.given_back
         if gate is not None and gate.queues:
-            self._gates.call(self._name, self._policy)
+            self._gates.call(self._name, self._policy, gate)
 
     def _put_back(self, trigger: TakenTrigger) -> None:
         """Write a trigger that was not begun into its line again, after the turn has ended."""
@@ -289,11 +289,12 @@ class Turn:
         policy, number = self._policy, self._name.number
         gate = self._slots.grow(policy.share(number), server_slots_of(policy.slots))
         if gate.free(policy.share(number), now) > 0:
-            self._gates.call(self._name, policy)
+            self._gates.call(self._name, policy, gate)
         elif policy.gates > 1:
             other = GateName(policy.key, int(self._gates.ids.fraction() * policy.gates))
-            if self._gates.store.get(other).free(policy.share(other.number), now) > 0:
-                self._gates.call(other, policy, hint=number)
+            seen = self._gates.store.get(other)
+            if seen.free(policy.share(other.number), now) > 0:
+                self._gates.call(other, policy, seen, hint=number)
 
     # ---- the end
 
@@ -318,8 +319,7 @@ class Turn:
         self._is_over = True
         self._slots.give_back(self._slots.size, queues=False if top.is_empty else None)
         if gates.lines.top(self._name, ENTRIES_READ).takeable(now):
-            gates.mark(self._name)
-            gates.call(self._name, self._policy)
+            gates.call(self._name, self._policy, gates.mark(self._name))
         return True
 
     def _stop(self) -> None:
@@ -337,7 +337,7 @@ class Turn:
             is_own = name == self._name and idle > 0
             gate = self._slots.give_back(idle, queues=True) if is_own else self._gates.mark(name)
             if gate.free(self._policy.share(name.number), self._clock.now()) > 0:
-                self._gates.call(name, self._policy)
+                self._gates.call(name, self._policy, gate)
 
     def _free(self, left: LeftEntry) -> None:
         """Let what has not begun of an entry stand in the line, free. What is open stays leased."""
