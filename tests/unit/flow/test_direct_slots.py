@@ -121,7 +121,10 @@ def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are
     scene = flow(None, rate=Rate(4, SECOND_MS))
     slots = take_slots(scene.gates(), KEY, 9)
     assert slots is not None
-    assert take_slots(scene.gates(), KEY, 1) is None, "the next token is more than a second away"
+    assert (slots.size, used(scene)) == (4, 4)
+    none = take_slots(scene.gates(), KEY, 1)
+    assert none is not None
+    assert (none.size, used(scene)) == (0, 4), "the next token is more than a second away"
     permits = [slots.take() for _ in range(slots.size)]
     opened = [each.token.opens_at for each in permits if each is not None and each.token is not None]
     assert opened == [NOON, NOON + 263, NOON + 525, NOON + 788]

@@ -19,11 +19,11 @@ def take_slots(gates: Gates, key: PolicyKey, wanted: int) -> "DirectSlots | None
     policy = gates.policies.get(key)
     if policy is None or (slots := gates.acquire(policy, wanted)) is None:
         return None
-    direct = DirectSlots(gates, policy, slots)
-    if policy.rate is not None and not direct.tokens.take_more(policy.rate, slots.size):
-        direct.finish()
-        return None
-    return direct
+    tokens = None
+    if policy.rate is not None:
+        tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        tokens.take_more(policy.rate, slots.size)
+    return DirectSlots(gates, policy, slots, tokens)
 
 
 class DirectSlots:
@@ -32,30 +32,28 @@ class DirectSlots:
     Slots that are not used any more are given back, as soon as they are half of those that are held.
     """
 
-    def __init__(self, gates: Gates, policy: Policy, slots: HeldSlots) -> None:
+    def __init__(self, gates: Gates, policy: Policy, slots: HeldSlots, tokens: Tokens | None) -> None:
+        """`tokens` are those of the rate, if the policy has one. Slots without a token are given back."""
         self._gates = gates
         self._policy = policy
         self._slots = slots
-        self.tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        self._tokens = tokens
+        #: For how many triggers there is a slot, and a token where one is needed.
+        self.size = slots.size if tokens is None else min(slots.size, tokens.size)
         #: Slots that are held, those of them that no trigger has used, and those of open requests.
-        self._held = self._unused = slots.size
-        self._open = 0
+        self._held, self._unused, self._open = slots.size, self.size, 0
         self._lock = Lock()
-
-    @property
-    def size(self) -> int:
-        """How many slots were taken, as long as none was given back."""
-        return self._held
+        self._give_back_idle()
 
     def take(self) -> Permit | None:
-        """A permit for one trigger; None if all are used, or no token opens within a second."""
+        """A permit for one trigger; None if all are used, or the time of its token has passed."""
         with self._lock:
             if self._unused <= 0:
                 return None
             self._unused -= 1
             self._open += 1
         gates, token = self._gates, None
-        if self._policy.rate is not None and (token := self._next_token()) is None:
+        if self._tokens is not None and (token := self._next_token(self._tokens)) is None:
             self._is_over(None)
             return None
         return Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
@@ -67,12 +65,6 @@ class DirectSlots:
             if (gate := permit.given_back) is not None and gate.queues:
                 self._gates.call(self._slots.name, self._policy, gate)
         self._is_over(permit)
-
-    def finish(self) -> None:
-        """Give back all slots, none of which was used."""
-        with self._lock:
-            self._unused = 0
-        self._give_back_idle()
 
     def _is_over(self, permit: Permit | None) -> None:
         with self._lock:
@@ -92,9 +84,9 @@ class DirectSlots:
                 if gate.queues:
                     self._gates.call(self._slots.name, self._policy, gate)
 
-    def _next_token(self) -> Token | None:
-        while (at := self.tokens.next_at()) is not None:
+    def _next_token(self, tokens: Tokens) -> Token | None:
+        while (at := tokens.next_at()) is not None:
             self._gates.clock.wait_until(at)
-            if (token := self.tokens.take()) is not None:
+            if (token := tokens.take()) is not None:
                 return token
         return None

@@ -49,6 +49,12 @@ class Tokens:
         self._unused: tuple[Token, ...] = ()
         self._lock = Lock()
 
+    @property
+    def size(self) -> int:
+        """How many tokens it has whose slots have not passed."""
+        now = self._clock.now()
+        return sum(not each.has_passed(now) for each in self._unused)
+
     def take(self) -> Token | None:
         """The next token whose slot begins soon and has not passed; None if there is none."""
         with self._lock:

@@ -238,9 +238,9 @@ class Intake:
         tasks: list[Callable[[], Handled]] = []
         direct: set[int] = set()
         for policy, some in prompt.items():
-            slots = self._slots(policy, len(some))
-            for each in some[: 0 if slots is None else slots.size]:
-                assert slots is not None, "it has a size"
+            if (slots := self._slots(policy, len(some))) is None:
+                continue
+            for each in some[: slots.size]:
                 direct.add(id(each))
                 tasks.append(partial(self._deliver_with, slots, each, reads, deadline))
         done = self._put_into_lines([each for each in handled if id(each) not in direct])
