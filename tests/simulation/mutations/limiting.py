@@ -13,6 +13,7 @@ from sweephand.flow.gates import Gates as FlowGates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.model.gate import Gate, GateChange
+from sweephand.model.policy import Policy
 from sweephand.runs.delivery import Delivery, Stop
 from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.gates import Gates
@@ -145,4 +146,10 @@ def calls_nobody_after_direct_slots() -> Iterator[None]:
 
     give = DirectSlots._give_back_idle
     with patch.object(DirectSlots, "_give_back_idle", silent):
+        yield
+
+
+@mutation("The gates of a paused policy keep their shares", first=FIRST_WITH_POLICY)
+def serves_a_paused_policy() -> Iterator[None]:
+    with patch.object(Policy, "share", Policy.share_of_limit):
         yield

@@ -27,6 +27,11 @@ _GOES_ON_MS: Final = 91 * SECOND_MS
 _OBEYED_AFTER_MS: Final = 3 * SECOND_MS
 
 
+#: No request begins later than this after its policy was paused, if no fault and no slow store holds up its
+#: function.
+_STOPPED_AFTER_MS: Final = 2 * SECOND_MS
+
+
 @dataclass(slots=True)
 class PermitWatch:
     """The requests that are open, and the runs that go on. `complaints` says where they were too many."""
@@ -43,8 +48,9 @@ class PermitWatch:
     figures: Counter[str] = field(default_factory=Counter)
 
     def limited(self, policy: Policy) -> None:
-        """A limit is stored."""
-        self._limits.append((self.scheduler.now, policy.slots))
+        """A limit is stored. That of a paused policy is 0."""
+        self.figures["pauses of a policy"] += policy.paused_at is not None
+        self._limits.append((self.scheduler.now, policy.slots if policy.paused_at is None else 0))
 
     def leaves(self, attempt: Attempt) -> None:
         """A request leaves."""
@@ -58,6 +64,12 @@ class PermitWatch:
         self._open.setdefault(process, []).append(attempt.trigger.id)
         self.figures["under a policy"] += 1
         self.figures["at once"] += process not in self.workers
+        at, limit = self._limits[-1]
+        is_late = self.scheduler.now - at > _STOPPED_AFTER_MS
+        if limit == 0 and is_late and not (process.is_held_up or process.is_slowed):
+            self.complaints.append(
+                f"{attempt.trigger.id} left {self.scheduler.now - at} ms after its policy was paused"
+            )
         self._judge()
 
     def ends(self, attempt: Attempt) -> None:

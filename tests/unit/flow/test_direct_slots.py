@@ -135,3 +135,15 @@ def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are
 
 def test_a_policy_that_was_never_written_gives_no_slot() -> None:
     assert take_slots(Flow().gates(), KEY, 1) is None
+
+
+def test_a_trigger_that_begins_after_the_policy_has_changed_waits_in_the_line() -> None:
+    scene = flow(40)
+    slots = take_slots(scene.gates(), KEY, 3)
+    assert slots is not None
+    assert slots.take() is not None
+    scene.clock.time += SECOND_MS
+    assert slots.take() is not None, "the policy was read again, and is the same"
+    scene.limit(39)
+    scene.clock.time += SECOND_MS
+    assert slots.take() is None

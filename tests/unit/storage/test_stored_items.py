@@ -122,7 +122,14 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "filed change": (changes._FILED, CHANGE),
     "policy": (
         policies._POLICY,
-        policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE),
+        policy(
+            concurrent_max=3,
+            rate=Rate(1, 2),
+            deleted_at=NOON,
+            paused_at=NOON,
+            pause_reason="x",
+            change=CHANGE,
+        ),
     ),
     "change by an admin": (
         changes._ADMIN_CHANGE,

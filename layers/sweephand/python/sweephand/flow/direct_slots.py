@@ -4,6 +4,8 @@ from contextlib import suppress
 from threading import Lock
 
 from sweephand.base.errors import StoreError
+from sweephand.base.instants import Instant
+from sweephand.base.timing import POLICY_AGE_MAX_MS
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
@@ -16,14 +18,14 @@ def take_slots(gates: Gates, key: PolicyKey, wanted: int) -> "DirectSlots | None
 
     StoreError: slots may be taken. They come back by themselves.
     """
-    policy = gates.policies.get(key)
+    read_at, policy = gates.clock.now(), gates.policies.get(key)
     if policy is None or (slots := gates.acquire(policy, wanted)) is None:
         return None
     tokens = None
     if policy.rate is not None:
         tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
         tokens.take_more(policy.rate, slots.size)
-    return DirectSlots(gates, policy, slots, tokens)
+    return DirectSlots(gates, policy, read_at, slots, tokens)
 
 
 class DirectSlots:
@@ -32,10 +34,13 @@ class DirectSlots:
     Slots that are not used any more are given back, as soon as they are half of those that are held.
     """
 
-    def __init__(self, gates: Gates, policy: Policy, slots: HeldSlots, tokens: Tokens | None) -> None:
-        """`tokens` are those of the rate, if the policy has one. Slots without a token are given back."""
+    def __init__(
+        self, gates: Gates, policy: Policy, read_at: Instant, slots: HeldSlots, tokens: Tokens | None
+    ) -> None:
+        """The policy was read then. `tokens` are those of its rate. Slots without a token are given back."""
         self._gates = gates
         self._policy = policy
+        self._read_at = read_at
         self._slots = slots
         self._tokens = tokens
         #: For how many triggers there is a slot, and a token where one is needed.
@@ -46,14 +51,18 @@ class DirectSlots:
         self._give_back_idle()
 
     def take(self) -> Permit | None:
-        """A permit for one trigger; None if all are used, or the time of its token has passed."""
+        """A permit for one trigger; None if it has to wait in the line.
+
+        That is so if all slots are used, if the time of the token has passed, or if the policy has changed.
+        """
         with self._lock:
             if self._unused <= 0:
                 return None
             self._unused -= 1
             self._open += 1
         gates, token = self._gates, None
-        if self._tokens is not None and (token := self._next_token(self._tokens)) is None:
+        is_without_token = self._tokens is not None and (token := self._next_token(self._tokens)) is None
+        if is_without_token or not self._is_in_force():
             self._is_over(None)
             return None
         return Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
@@ -65,6 +74,16 @@ class DirectSlots:
             if (gate := permit.given_back) is not None and gate.queues:
                 self._gates.call(self._slots.name, self._policy, gate)
         self._is_over(permit)
+
+    def _is_in_force(self) -> bool:
+        """Whether the policy is as it was read. A request opens by a read that is at most a second old."""
+        now = self._gates.clock.now()
+        if now - self._read_at >= POLICY_AGE_MAX_MS:
+            with suppress(StoreError):
+                policy = self._gates.policies.get(self._policy.key)
+                if policy is not None and policy.version == self._policy.version:
+                    self._read_at = now
+        return now - self._read_at < POLICY_AGE_MAX_MS
 
     def _is_over(self, permit: Permit | None) -> None:
         with self._lock:
