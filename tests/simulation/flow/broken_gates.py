@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
+from tests.fakes.flow_memory import MemoryGates
 from tests.simulation.mutations.registry import Instead
 
 from sweephand.base.timing import GUARD_MS, TOKEN_LEAD_MS
@@ -59,12 +60,27 @@ def _sends_a_baton_before_it_stores(
 _SEE_TO: Final = Gates.see_to
 _TAKE: Final = Gates.take
 _SEND: Final = Gates.send
+_WITH_EXPIRED: Final = held_slots.with_expired
 
 
 @contextmanager
 def _short_holders() -> Iterator[None]:
     with patch.object(gates_module, "HOLDER_MS", 5_000), patch.object(held_slots, "CLOCK_SKEW_MAX_MS", 0):
         yield
+
+
+@contextmanager
+def _slots_with(change: Callable[..., GateChange]) -> Iterator[None]:
+    """Slots are taken by that change instead of with_expired()."""
+    with (
+        patch.object(gates_module, "with_expired", change),
+        patch.object(held_slots, "with_expired", change),
+    ):
+        yield
+
+
+def _without_comparing(change: GateChange, *others: Any) -> GateChange:
+    return _WITH_EXPIRED(change, *others)._replace(used_max=None)
 
 
 def _keeps_the_baton(gates: Gates, name: GateName, policy: Policy) -> Any:
@@ -83,6 +99,26 @@ def _does_not_look_after_removing(gates: Gates, name: GateName, policy: Policy) 
         gates.store.change(name, GateChange(removes_baton=True))
         return None
     return _TAKE(gates, name, policy)
+
+
+@contextmanager
+def _numbers_that_nobody_compares() -> Iterator[None]:
+    """A write of a holder expects its slots, and not that nobody has written it since."""
+
+    def unnumbered(gates: MemoryGates, name: GateName, change: GateChange) -> Changed:
+        stored = gates.get(name).holders
+        swaps: dict[str, Swap] = {}
+        for token, swap in change.holders.items():
+            there, was = stored.get(token), swap.was
+            same = there is not None and not isinstance(was, str | None) and there.slots == was.slots
+            swaps[token] = Swap(there, swap.becomes) if same else swap
+        return _CHANGE(gates, name, change._replace(holders=swaps))
+
+    with patch.object(MemoryGates, "change", unnumbered):
+        yield
+
+
+_CHANGE: Final = MemoryGates.change
 
 
 def _guard_with(*, reads_first: bool = True, reads_again: bool = True, counts_leased: bool = True) -> Any:
@@ -125,6 +161,12 @@ def _forgets_who_waits_for_a_token(server: Server, _: GateName, policy: Policy) 
     return gates.token_near_at(policy) > gates.clock.now() + TOKEN_LEAD_MS
 
 
+def _deletes_first(forward: Forward, name: GateName, entry: Entry, now: int) -> None:
+    if (leased := forward._leased(name, entry, now)) is not None:
+        forward._gates.lines.replace(name, leased, None)
+        forward._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+
+
 def _moves_in_silence(forward: Forward, name: GateName, entry: Entry, now: int) -> None:
     if (leased := forward._leased(name, entry, now)) is not None:
         with patch.object(forward._gates, "see_to", lambda *_, **__: None):
@@ -165,7 +207,9 @@ OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
         Gates, "take", _does_not_look_after_removing
     ),
     "a holder shorter than its function": _short_holders,
+    "slots that are taken without a look at the share": lambda: _slots_with(_without_comparing),
     "holders that stay when their time is over": lambda: patch.object(Gate, "expired", lambda *_: {}),
+    "writes of a holder whose numbers nobody compares": _numbers_that_nobody_compares,
     "a change that sends no batons": lambda: patch.object(Server, "_tell_of_change", lambda *_: "changed"),
     "a paused policy whose gates keep their shares": lambda: patch.object(
         Policy, "share", Policy.share_of_limit
@@ -178,6 +222,7 @@ OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
         Gates, "send", _sends_without_a_place
     ),
     "a gate without a share that forwards nothing": lambda: patch.object(Forward, "forward", lambda *_: None),
+    "a forwarded entry that is deleted first": lambda: patch.object(Forward, "_move", _deletes_first),
     "a forwarded entry to which nobody sees": lambda: patch.object(Forward, "_move", _moves_in_silence),
     "a gate that waits for a token, and nobody is called": lambda: patch.object(
         Server, "_waits_for_token", _forgets_who_waits_for_a_token

@@ -15,11 +15,12 @@ from sweephand.flow.leasing import Leasing
 from sweephand.flow.taken import LeftEntry, TakenEntry
 from sweephand.flow.tokens import Tokens
 from sweephand.flow.turn import Turn
+from sweephand.jobs import policies
 from sweephand.model import gate_line
 from sweephand.model import policy as policy_module
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry, LineTop
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey
+from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, RateBucket, Token
 from sweephand.ports.flow import GateStore
 
 #: More entries than a line ever has.
@@ -84,6 +85,14 @@ def _leave_with(*, looks: bool = True, marks: bool = True, unmarks: bool = False
     return leave
 
 
+def _closes_in_silence(turn_: Turn, permit: Any) -> None:
+    with patch.object(turn_._gates, "call", lambda *_, **__: None):
+        _CLOSE(turn_, permit)
+
+
+_CLOSE: Final = Turn._close
+
+
 def _deletes_on_taking(lease: Leasing, name: GateName, entry: Entry, now: int) -> Entry | None:
     leased = _LEASE(lease, name, entry, now)
     if leased is not None:
@@ -102,6 +111,23 @@ def _frees_without_the_rest(turn_: Turn, left: LeftEntry) -> None:
         return
     with turn_._lock:
         turn_._taken.shrunk(taken, taken.entry)
+
+
+def _shrinks_first(turn_: Turn, left: LeftEntry) -> None:
+    """The entry is shrunk before its part is written."""
+    if not left.is_open:
+        _FREE(turn_, left)
+        return
+    taken, lines = left.taken, turn_._gates.lines
+    with turn_._lock:
+        still_open = tuple(taken.left.values())
+    shrunk = taken.entry._replace(messages=still_open, token=turn_._gates.ids.token())
+    lines.replace(taken.line, taken.entry, shrunk if still_open else None)
+    token = turn_._gates.ids.token()
+    part = taken.entry._replace(messages=tuple(left.rest), token=token, name=token, owner=None, until=0)
+    lines.put(taken.line, part)
+    with turn_._lock:
+        turn_._taken.shrunk(taken, shrunk)
 
 
 def _does_not_shrink(turn_: Turn, left: LeftEntry) -> None:
@@ -167,6 +193,27 @@ def _cursors() -> Iterator[None]:
         yield
 
 
+def _deletes_whatever_is_there(
+    lines: MemoryGateLines, name: GateName, seen: Entry, entry: Entry | None
+) -> bool:
+    if entry is None:
+        lines._entries.get(name, {}).pop(seen.sort_key, None)
+        return True
+    return _REPLACE(lines, name, seen, entry)
+
+
+_REPLACE: Final = MemoryGateLines.replace
+
+
+def _leases_whatever_is_there(
+    lines: MemoryGateLines, name: GateName, seen: Entry, entry: Entry | None
+) -> bool:
+    if entry is None or entry.owner is None or seen.sort_key not in lines._entries.get(name, {}):
+        return _REPLACE(lines, name, seen, entry)
+    lines._entries[name][seen.sort_key] = entry
+    return True
+
+
 @contextmanager
 def _names_without_their_source() -> Iterator[None]:
     with patch.object(gate_line, "_entry", lambda messages, priority, _: _ENTRY(messages, priority, "")):
@@ -222,12 +269,16 @@ OF_TURNS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "slots of open requests that are given back at the end of a turn": lambda: patch.object(
         Turn, "_stop", _gives_everything_back
     ),
+    "a call before slots are given back": lambda: patch.object(Turn, "_stop", _stop_with(calls_first=True)),
     "a turn that ends and calls nobody": lambda: patch.object(Turn, "_stop", _stop_with(calls=False)),
     "entries of other lines that are freed without a call there": lambda: patch.object(
         Turn, "_stop", _stop_with(own_only=True)
     ),
     "a turn that ends and leaves its line unmarked": lambda: patch.object(
         Turn, "_stop", _stop_with(marks=False)
+    ),
+    "a slot that comes back after its turn, and nobody is called": lambda: patch.object(
+        Turn, "_close", _closes_in_silence
     ),
     "slots that are given back without another look at the line": lambda: patch.object(
         Turn, "_leave", _leave_with(looks=False)
@@ -237,7 +288,14 @@ OF_TURNS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
         Turn, "_leave", _leave_with(unmarks=True)
     ),
     "an entry that is deleted when it is taken": lambda: patch.object(Leasing, "_lease", _deletes_on_taking),
+    "an entry that two functions lease": lambda: patch.object(
+        MemoryGateLines, "replace", _leases_whatever_is_there
+    ),
+    "an entry that is deleted without its token": lambda: patch.object(
+        MemoryGateLines, "replace", _deletes_whatever_is_there
+    ),
     "a remainder that is not written back": lambda: patch.object(Turn, "_free", _frees_without_the_rest),
+    "an entry that is shrunk before its part is written": lambda: patch.object(Turn, "_free", _shrinks_first),
     "a part that stays in its entry as well": lambda: patch.object(Turn, "_free", _does_not_shrink),
     "triggers that have not begun and count as open": _forgets_those_that_wait,
     "a name without the source of its entry": _names_without_their_source,
@@ -245,13 +303,18 @@ OF_TURNS: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "gates that go with their policy": _gates_that_go,
     "a policy that is read once": lambda: patch.object(Turn, "_has_lost_slots", _never_looks),
     "a limit lowered while in use": lambda: patch.object(Turn, "_has_lost_slots", _ignores_a_lowered_limit),
+    "batons at the commit of a change": lambda: patch.object(policies, "POLICY_CHANGE_MS", 0),
     "a function with too much to do calls no other one": lambda: patch.object(
         Turn, "_share", lambda *_: None
     ),
     "lines of other gates that nobody reads": lambda: patch.object(Leasing, "_others", lambda *_: ()),
     "a priority that is starved": _low_first,
     "tokens that are taken without the condition": _takes_tokens_of_others,
+    "a request that leaves when its slot has passed": lambda: patch.object(Token, "is_open", lambda *_: True),
     "slots of a rate that lie too close": lambda: patch.object(policy_module, "step_us_of", _slots_too_close),
+    "a raised rate that waits for a slot of the earlier one": lambda: patch.object(
+        RateBucket, "next_of", lambda bucket, _: bucket.next_us
+    ),
     "tokens that are lost at the end of a turn": lambda: patch.object(
         Turn, "_is_at_end", lambda turn_, now: now >= turn_._ends_at
     ),

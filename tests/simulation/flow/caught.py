@@ -6,9 +6,20 @@ from typing import Any, Final, NamedTuple
 
 from tests.simulation.flow import test_promises, test_returns, test_seeds
 from tests.simulation.flow.many import Kind
-from tests.unit.flow import test_forward, test_gates, test_server, test_tokens, test_turn, test_turn_lines
+from tests.unit.flow import (
+    test_forward,
+    test_gates,
+    test_held_slots,
+    test_permit,
+    test_server,
+    test_tokens,
+    test_turn,
+    test_turn_lines,
+)
+from tests.unit.jobs import test_policies
+from tests.unit.model import test_policy_rate
 
-from sweephand.base.instants import SECOND_MS
+from sweephand.base.instants import DAY_MS, SECOND_MS
 from sweephand.model.policy import Rate
 
 
@@ -26,8 +37,8 @@ class Shown(NamedTuple):
     call: Callable[[], Any]
 
 
-def _by(test: Callable[..., None], *arguments: object) -> Shown:
-    return Shown(test, partial(test, *arguments))
+def _by(test: Callable[..., None], *arguments: object, **named: object) -> Shown:
+    return Shown(test, partial(test, *arguments, **named))
 
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
@@ -78,6 +89,15 @@ SHOWN: Final = {
     "a holder shorter than its function": _by(
         test_gates.test_slots_are_taken_and_the_mark_of_the_baton_removed_in_one_write
     ),
+    "slots that are taken without a look at the share": _by(
+        test_gates.test_a_slot_that_another_function_takes_first_is_not_taken_as_well
+    ),
+    "writes of a holder whose numbers nobody compares": _by(
+        test_held_slots.test_a_repeat_that_comes_late_changes_nothing
+    ),
+    "batons at the commit of a change": _by(
+        test_policies.test_a_message_past_the_commit_is_sent_before_it_and_another_one_after_it
+    ),
     "a change that sends no batons": _by(
         test_server.test_a_change_of_a_policy_that_is_missing_looks_after_its_former_gates
     ),
@@ -88,11 +108,18 @@ SHOWN: Final = {
         test_forward.test_a_long_line_of_a_paused_policy_is_read_once_to_its_end
     ),
     "a gate without a share that forwards nothing": _FORWARDS,
+    "a forwarded entry that is deleted first": _by(
+        test_forward.test_an_entry_that_cannot_be_written_at_the_other_gate_stays
+    ),
     "a forwarded entry to which nobody sees": _FORWARDS,
     "a gate that waits for a token, and nobody is called": _by(
         test_server.test_without_a_token_no_baton_is_sent_for_an_empty_line
     ),
     "a turn that ends and calls nobody": _LEAVES,
+    "a call before slots are given back": _LEAVES,
+    "a slot that comes back after its turn, and nobody is called": _by(
+        test_turn.test_a_slot_that_comes_back_after_the_turn_is_called_for
+    ),
     "a turn that ends and leaves its line unmarked": _LEAVES,
     "entries of other lines that are freed without a call there": _COMES_BACK,
     "slots that are given back without another look at the line": _CALLED_FOR,
@@ -101,8 +128,15 @@ SHOWN: Final = {
         test_turn.test_the_mark_stands_while_another_function_has_leased_something
     ),
     "an entry that is deleted when it is taken": _LEAVES,
+    "an entry that two functions lease": _by(
+        test_turn.test_an_entry_that_another_function_leases_first_is_left_to_it
+    ),
+    "an entry that is deleted without its token": _by(
+        test_turn.test_a_function_whose_lease_is_over_does_not_delete_what_another_one_has_leased
+    ),
     "a remainder that is not written back": _LEAVES,
     "a part that stays in its entry as well": _STAYS_LEASED,
+    "an entry that is shrunk before its part is written": _STAYS_LEASED,
     "triggers that have not begun and count as open": _LEAVES,
     "a cursor instead of deletion": _STAYS_LEASED,
     "a name without the source of its entry": _by(
@@ -125,6 +159,14 @@ SHOWN: Final = {
     ),
     "a priority that is starved": _by(test_turn.test_triggers_are_delivered_by_priority_and_then_by_time),
     "tokens that are taken without the condition": _by(test_tokens.test_two_functions_never_take_one_token),
+    "a request that leaves when its slot has passed": _by(
+        test_permit.test_a_request_under_a_rate_leaves_in_its_slot_or_not_at_all, 151, leaves=False
+    ),
+    "a raised rate that waits for a slot of the earlier one": _by(
+        test_policy_rate.test_a_changed_rate_counts_from_the_last_slot_that_was_taken,
+        Rate(1, DAY_MS),
+        Rate(10, SECOND_MS),
+    ),
     "slots of a rate that lie too close": _by(test_tokens.test_a_token_is_taken_only_shortly_before_its_slot),
     "tokens that are lost at the end of a turn": _by(
         test_seeds.test_about_95_percent_of_a_rate_is_used_while_work_waits, Rate(1, SECOND_MS), 120, 1

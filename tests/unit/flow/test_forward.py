@@ -50,6 +50,15 @@ def test_all_goes_to_a_gate_with_a_share_which_is_looked_after_before_the_entry_
     assert len(scene.sent("baton")) == 1
 
 
+def test_an_entry_that_cannot_be_written_at_the_other_gate_stays() -> None:
+    scene = flow(4)
+    scene.put(*triggers(2), gate=3)
+    scene.fail_at("before lines.put")
+    with pytest.raises(StoreError):
+        scene.handle(BATON._replace(gate=3))
+    assert len(scene.waiting(3)) == 2
+
+
 def test_the_mark_of_the_baton_is_removed_at_the_gate_without_a_share() -> None:
     scene = flow(4)
     scene.store.change(GateName(KEY, 3), GateChange(baton=Baton(NOON, "this one")))

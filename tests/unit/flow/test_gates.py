@@ -220,6 +220,18 @@ def test_slots_that_come_free_while_the_mark_is_removed_are_taken() -> None:
     assert scene.gates().take(GATE, stored(scene)) is not None
 
 
+def test_a_slot_that_another_function_takes_first_is_not_taken_as_well() -> None:
+    scene = flow(4)
+
+    def meanwhile(call: str) -> None:
+        if call == "before gates.change" and not scene.gate().used:
+            scene.hold(4)
+
+    scene.announce = meanwhile
+    assert scene.gates().take(GATE, stored(scene)) is None
+    assert scene.gate().used == 4
+
+
 def test_a_function_that_others_overtake_again_and_again_sends_its_baton_again() -> None:
     scene = flow(4)
     scene.store.change(GATE, GateChange(baton=Baton(NOON, "baton")))

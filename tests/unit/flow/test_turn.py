@@ -4,6 +4,7 @@ import pytest
 from tests.contract.builders import NOON, trigger_message
 from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, triggers
 
+from sweephand.base.timing import HOLDER_MS
 from sweephand.flow.permit import Permit
 from sweephand.flow.turn import TURN_MS
 from sweephand.model.gate import Baton, GateChange, GateName
@@ -100,6 +101,31 @@ def test_the_second_of_two_functions_finds_what_the_first_has_leased_and_leaves(
     assert scene.gate().used == 0
 
 
+# ---- entries that others lease
+
+
+def test_an_entry_that_another_function_leases_first_is_left_to_it() -> None:
+    scene = flow()
+    scene.put(*triggers(1))
+    scene.announce = lambda call: lease(scene, NOON + HOLDER_MS) if call == "before lines.replace" else None
+    scene.handle()
+    assert scene.delivered == []
+
+
+def test_a_function_whose_lease_is_over_does_not_delete_what_another_one_has_leased() -> None:
+    scene = flow()
+    scene.put(*triggers(1))
+
+    def during(*_: object) -> bool:
+        scene.clock.time += HOLDER_MS + 1
+        lease(scene, scene.clock.time + HOLDER_MS)
+        return True
+
+    scene.during = during
+    scene.handle()
+    assert [each.owner for each in scene.entries()] == ["other"]
+
+
 # ---- the end of a turn
 
 
@@ -107,7 +133,10 @@ def test_a_function_leaves_after_ten_seconds_and_the_next_one_goes_on() -> None:
     scene = flow(1)
     scene.request_ms = 400
     scene.put(*triggers(60))
+    used: list[int] = []
+    scene.announce = lambda call: used.append(scene.gate().used) if call == "before queue.send" else None
     scene.handle()
+    assert used == [0], "the function that is called finds a free slot"
     assert NOON + TURN_MS <= scene.clock.time <= NOON + TURN_MS + 1_500
     began = len(scene.delivered)
     assert 20 <= began <= 27
@@ -125,6 +154,7 @@ def test_what_has_begun_of_an_entry_stays_leased_when_the_time_is_up_and_the_res
     scene.request_ms = 5_001
     scene.put(*triggers(10))
     left: list[tuple[int, bool]] = []
+    kept: list[int] = []
 
     def during(message: TriggerMessage, _: Permit) -> bool:
         if message == scene.delivered[0]:
@@ -133,7 +163,9 @@ def test_what_has_begun_of_an_entry_stays_leased_when_the_time_is_up_and_the_res
         return True
 
     scene.during = during
+    scene.announce = lambda call: kept.append(len(scene.waiting())) if call == "after lines.replace" else None
     scene.handle()
+    assert min(kept) == 8, "the rest is written before its entry is shrunk"
     assert sorted(left) == [(1, False), (8, True)]
     assert [len(each.messages) for each in scene.entries()] == [8]
     assert scene.gate().used == 0
@@ -171,6 +203,20 @@ def test_a_request_that_is_open_when_the_time_is_up_keeps_its_slot_until_it_is_o
     scene.handle()
     assert used == [1]
     assert scene.gate().used == 0
+
+
+def test_a_slot_that_comes_back_after_the_turn_is_called_for() -> None:
+    scene = flow(1)
+    scene.put(*triggers(2))
+
+    def during(*_: object) -> bool:
+        scene.others_work()
+        assert scene.sent("baton") == []
+        return True
+
+    scene.during = during
+    scene.handle()
+    assert (len(scene.delivered), len(scene.sent("baton"))) == (1, 1)
 
 
 def test_idle_slots_are_given_back_while_a_request_is_open() -> None:

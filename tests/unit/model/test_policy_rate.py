@@ -65,13 +65,12 @@ def test_nine_tenths_of_the_rate_and_more_are_used_while_work_waits(rate: Rate) 
 )
 def test_a_changed_rate_counts_from_the_last_slot_that_was_taken(before: Rate, after: Rate) -> None:
     slots, bucket = next_slots(RateBucket(), before, NOON, 3, ME) or pytest.fail("no token")
-    last_us = NOON * 1_000 + (slots.size - 1) * step_us_of(before)
-    now = NOON + 1
-    if (taken := next_slots(bucket, after, now, 1, ME)) is None:
-        now = next_slot_at(bucket, after, now)
-        taken = next_slots(bucket, after, now, 1, ME)
+    next_us = NOON * 1_000 + (slots.size - 1) * step_us_of(before) + step_us_of(after)
+    now = next_slot_at(bucket, after, NOON + 1)
+    assert now == -(-next_us // 1_000)
+    taken = next_slots(bucket, after, now - 1, 1, ME)
     assert taken is not None
-    assert taken[0].first_us == max(now * 1_000, last_us + step_us_of(after))
+    assert taken[0].first_us == next_us
 
 
 def test_a_slice_holds_the_slots_that_begin_within_a_second() -> None:
