@@ -47,14 +47,16 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    "package": Size(lines=29_420, modules=290, inner_imports=30),
-    "client": Size(lines=4_020, modules=42, inner_imports=0),
+    # Policies that pause take 160 lines, and slots for triggers that need not wait 200.
+    "package": Size(lines=29_790, modules=291, inner_imports=31),
+    "client": Size(lines=4_060, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
     "infra": Size(lines=5_890, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    "tests": Size(lines=79_700, modules=790, inner_imports=1),
+    # What pauses, and what takes slots at once, is simulated: 1,000 lines.
+    "tests": Size(lines=80_700, modules=792, inner_imports=1),
 }
 
 
