@@ -53,7 +53,8 @@ CEILINGS: Final = {
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
-    "infra": Size(lines=5_890, modules=68, inner_imports=1),
+    # Lateness under a policy is measured, too.
+    "infra": Size(lines=5_900, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # What pauses, and what takes slots at once, is simulated: 1,000 lines.
     "tests": Size(lines=80_700, modules=792, inner_imports=1),

@@ -32,6 +32,9 @@ _WARM_UP_MS: Final = 15 * SECOND_MS
 #: After the creation of the one-offs of an idle stack, nothing is due for this long.
 _IDLE_MS: Final = 10 * MINUTE_MS
 
+#: Every second one-off names a policy with so many slots, which its triggers never fill.
+_WIDE: Final = 200
+
 #: A trigger that has not come this long after the last due time counts as lost.
 _PATIENCE_S: Final = 90
 
@@ -49,7 +52,8 @@ def measure(place: Place, triggers: int) -> Report:
         _write(client, "minutes", "* * * * *", consumer.url)
         sleep_until(now() + _WARM_UP_MS)
         warm_at = now()
-        due_at = _create(client, consumer.url, triggers, _LEAD_MS)
+        client.ask("PUT", "/v1/namespaces/once/policies/wide", {"maxConcurrent": _WIDE})
+        due_at = _create(client, consumer.url, triggers, _LEAD_MS, "wide")
         created_at = now()
         arrivals = _arrivals(consumer, due_at)
     until = max(due_at.values())
@@ -62,7 +66,8 @@ def measure(place: Place, triggers: int) -> Report:
     return _report(
         "Lateness",
         [
-            _one_offs("one-offs", due_at, arrivals, _P99_MS),
+            _one_offs("one-offs", due_at, arrivals, _P99_MS, "job-"),
+            _one_offs("one-offs under a policy", due_at, arrivals, _P99_MS, "wide-"),
             often("@every 5s", "ticking", _PERIOD_MS, created_at, until),
             often("@every 5s, while the API creates", "ticking", _PERIOD_MS, warm_at, created_at),
             # Earlier triggers were armed directly, so no tick has sent them.
@@ -85,16 +90,23 @@ def _write(client: Client, namespace: str, schedule: str, url: str) -> None:
     write_jobs(client, namespace, [job(f"job-{number}", times, url) for number in range(_JOBS)])
 
 
-def _create(client: Client, url: str, triggers: int, lead_ms: int) -> Mapping[str, int]:
+def _create(
+    client: Client, url: str, triggers: int, lead_ms: int, policy: str | None = None
+) -> Mapping[str, int]:
     """Write the one-offs, the earliest due first, and return their due times by name.
 
-    The first is due at least `lead_ms` after the last is written.
+    The first is due at least `lead_ms` after the last is written. With a policy, every second one names it.
     """
     chance = random.Random(7)  # noqa: S311 - any spread will do, as long as it is the same
     first_at = now() + lead_ms + triggers * _WRITING_MS
     dues = sorted(first_at + chance.randrange(_SPREAD_MS) for _ in range(triggers))
-    due_at = {f"job-{number}": due for number, due in enumerate(dues)}
-    write_jobs(client, "once", [job(name, {"dueTime": rfc3339(due)}, url) for name, due in due_at.items()])
+    kinds: list[dict[str, str]] = [{}, {} if policy is None else {"policy": policy}]
+    due_at = {f"{kinds[number % 2].get('policy', 'job')}-{number}": due for number, due in enumerate(dues)}
+    jobs = [
+        job(name, {"dueTime": rfc3339(due), **kinds[number % 2]}, url)
+        for number, (name, due) in enumerate(due_at.items())
+    ]
+    write_jobs(client, "once", jobs)
     assert now() + DIRECT_WINDOW_MS < dues[0], "this machine writes too slowly: one-offs miss the wheel"
     return due_at
 
@@ -116,10 +128,11 @@ def _of(namespace: str, arrivals: Sequence[Arrival]) -> Sequence[Arrival]:
 
 
 def _one_offs(
-    name: str, due_at: Mapping[str, int], arrivals: Sequence[Arrival], p99_most_ms: int
+    name: str, due_at: Mapping[str, int], arrivals: Sequence[Arrival], p99_most_ms: int, of: str = ""
 ) -> Mapping[str, Cell]:
-    came = ((each.job, each.arrived_at) for each in _of("once", arrivals))
-    return {"jobs": name, **judge(due_at, came).cells(p99_most_ms)}
+    owed = {each: due for each, due in due_at.items() if each.startswith(of)}
+    came = [(each.job, each.arrived_at) for each in _of("once", arrivals) if each.job.startswith(of)]
+    return {"jobs": name, **judge(owed, came).cells(p99_most_ms)}
 
 
 def _report(subject: str, rows: Sequence[Mapping[str, Cell]]) -> Report:
