@@ -32,10 +32,10 @@ def _by(test: Callable[..., None], *arguments: object) -> Shown:
 
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
-    "nobody is called for a new entry": Seed(1, "calm"),
+    "nobody is called for a new entry": Seed(0, "calm"),
     "a guard that is not sent": Seed(1),
-    "a guard that comes once": Seed(4),
-    "a guard that is removed before the line is read": Seed(3),
+    "a guard that comes once": Seed(0),
+    "a guard that is removed before the line is read": Seed(0),
     "a baton whose mark stays": Seed(1, "calm"),
     "holders that stay when their time is over": Seed(1),
     "slots of open requests that are given back at the end of a turn": Seed(1, "calm"),

@@ -23,6 +23,7 @@ from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.model.gate_message import GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.policy import Policy, Priority
 from sweephand.model.trigger import NewerMessage, TriggerMessage
@@ -114,8 +115,20 @@ class FlowWorld(Platform):
                 )
 
         def body(clock: MachineClock) -> None:
+            reader = PolicyReader(
+                policies=self._policies,
+                gates=self._gates,
+                lines=self._lines,
+                functions_max=1,
+                concurrently=self.read_concurrently,
+            )
             writer = PolicyWriter(
-                policies=self._policies, changes=MemoryChanges(), flow_queue=self, clock=clock, ids=self.ids
+                policies=self._policies,
+                is_in_use=lambda policy: reader.is_in_use(policy, clock.now()),
+                changes=MemoryChanges(),
+                flow_queue=self,
+                clock=clock,
+                ids=self.ids,
             )
             try:
                 if limits is None:

@@ -80,7 +80,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             last_failure=Failure(1, "no", 503, is_final=True),
             next_check_at=NOON,
             batch=BATCH,
-            permit=PermitName("mailer", 1, "id"),
+            permit=PermitName("mailer", 1, "id", "job:a"),
             skipped_for="1-0",
         ),
     ),
@@ -122,7 +122,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "filed change": (changes._FILED, CHANGE),
     "policy": (
         policies._POLICY,
-        policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE),
+        policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE, by="host"),
     ),
     "change by an admin": (
         changes._ADMIN_CHANGE,
@@ -146,7 +146,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (
         audit_rounds._ROUND,
-        AuditRound(NOON, JobProgress("ns", "job", "1"), NOON, "v"),
+        AuditRound(NOON, JobProgress("ns", "job", "1", "2"), NOON, "v"),
     ),
 }
 

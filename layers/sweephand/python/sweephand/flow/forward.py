@@ -31,7 +31,8 @@ class Forward:
         """Let go on what may, of all entries that nobody has leased. StoreError: the message must come again.
 
         If the policy has another gate, everything goes there. If it has none, or is missing, only triggers
-        leave whose jobs do not name it any more. The delivery function decides what becomes of these.
+        leave whose jobs do not name it any more. The delivery function decides what becomes of these. It also
+        gets all triggers of a gate of another `by`.
         """
         gates = self._gates
         gates.store.change(name, GateChange(removes_baton=True))
@@ -39,7 +40,10 @@ class Forward:
         while True:
             now = gates.clock.now()
             top = gates.lines.top(name, _ENTRIES_READ, last)
-            move = self._move if policy is not None and policy.gates else self._send_leavers
+            if policy is not None and not policy.has(name):
+                move = self._send_all
+            else:
+                move = self._move if policy is not None and policy.gates else self._send_leavers
             self._together([partial(move, name, entry, now) for entry in top.takeable(now)])
             if not (top.has_more and top.entries):
                 return
@@ -51,7 +55,16 @@ class Forward:
     def _move(self, name: GateName, entry: Entry, now: Instant) -> None:
         """Write the triggers of an entry into the line of another gate, and then delete it here."""
         if (leased := self._leased(name, entry, now)) is not None:
-            self._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+            gates = self._gates
+            policy = gates.policies.get(name.policy)
+            to = gates.name_for(name.policy, policy, name.key)
+            gates.put(to, policy, entry.priority, leased.messages, leased.token)
+            gates.lines.replace(name, leased, None)
+
+    def _send_all(self, name: GateName, entry: Entry, now: Instant) -> None:
+        """Let every trigger of an entry go on as it came: the delivery function finds its key."""
+        if (leased := self._leased(name, entry, now)) is not None:
+            self._queue.send([(each, 0) for each in leased.messages])
             self._gates.lines.replace(name, leased, None)
 
     def _send_leavers(self, name: GateName, entry: Entry, now: Instant) -> None:

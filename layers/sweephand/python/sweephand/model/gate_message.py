@@ -5,7 +5,8 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import Instant
-from sweephand.base.layouts import NAME, WHOLE, Field, Layout, choice_of
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout, choice_of, text_of
+from sweephand.base.limits import GATE_KEY_LENGTH_MAX
 from sweephand.model.gate import GateName
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.trigger import NewerMessage
@@ -21,7 +22,7 @@ class GateMessage(NamedTuple):
 
     `guard` is the id of the guard, or of the one that a wake-up replaces. The function looks first at the
     line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates there were
-    as `gate`.
+    as `gate`. It looks at keys that wait `after` a place in the list of them.
     """
 
     purpose: Purpose
@@ -31,11 +32,13 @@ class GateMessage(NamedTuple):
     not_before: Instant
     guard: str | None = None
     hint: int | None = None
+    key: str | None = None
+    after: str | None = None
 
     @property
     def name(self) -> GateName:
         """The gate that it is about."""
-        return GateName(PolicyKey(self.namespace, self.policy), self.gate)
+        return GateName(PolicyKey(self.namespace, self.policy), self.gate, self.key)
 
 
 #: The newest version of such a message that this code reads, and the one that it writes.
@@ -52,6 +55,8 @@ _LAYOUT: Final = Layout(
     Field("not_before", "at", WHOLE),
     Field("guard", "guard", NAME, None),
     Field("hint", "hint", WHOLE, None),
+    Field("key", "key", text_of(GATE_KEY_LENGTH_MAX), None),
+    Field("after", "after", NAME, None),
 )
 
 

@@ -19,6 +19,7 @@ from sweephand.base.timing import (
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
+    LineWait,
     Message,
     NewerMessage,
     RangeMessage,
@@ -222,21 +223,22 @@ class Intake:
     def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
         """The same, after the lines of policies hold the triggers that wait there, in few entries."""
         done: list[Handled] = []
-        lined: dict[tuple[PolicyKey, Priority], list[tuple[Handled, TriggerMessage]]] = defaultdict(list)
+        lined: dict[tuple[PolicyKey, Priority], list[tuple[Handled, LineWait]]] = defaultdict(list)
         for each in handled:
             if (into := each.outcome.into) is None:
                 done.append(each)
             else:
-                lined[into.policy, into.priority].append((each, into.message))
+                lined[into.policy, into.priority].append((each, into))
         for (policy, priority), some in lined.items():
-            messages = [message for _, message in some]
+            messages = [into.message for _, into in some]
+            jobs = {into.message.trigger.key: into.definition for _, into in some}
             try:
-                self._rare().gates.enqueue(policy, priority, messages, self._ids.token())
+                self._rare().gates.enqueue(policy, priority, messages, self._ids.token(), jobs)
             except NewerError:
-                done += [self._faults.put_back_newer(each.received, message) for each, message in some]
+                done += [self._faults.put_back_newer(each.received, into.message) for each, into in some]
             except Exception as error:  # noqa: BLE001 - the other messages of the invocation are unaffected
                 done += [
-                    self._faults.put_back_faulty(each.received, message, error) for each, message in some
+                    self._faults.put_back_faulty(each.received, into.message, error) for each, into in some
                 ]
             else:
                 done += [each for each, _ in some]

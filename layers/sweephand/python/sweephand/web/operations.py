@@ -92,6 +92,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     policies.get_policy,
     policies.delete_policy,
     policies.list_policies,
+    policies.list_policy_keys,
     policies.list_policy_changes,
     namespaces.list_namespaces,
     namespaces.get_namespace,

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.jobs.policies import (
+    BY,
     MAX_CONCURRENT,
     PER_MEANING,
     POLICY,
@@ -20,7 +21,7 @@ from sweephand.jobs.policies import (
     policy_violations,
     shown_limits,
 )
-from sweephand.jobs.policy_reader import PolicyView
+from sweephand.jobs.policy_reader import KeyUse, PolicyView
 from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
@@ -79,13 +80,15 @@ class PolicyResponse(TypedDict):
     rate: NotRequired[
         Annotated[PolicyRateResponse, about("How many requests of the policy's jobs may leave.")]
     ]
+    by: NotRequired[Annotated[str, about(BY.meaning)]]
     effectiveMaxConcurrent: Annotated[
         int,
         about(
             "How many requests of the policy the stack can have open at once. It is less than "
             "`maxConcurrent` if the stack may run too few flow functions. Each has ten slots of the policy "
             "at most, or a quarter of a small limit. Asynchronous runs that go on after a 202 need no "
-            "function, so `inUse` can be more. It is 0 while flow policies are off in the stack."
+            "function, so `inUse` can be more. Under a policy with `by`, it is what one value can have open. "
+            "It is 0 while flow policies are off in the stack."
         ),
     ]
     createdAt: Annotated[Time, about("When the policy was created.")]
@@ -93,33 +96,59 @@ class PolicyResponse(TypedDict):
 
 
 class WholePolicyResponse(PolicyResponse):
-    """A flow policy and how much of it is in use."""
+    """A flow policy and how much of it is in use. A policy with `by` has its use for each value alone."""
 
-    inUse: Annotated[
-        int,
-        about(
-            "How many slots of the policy are taken now, by asynchronous runs and by functions that deliver. "
-            "A function takes up to ten slots at once, and all of them count."
-        ),
+    inUse: NotRequired[
+        Annotated[
+            int,
+            about(
+                "How many slots of the policy are taken now, by asynchronous runs and by functions that "
+                "deliver. A function takes up to ten slots at once, and all of them count."
+            ),
+        ]
     ]
-    waiting: Annotated[
-        int,
-        about(
-            "How many triggers stand in the policy's lines. A trigger stands there from shortly before "
-            "it is due until its request is over. Triggers that were put there together, up to twenty, all "
-            "count until the last of them is over."
-        ),
+    waiting: NotRequired[
+        Annotated[
+            int,
+            about(
+                "How many triggers stand in the policy's lines. A trigger stands there from shortly before "
+                "it is due until its request is over. Triggers that were put there together, up to twenty, "
+                "all count until the last of them is over."
+            ),
+        ]
     ]
+    waitingIsExact: NotRequired[
+        Annotated[bool, about("False if `waiting` was not counted to its end: at least so many wait.")]
+    ]
+    waitingSince: NotRequired[
+        Annotated[
+            Time | None,
+            about(
+                "The time from which on the first of these triggers could have been delivered. Null "
+                "if there is none."
+            ),
+        ]
+    ]
+
+
+class PolicyKeyResponse(TypedDict):
+    """What waits under one value of a policy with `by`."""
+
+    value: Annotated[str, about("The value that `by` names; empty for jobs that have none.")]
+    waiting: Annotated[int, about("How many triggers stand in the lines of the value.")]
     waitingIsExact: Annotated[
         bool, about("False if `waiting` was not counted to its end: at least so many wait.")
     ]
     waitingSince: Annotated[
-        Time | None,
-        about(
-            "The time from which on the first of these triggers could have been delivered. Null "
-            "if there is none."
-        ),
+        Time, about("The time from which on the first of these triggers could have been delivered.")
     ]
+
+
+class PolicyKeyPage(TypedDict):
+    """A page of the values that wait under a policy. It has a `nextCursor` if there may be more."""
+
+    items: Annotated[list[PolicyKeyResponse], about("The values, those first that have waited longest.")]
+    nextCursor: NotRequired[NextCursor]
 
 
 class PolicyPage(TypedDict):
@@ -146,15 +175,24 @@ def policy_response(view: PolicyView) -> PolicyResponse:
 
 
 def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
-    """A policy with its use, which the view must have."""
-    use = view.use
-    assert use is not None, "a policy that is read alone has its use"
+    """A policy with its use, if the view has that."""
+    shown: Any = policy_response(view)
+    response: WholePolicyResponse = shown
+    if (use := view.use) is not None:
+        response["inUse"] = use.in_use
+        response["waiting"] = use.waiting
+        response["waitingIsExact"] = use.is_exact
+        response["waitingSince"] = time_or_none(use.waiting_since)
+    return response
+
+
+def key_response(use: KeyUse) -> PolicyKeyResponse:
+    """What waits under one value."""
     return {
-        **policy_response(view),
-        "inUse": use.in_use,
+        "value": use.value,
         "waiting": use.waiting,
         "waitingIsExact": use.is_exact,
-        "waitingSince": time_or_none(use.waiting_since),
+        "waitingSince": rfc3339(use.waiting_since),
     }
 
 
@@ -170,6 +208,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "at most 50 at a time": {"maxConcurrent": 50},
     "ten a second": {"rate": {"limit": 10, "per": "1s"}},
     "both": {"maxConcurrent": 5, "rate": {"limit": 1000, "per": "1h"}},
+    "two at a time for each customer": {"maxConcurrent": 2, "by": "label:customer"},
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
 _PATH: Final = _LIST_PATH + "/{policy}"
@@ -199,7 +238,8 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
 
     A change is in force within seconds. If the limit is lowered, requests that are open are not cut. If the
     limits equal the stored ones, nothing changes. A policy that was deleted opens again. The answer is 409 in
-    a stack whose parameter `FlowPolicies` is not `on`.
+    a stack whose parameter `FlowPolicies` is not `on`. It is 409, too, for another `by` while triggers wait
+    under the policy or requests are open.
     """
     written = services.policy_writer.put(
         _key(request),
@@ -275,6 +315,27 @@ def list_policies(services: Services, request: Request[PageQuery, None]) -> Repl
     """
     page = services.policy_reader.page(request.namespace, request.query.cursor, request.query.limit)
     return Reply(200, cursor.page_of("policies", page, policy_response))
+
+
+@partial(
+    Operation,
+    method="GET",
+    path=_PATH + "/keys",
+    tag="Flow",
+    access="read",
+    query=page_query("keys"),
+    returns={200: Returns("A page of values", PolicyKeyPage)},
+    problems=(404,),
+)
+def list_policy_keys(services: Services, request: Request[PageQuery, None]) -> Reply:
+    """List the values that wait under a policy with `by`.
+
+    Lists those first whose lines have held something for longest without a break of some minutes. A page can
+    be short or empty, and a value with a limit above 32 can be on several pages. Call again with the
+    nextCursor of the answer, until an answer has none. The answer is 404 for a policy without `by`.
+    """
+    page = services.policy_reader.keys(_key(request), request.query.cursor, request.query.limit)
+    return Reply(200, cursor.page_of("keys", page, key_response))
 
 
 @partial(
