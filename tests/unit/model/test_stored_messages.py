@@ -99,7 +99,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         )
     ),
 )
-ABOUT_GATE: Final = GateMessage("guard", "default", "mailer", 3, NOON, "guard000000000001", 2)
+ABOUT_GATE: Final = GateMessage("guard", "default", "mailer", 3, NOON, "guard000000000001", 2, "1#behind")
 
 #: No field of any message may hold one of these.
 WRONG: Final[tuple[Any, ...]] = (None, -1, 1.5, 10**16, "x" * 5_000, [[]], list(range(11)), {"": 0})

@@ -49,7 +49,12 @@ class Server:
         clock, name = self._gates.clock, message.name
         if message.not_before - clock.now() >= EARLY_WAIT_MAX_MS:
             self._gates.send(
-                message.purpose, name, message.not_before, guard=message.guard, hint=message.hint
+                message.purpose,
+                name,
+                message.not_before,
+                guard=message.guard,
+                hint=message.hint,
+                after=message.after,
             )
             return "early"
         clock.wait_until(message.not_before)
@@ -60,16 +65,17 @@ class Server:
             outcome = goes_on(name, message.guard, acknowledge)
             if outcome is not None:
                 return outcome
-        return self._act(name, message.hint, deadline)
+        return self._act(message, deadline)
 
     # ---- a baton
 
-    def _act(self, name: GateName, hint: int | None, deadline: Instant) -> ServerOutcome:
+    def _act(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
         """Serve a gate by the policy of this moment, or let go on what waits at a gate without a share."""
-        gates = self._gates
+        gates, name = self._gates, message.name
         policy = gates.policies.get(name.policy)
         if policy is None or not policy.share(name.number):
-            self._forward.forward(name, policy, min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS))
+            ends_at = min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS)
+            self._forward.forward(name, policy, ends_at, message.after)
             return "forwarded"
         if policy.rate is not None and self._waits_for_token(name, policy):
             return "no-token"
@@ -77,7 +83,7 @@ class Server:
         if slots is None:
             return "full"
         turn = Turn(
-            gates, slots, policy, hint=hint, deliver=self._deliver, deadline=deadline,
+            gates, slots, policy, hint=message.hint, deliver=self._deliver, deadline=deadline,
             concurrently=self._concurrently, together=self._together,
         )  # fmt: skip
         turn.run()

@@ -21,7 +21,7 @@ class GateMessage(NamedTuple):
 
     `guard` is the id of the guard, or of the one that a wake-up replaces. The function looks first at the
     line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates there were
-    as `gate`.
+    as `gate`. A function that lets entries go on begins behind the sort key `after`.
     """
 
     purpose: Purpose
@@ -31,6 +31,7 @@ class GateMessage(NamedTuple):
     not_before: Instant
     guard: str | None = None
     hint: int | None = None
+    after: str | None = None
 
     @property
     def name(self) -> GateName:
@@ -52,6 +53,7 @@ _LAYOUT: Final = Layout(
     Field("not_before", "at", WHOLE),
     Field("guard", "guard", NAME, None),
     Field("hint", "hint", WHOLE, None),
+    Field("after", "after", NAME, None),
 )
 
 

@@ -112,17 +112,17 @@ class LineAudit:
         names = list(_gates(policy))
         first = int(self._flow.ids.fraction() * len(names))
         for name in names[first:] + names[:first]:
-            last: Entry | None = None
+            after: str | None = None
             while True:
-                top = self._lines.top(name, _ENTRIES_MAX, last)
+                top = self._lines.top(name, _ENTRIES_MAX, after)
                 for entry in top.entries:
                     if entry.at < self._now - _WAITED_MS:
                         self._renew(entry)
-                if last is None and not top.is_empty:
+                if after is None and not top.is_empty:
                     self._flow.wake(name)
                 if not (top.has_more and top.entries):
                     break
-                last = top.entries[-1]
+                after = top.entries[-1].sort_key
                 if self._is_over():
                     return
 
