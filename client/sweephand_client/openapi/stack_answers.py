@@ -27,6 +27,9 @@ class PolicyResponse(TypedDict):
     maxConcurrent: NotRequired[int]
     rate: NotRequired[PolicyRateResponse]
     effectiveMaxConcurrent: int
+    state: Literal["active", "paused"]
+    pausedAt: NotRequired[str]
+    pauseReason: NotRequired[str]
     createdAt: str
     updatedAt: str
 
