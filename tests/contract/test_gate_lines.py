@@ -80,12 +80,12 @@ def test_the_top_has_entries_by_priority_and_then_by_time(lines: GateLines) -> N
         lines.put(LINE, each)
     assert lines.top(LINE, 6) == LineTop([high, first, early, late, low])
     assert lines.top(LINE, 2) == LineTop([high, first], has_more=True)
-    assert lines.top(LINE, 2, first) == LineTop([early, late], has_more=True)
-    assert lines.top(LINE, 2, late) == LineTop([low])
+    assert lines.top(LINE, 2, first.sort_key) == LineTop([early, late], has_more=True)
+    assert lines.top(LINE, 2, late.sort_key) == LineTop([low])
     # An entry behind which the next ones are wanted need not be there any more.
     assert lines.replace(LINE, early, None)
-    assert lines.top(LINE, 3, early) == LineTop([late, low])
-    assert lines.top(LINE, 2, low) == LineTop([])
+    assert lines.top(LINE, 3, early.sort_key) == LineTop([late, low])
+    assert lines.top(LINE, 2, low.sort_key) == LineTop([])
 
 
 def test_the_top_says_that_others_follow_when_dynamodb_cannot_read_all_at_once(lines: GateLines) -> None:
@@ -98,7 +98,7 @@ def test_the_top_says_that_others_follow_when_dynamodb_cannot_read_all_at_once(l
         lines.put(LINE, written[-1])
     found: list[Entry] = []
     while True:
-        top = lines.top(LINE, 25, found[-1] if found else None)
+        top = lines.top(LINE, 25, found[-1].sort_key if found else None)
         found += top.entries
         if not top.has_more:
             break
@@ -157,7 +157,7 @@ def test_a_top_leaves_out_entries_of_a_newer_version_and_says_so(lines: GateLine
     assert lines.top(LINE, 5) == LineTop([entry(1), entry(3)], has_newer=True)
     assert lines.top(LINE, 1) == LineTop([], has_more=True, has_newer=True)
     assert not lines.top(LINE, 1).is_empty
-    assert lines.top(LINE, 5, entry(2)) == LineTop([entry(3)])
+    assert lines.top(LINE, 5, entry(2).sort_key) == LineTop([entry(3)])
     assert lines.count(LINE, 5).triggers == 4
 
 

@@ -25,6 +25,8 @@ def policies(stores: Stores) -> PolicyStore:
         policy(),
         policy(concurrent_max=None, rate=Rate(10, 1_000)),
         policy(rate=Rate(1, 86_400_000), deleted_at=NOON + 5),
+        policy(paused_at=NOON + 5),
+        policy(paused_at=NOON + 5, pause_reason=EVERY_CHARACTER),
         policy(key=PolicyKey(EVERY_CHARACTER, EVERY_CHARACTER)),
         policy(change=Change(NOON, "key0000000000001", "created", MINE)),
         policy(

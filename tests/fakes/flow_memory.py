@@ -146,13 +146,13 @@ class MemoryGateLines:
         with self._lock:
             self._entries.setdefault(name, {}).setdefault(entry.sort_key, entry)
 
-    def top(self, name: GateName, limit: int, after: Entry | None = None) -> LineTop:
+    def top(self, name: GateName, limit: int, after: str | None = None) -> LineTop:
         with self._lock:
             entries = self._entries.get(name)
             if not entries:
                 # Most reads of a line find nothing.
                 return LineTop(())
-            keys = sorted(key for key in entries if after is None or key > after.sort_key)
+            keys = sorted(key for key in entries if after is None or key > after)
             found = [entries[key] for key in keys[:limit]]
             readable = [each for each in found if each.name not in self.newer]
             return LineTop(readable, len(keys) > limit, len(readable) < len(found))

@@ -253,6 +253,7 @@ class Simulation:
         self._incidents.plan(steps, full_end)
         if self._policies.limits is not None:
             self._flow.begin_with(self._policies.limits)
+        self._policies.plan_pauses(scenario.begins_at, self._calm_at, scheduler, self._flow.switch)
         self._policies.plan(scenario.begins_at, self._calm_at, scheduler, self._flow.change)
         PolicyLeavers(
             policies=self._policies, scheduler=scheduler, chronicle=self._chronicle, functions=self._functions

@@ -7,7 +7,7 @@ from sweephand_client.api.calls import Calls, label_query, preconditions
 from sweephand_client.http.transport import Query
 from sweephand_client.openapi import operations
 from sweephand_client.openapi.job_answers import ChangeResponse, ForecastResponse
-from sweephand_client.openapi.requests import NamespaceRequest, PolicyRequest
+from sweephand_client.openapi.requests import NamespaceRequest, PauseRequest, PolicyRequest
 from sweephand_client.openapi.run_answers import StatsResponse
 from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
@@ -116,8 +116,25 @@ class Policies(Calls):
         """A policy, and how much of it is in use."""
         return self._transport.call(operations.GET_POLICY, _policy(namespace, name))
 
+    def pause(
+        self, namespace: str, name: str, *, reason: str | None = None, if_match: str | None = None
+    ) -> PolicyResponse:
+        """Pause a policy. A second after the answer, no request of its jobs begins."""
+        return self._transport.call(
+            operations.PAUSE_POLICY,
+            _policy(namespace, name),
+            body=PauseRequest(reason=reason),
+            headers=preconditions(if_match),
+        )
+
+    def resume(self, namespace: str, name: str, *, if_match: str | None = None) -> PolicyResponse:
+        """Resume a policy. Triggers that wait leave within seconds."""
+        return self._transport.call(
+            operations.RESUME_POLICY, _policy(namespace, name), headers=preconditions(if_match)
+        )
+
     def delete(self, namespace: str, name: str, *, if_match: str | None = None) -> None:
-        """Delete a policy. The triggers of jobs that still name it wait."""
+        """Delete a policy. Its limit holds for the jobs that name it. Resume a paused one first."""
         self._transport.call(
             operations.DELETE_POLICY, _policy(namespace, name), headers=preconditions(if_match)
         )

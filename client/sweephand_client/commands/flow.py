@@ -17,8 +17,8 @@ policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is de
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
 schedules = typer.Typer(no_args_is_help=True, help="Schedules that are not stored.")
 
-#: The columns of the limits of a policy.
-_LIMITS: Final = ("NAME", "AT ONCE", "RATE", "IN EFFECT")
+#: The columns of a policy and its limits.
+_LIMITS: Final = ("NAME", "STATE", "AT ONCE", "RATE", "IN EFFECT")
 
 _Policy = Annotated[str, typer.Argument(help="The name of the policy.", show_default=False)]
 
@@ -74,9 +74,28 @@ def list_policies(
     session.output.table(_LIMITS, map(_limit_cells, listed), listed)
 
 
+@command(policies, "pause")
+def pause_policy(
+    session: Session,
+    name: _Policy,
+    *,
+    reason: Annotated[str | None, typer.Option(help="Why, for people.")] = None,
+) -> None:
+    """Pause a policy: the triggers of its jobs wait until it is resumed."""
+    written = session.client.policies.pause(session.namespace, name, reason=reason)
+    session.output.done(f"Paused the policy {name}.", written)
+
+
+@command(policies, "resume")
+def resume_policy(session: Session, name: _Policy) -> None:
+    """Resume a policy."""
+    written = session.client.policies.resume(session.namespace, name)
+    session.output.done(f"Resumed the policy {name}.", written)
+
+
 @command(policies, "delete")
 def delete_policy(session: Session, name: _Policy) -> None:
-    """Delete a policy. The triggers of jobs that still name it wait."""
+    """Delete a policy. Its limit holds for the jobs that name it. Resume a paused one first."""
     session.client.policies.delete(session.namespace, name)
     session.output.done(f"Deleted the policy {name}.", {"deleted": 1})
 
@@ -144,7 +163,13 @@ def _limit_cells(policy: PolicyResponse) -> tuple[Any, ...]:
     """The cells of a policy below _LIMITS."""
     rate = policy.get("rate")
     shown = None if rate is None else f"{rate['limit']}/{rate['per']}"
-    return policy["name"], policy.get("maxConcurrent"), shown, policy["effectiveMaxConcurrent"]
+    return (
+        policy["name"],
+        policy["state"],
+        policy.get("maxConcurrent"),
+        shown,
+        policy["effectiveMaxConcurrent"],
+    )
 
 
 def _with_use(session: Session, policies: Iterable[PolicyResponse]) -> Iterator[WholePolicyResponse]:

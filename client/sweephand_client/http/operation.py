@@ -18,6 +18,8 @@ _REPEATABLE_POSTS: Final = frozenset(
         "resumeJob",
         "pauseJobs",
         "resumeJobs",
+        "pausePolicy",
+        "resumePolicy",
         "previewOccurrences",
         "cancelRun",
         "rebuild",

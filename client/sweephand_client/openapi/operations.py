@@ -142,6 +142,12 @@ GET_POLICY: Final = Operation[None, WholePolicyResponse](
 DELETE_POLICY: Final = Operation[None, None](
     "deletePolicy", "DELETE", "/v1/namespaces/{namespace}/policies/{policy}"
 )
+PAUSE_POLICY: Final = Operation[PauseRequest, PolicyResponse](
+    "pausePolicy", "POST", "/v1/namespaces/{namespace}/policies/{policy}/pause"
+)
+RESUME_POLICY: Final = Operation[None, PolicyResponse](
+    "resumePolicy", "POST", "/v1/namespaces/{namespace}/policies/{policy}/resume"
+)
 LIST_POLICIES: Final = Operation[None, Page[PolicyResponse]](
     "listPolicies", "GET", "/v1/namespaces/{namespace}/policies"
 )

@@ -28,6 +28,9 @@ class PolicyResponse(TypedDict):
     rate: NotRequired[PolicyRateResponse]
     by: NotRequired[str]
     effectiveMaxConcurrent: int
+    state: Literal["active", "paused"]
+    pausedAt: NotRequired[str]
+    pauseReason: NotRequired[str]
     createdAt: str
     updatedAt: str
 

@@ -18,6 +18,7 @@ from sweephand_client.http.errors import (
 )
 from sweephand_client.openapi.job_answers import JobResponse, OccurrenceResponse
 from sweephand_client.openapi.requests import NamespaceRequest, PolicyRequest, PreviewRequest
+from sweephand_client.openapi.stack_answers import PolicyResponse
 from sweephand_client.tasks.job_fields import written_fields
 from sweephand_client.tasks.placing import Placed, instant, place, repeats_by_days, rfc3339
 from sweephand_client.tasks.writing import (
@@ -69,7 +70,7 @@ class Archive:
 
     namespace: str
     settings: NamespaceRequest | None = None
-    policies: Mapping[str, PolicyRequest] = field(default_factory=dict)
+    policies: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     jobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -112,7 +113,7 @@ def _lines(
     policies = 0
     for policy in client.policies.list(namespace):
         policies += 1
-        yield _line({"policy": policy["name"], "definition": _chosen(policy, PolicyRequest)})
+        yield _line(_policy_line(policy))
     jobs = 0
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         for listed in _in_chunks(client.jobs.list(namespace)):
@@ -124,6 +125,11 @@ def _lines(
                     jobs += 1
                     yield _line(line)
     yield _line({"end": {"policies": policies, "jobs": jobs}})
+
+
+def _policy_line(policy: PolicyResponse) -> dict[str, Any]:
+    line: dict[str, Any] = {"policy": policy["name"], "definition": _chosen(policy, PolicyRequest)}
+    return line | ({"paused": policy.get("pauseReason", True)} if policy["state"] == "paused" else {})
 
 
 def _job_line(
@@ -183,7 +189,7 @@ def read_archive(lines: Iterable[str]) -> Archive:
     """
     settings: NamespaceRequest | None = None
     namespace: str | None = None
-    policies: dict[str, PolicyRequest] = {}
+    policies: dict[str, Mapping[str, Any]] = {}
     jobs: dict[str, Mapping[str, Any]] = {}
     is_whole = False
     for number, text in enumerate(lines, start=1):
@@ -195,7 +201,7 @@ def read_archive(lines: Iterable[str]) -> Archive:
             case {"settings": dict()}:
                 settings = line["settings"]
             case {"policy": str(name), "definition": dict()}:
-                policies[name] = line["definition"]
+                policies[name] = line
             case {"job": str(name), "definition": dict()}:
                 jobs[name] = line
             case {"end": {"policies": policy_count, "jobs": job_count}}:
@@ -282,17 +288,24 @@ class Importer:
     def _policies(self) -> Iterator[Imported]:
         if not self._archive.policies:
             return
-        stored = {
-            each["name"]: _chosen(each, PolicyRequest) for each in self._client.policies.list(self._namespace)
-        }
-        for name, definition in self._archive.policies.items():
-            if stored.get(name) == definition:
+        stored = {each["name"]: _policy_line(each) for each in self._client.policies.list(self._namespace)}
+        for name, line in self._archive.policies.items():
+            if stored.get(name) == line:
                 continue
             if name in stored and not self._replaces:
-                yield Imported("policy", name, "exists", ("it has another definition",))
+                yield Imported("policy", name, "exists", ("it has another definition or another pause",))
                 continue
-            put = partial(self._client.policies.put, self._namespace, name, definition)
-            yield _imported("policy", name, put)
+            is_paused = "paused" in stored.get(name, {})
+            yield _imported("policy", name, partial(self._write_policy, name, line, is_paused=is_paused))
+
+    def _write_policy(self, name: str, line: Mapping[str, Any], *, is_paused: bool) -> None:
+        policies, paused = self._client.policies, line.get("paused")
+        definition: PolicyRequest = line["definition"]
+        policies.put(self._namespace, name, definition)
+        if paused is not None:
+            policies.pause(self._namespace, name, reason=paused if isinstance(paused, str) else None)
+        elif is_paused:
+            policies.resume(self._namespace, name)
 
     def _placed(self, line: Mapping[str, Any]) -> Placed:
         placed = place(

@@ -205,6 +205,20 @@ def test_a_policy_is_made_changed_and_deleted(open_console: Open, town: Town) ->
     assert town.api.send("GET", "/v1/namespaces/ns/policies/partner").status == 404
 
 
+def test_a_policy_is_paused_with_a_reason_and_resumed(open_console: Open, town: Town) -> None:
+    page = open_console().show("ns/policies")
+    page.get_by_role("button", name="Pause mailer").click()
+    page.get_by_label("Reason (optional)").fill("the server moves")
+    page.get_by_role("dialog").get_by_role("button", name="Pause").click()
+    row = page.get_by_role("row").filter(has_text="mailer")
+    expect(row).to_contain_text("the server moves")
+    assert town.api.send("GET", "/v1/namespaces/ns/policies/mailer").json["state"] == "paused"
+    page.get_by_role("button", name="Resume mailer").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resume").click()
+    expect(row).not_to_contain_text("the server moves")
+    assert town.api.send("GET", "/v1/namespaces/ns/policies/mailer").json["state"] == "active"
+
+
 def test_a_policy_that_somebody_else_changed_meanwhile_is_not_overwritten(
     open_console: Open, town: Town
 ) -> None:

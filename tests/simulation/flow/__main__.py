@@ -2,7 +2,7 @@
 
 It ends with 1 if a seed has a complaint. `--kind` says in which worlds. There are `usual` ones. Clocks
 `agree` in others, and a rate is kept exactly. In others the policy changes its `rates`, or there are `few`
-functions. In `calm` ones nothing goes wrong.
+functions. In `calm` ones nothing goes wrong. In those with `pauses`, or `calm-pauses`, the policy is paused.
 
 With `--use`, it shows how much of each limit is in use while work waits, if nothing goes wrong. With
 `--crashes`, it shows the same of the slots that are left while one function has crashed. With `--rates`, it

@@ -1,7 +1,8 @@
 """Mistakes of who waits, takes slots, and looks after gates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ from sweephand.flow import held_slots
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.server import Server
+from sweephand.jobs.policies import PolicyWriter
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Swap, server_slots_of
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, Entry, entries_of
 from sweephand.model.policy import Policy
@@ -56,6 +58,7 @@ def _sends_a_baton_before_it_stores(
 
 _SEE_TO: Final = Gates.see_to
 _TAKE: Final = Gates.take
+_SEND: Final = Gates.send
 
 
 @contextmanager
@@ -132,6 +135,14 @@ def _moves_in_silence(forward: Forward, name: GateName, entry: Entry, now: int) 
         forward._gates.lines.replace(name, leased, None)
 
 
+def _sends_without_a_place(gates: Gates, *arguments: Any, after: str | None = None, **named: Any) -> None:  # noqa: ARG001 - it is the mistake
+    _SEND(gates, *arguments, **named)
+
+
+def _moves_every_entry(forward: Forward, name: GateName, entries: Sequence[Entry], now: int) -> None:
+    forward._together([partial(forward._move, name, entry, now) for entry in entries])
+
+
 #: Each way by its name: what it replaces.
 OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "the gate is read before the entry is written": lambda: patch.object(Gates, "put", _looks_before_it_puts),
@@ -161,6 +172,16 @@ OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     "a holder shorter than its function": _short_holders,
     "holders that stay when their time is over": lambda: patch.object(Gate, "expired", lambda *_: {}),
     "a change that sends no batons": lambda: patch.object(Server, "_tell_of_change", lambda *_: "changed"),
+    "a paused policy whose gates keep their shares": lambda: patch.object(
+        Policy, "share", Policy.share_of_limit
+    ),
+    "a resume that sends no message": lambda: patch.object(PolicyWriter, "_announce", lambda *_: None),
+    "a paused policy whose entries move to other gates": lambda: patch.object(
+        Forward, "_send_leavers", _moves_every_entry
+    ),
+    "a long line that is read from its beginning again": lambda: patch.object(
+        Gates, "send", _sends_without_a_place
+    ),
     "a gate without a share that forwards nothing": lambda: patch.object(Forward, "forward", lambda *_: None),
     "a forwarded entry to which nobody sees": lambda: patch.object(Forward, "_move", _moves_in_silence),
     "a gate that waits for a token, and nobody is called": lambda: patch.object(

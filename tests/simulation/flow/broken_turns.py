@@ -159,7 +159,7 @@ def _cursors() -> Iterator[None]:
             passed[lines, name] = max(passed.get((lines, name), ""), seen.sort_key)
         return replace(lines, name, seen, entry)
 
-    def rest(lines: MemoryGateLines, name: GateName, limit: int, after: Entry | None = None) -> LineTop:
+    def rest(lines: MemoryGateLines, name: GateName, limit: int, after: str | None = None) -> LineTop:
         found, cursor = top(lines, name, _ALL, after), passed.get((lines, name), "")
         return LineTop([each for each in found.entries if each.sort_key > cursor][:limit])
 

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from tests.simulation.flow import test_promises, test_returns, test_seeds
 from tests.simulation.flow.many import Kind
-from tests.unit.flow import test_gates, test_server, test_tokens, test_turn, test_turn_lines
+from tests.unit.flow import test_forward, test_gates, test_server, test_tokens, test_turn, test_turn_lines
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.policy import Rate
@@ -38,6 +38,8 @@ CAUGHT: Final = {
     "a guard that is removed before the line is read": Seed(0),
     "a baton whose mark stays": Seed(1, "calm"),
     "holders that stay when their time is over": Seed(1),
+    "a paused policy whose gates keep their shares": Seed(1, "calm-pauses"),
+    "a resume that sends no message": Seed(1, "calm-pauses"),
     "slots of open requests that are given back at the end of a turn": Seed(1, "calm"),
 }
 
@@ -78,6 +80,12 @@ SHOWN: Final = {
     ),
     "a change that sends no batons": _by(
         test_server.test_a_change_of_a_policy_that_is_missing_looks_after_its_former_gates
+    ),
+    "a paused policy whose entries move to other gates": _by(
+        test_forward.test_only_triggers_leave_a_paused_policy_whose_jobs_do_not_name_it_any_more, 0
+    ),
+    "a long line that is read from its beginning again": _by(
+        test_forward.test_a_long_line_of_a_paused_policy_is_read_once_to_its_end
     ),
     "a gate without a share that forwards nothing": _FORWARDS,
     "a forwarded entry to which nobody sees": _FORWARDS,

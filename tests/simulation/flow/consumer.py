@@ -17,6 +17,9 @@ from sweephand.model.trigger import LineWait, Trigger, TriggerMessage
 
 KEY: Final = PolicyKey("ns", "mailer")
 
+#: Where nothing goes wrong, no request begins later than this after the policy was paused.
+_STOPPED_AFTER_MS: Final = 2 * SECOND_MS
+
 
 @dataclass
 class Waiting:
@@ -48,7 +51,7 @@ class Consumer:
         #: The requests that are open, with the ids of their triggers.
         self.open: dict[object, str] = {}
         self.begun_at: list[Instant] = []
-        #: Every limit that was stored, and when.
+        #: Every limit that was stored, and when. That of a paused policy is 0.
         self.limits: list[tuple[Instant, int]] = []
 
     def trigger(self, due_at: Instant) -> TriggerMessage:
@@ -58,6 +61,12 @@ class Consumer:
         message = TriggerMessage(made, not_before=due_at)
         self.triggers[made.id] = Waiting(message)
         return message
+
+    def paused_ms(self, since: Instant) -> int:
+        """For how long the policy was paused after that instant, until it was resumed for the last time."""
+        ends = [at for at, _ in self.limits[1:]]
+        pauses = [(at, end) for (at, limit), end in zip(self.limits, ends, strict=False) if limit == 0]
+        return sum(max(0, end - max(at, since)) for at, end in pauses)
 
     def undelivered(self) -> Iterator[Waiting]:
         """The triggers of which an attempt is owed that was never begun."""
@@ -142,6 +151,10 @@ class Consumer:
         allowed = max([limit for at, limit in self.limits if at > since] + before[-1:], default=0)
         if len(self.open) > allowed:
             self._platform.complaints["limit"] += 1
+        # Functions go on for longer where one may be frozen between its read of the policy and its request.
+        since = self._platform.scheduler.now - _STOPPED_AFTER_MS
+        if not self._platform.mishaps and self.limits[-1][1] == 0 and self.limits[-1][0] < since:
+            self._platform.complaints["paused"] += 1
 
 
 class _OfFunction:

@@ -23,6 +23,33 @@ _SAMPLE_MS: Final = 50
 _PACK: Final = 10
 
 
+def open_after_a_resume(seed: int, limit: int) -> Sequence[tuple[Instant, int]]:
+    """How many requests are open while work waits, and how many ms after the resume of the policy that is."""
+    world = FlowWorld(seed, mishaps=0, consumer_ms=_ANSWER_MS)
+    world.watch_limits()
+    world.change(PolicyLimits(limit, None))
+    scheduler, consumer = world.scheduler, world.consumer
+    scheduler.run(NOON + SECOND_MS)
+    for _ in range(limit * (_BEFORE_MS + _AFTER_MS) // _ANSWER_MS[0] // _PACK):
+        world.put([consumer.trigger(scheduler.now) for _ in range(_PACK)], "normal", world.ids.token())
+    scheduler.run(scheduler.now + _BEFORE_MS)
+    assert len(consumer.open) >= 0.9 * limit, "the limit is not in use"
+    world.switch(pauses=True)
+    scheduler.run(scheduler.now + _AFTER_MS)
+    assert not consumer.open, "the policy is paused"
+    world.switch(pauses=False)
+    while len(consumer.limits) < 3:
+        scheduler.run(scheduler.now + 1)
+    resumed_at, _ = consumer.limits[-1]
+    opened = []
+    while scheduler.now < resumed_at + _BEFORE_MS:
+        scheduler.run(scheduler.now + _SAMPLE_MS)
+        opened.append((scheduler.now - resumed_at, len(consumer.open)))
+    assert not world.complaints, world.complaints
+    scheduler.end()
+    return opened
+
+
 def open_after_a_change(seed: int, first: int, then: int) -> Sequence[tuple[Instant, int]]:
     """How many requests are open while work waits, and how many ms after the change of a limit that is.
 

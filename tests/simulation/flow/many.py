@@ -11,8 +11,8 @@ from tests.simulation.flow.seeds import CHANGING_RATES, run, run_calm
 from tests.simulation.flow.world import FlowWorld
 
 #: Clocks differ in the usual worlds. In the others they agree, or the policy changes its rates, or the stack
-#: has few flow functions, or nothing goes wrong.
-Kind = Literal["usual", "agree", "rates", "few", "calm"]
+#: has few flow functions, or nothing goes wrong. In those with pauses, the policy is paused and resumed.
+Kind = Literal["usual", "agree", "rates", "few", "calm", "pauses", "calm-pauses"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 #: How many seeds a process takes at once.
@@ -52,15 +52,15 @@ def outcome_of(seed: int, kind: Kind) -> Outcome:
 def world_of(seed: int, kind: Kind) -> FlowWorld:
     """The world of a seed at its end."""
     match kind:
-        case "usual":
-            return run(seed)
+        case "usual" | "pauses":
+            return run(seed, has_pauses=kind == "pauses")
         case "agree":
             return run(seed, clocks_differ=False)
         case "rates":
             return run(seed, CHANGING_RATES)
         case "few":
             return run(seed, functions_max=_FEW + seed % 3)
-        case "calm":
-            return run_calm(seed)
+        case "calm" | "calm-pauses":
+            return run_calm(seed, has_pauses=kind == "calm-pauses")
         case _:
             assert_never(kind)

@@ -20,6 +20,8 @@ _SEARCHED: Final[Sequence[tuple[Kind, int]]] = (
     ("few", 50),
     ("rates", 50),
     ("agree", 50),
+    ("calm-pauses", 50),
+    ("pauses", 50),
 )
 
 MUTATIONS: Final = OF_GATES | OF_TURNS

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from random import Random
 from typing import Final
 
 from tests.simulation.flow.platform import NOON
@@ -20,6 +22,15 @@ CALM_MS: Final = 90 * MINUTE_MS
 #: comes after 200 s.
 SHORT_MS: Final = 3 * MINUTE_MS
 LATE_MS: Final = 80 * SECOND_MS
+
+#: How often the policy is paused in worlds with pauses, and for how long at most. In a world in which
+#: nothing goes wrong, a guard comes later than the end of such a pause.
+_PAUSES_MAX: Final = 3
+_PAUSE_MS_MAX: Final = 4 * MINUTE_MS
+_SHORT_PAUSE_MS_MAX: Final = 20 * SECOND_MS
+
+#: Within this after a pause is asked for, all functions have left.
+_STOPPING_MS: Final = 5 * SECOND_MS
 
 #: In the end, so many triggers come for each slot. They need about so many seconds.
 _LAST: Final = 25
@@ -49,12 +60,18 @@ _SAMPLE_MS: Final = 50
 
 
 def run(
-    seed: int, rates: Sequence[Rate | None] = (), functions_max: int = 1_000, *, clocks_differ: bool = True
+    seed: int,
+    rates: Sequence[Rate | None] = (),
+    functions_max: int = 1_000,
+    *,
+    clocks_differ: bool = True,
+    has_pauses: bool = False,
 ) -> FlowWorld:
     """Run a seed to its end, with so many flow functions. Its complaints say what is wrong.
 
     With `rates`, each change of the policy takes one of them, and how they are kept is not checked. Unless
-    `clocks_differ`, a rate must be kept exactly, whatever else goes wrong.
+    `clocks_differ`, a rate must be kept exactly, whatever else goes wrong. If it `has_pauses`, the policy is
+    paused and resumed in between.
     """
     world = FlowWorld(seed, functions_max=functions_max, clocks_differ=clocks_differ)
     world.watch_limits()
@@ -83,13 +100,17 @@ def run(
             limits, when = replace(limits, rate=random.choice(rates)), min(when, NOON + BUSY_MS - 1)
         scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
     world.pauses.plan(seed, NOON + BUSY_MS)
+    if has_pauses:
+        _plan_pauses(world, BUSY_MS, _PAUSE_MS_MAX)
     scheduler.run(NOON + BUSY_MS)
     world.mishaps = 0
     world.change(first)
-    if rates:
+    if rates or has_pauses:
         # An earlier write may be stored in the first moments of the calm, and its rate may last for a day.
+        world.switch(pauses=False)
         scheduler.run(scheduler.now + MINUTE_MS)
         world.change(first)
+        world.switch(pauses=False)
     await_deliveries(world)
     keeps = _keeps if clocks_differ else keeps_exactly
     if rate is not None and not rates and not keeps(world.consumer.begun_at, rate):
@@ -99,11 +120,23 @@ def run(
     return world
 
 
-def run_calm(seed: int) -> FlowWorld:
+def _plan_pauses(world: FlowWorld, busy_ms: int, pause_ms_max: int) -> None:
+    """Plan the pauses of the policy in a world that begins now."""
+    random, begins_at = Random(f"{world.seed}/policy"), world.scheduler.now  # noqa: S311 - a seed, not a secret
+    for _ in range(random.randint(1, _PAUSES_MAX)):
+        at = begins_at + random.randrange(busy_ms)
+        world.scheduler.call_at(at, partial(world.switch, pauses=True))
+        world.scheduler.call_at(
+            at + random.randrange(SECOND_MS, pause_ms_max), partial(world.switch, pauses=False)
+        )
+
+
+def run_calm(seed: int, *, has_pauses: bool = False) -> FlowWorld:
     """Run a seed in which nothing goes wrong, and half of the limit is needed on average.
 
     So no trigger waits for long, and none waits for a guard: that would be a wake-up that was lost. The
-    limit changes in between. It is never lower than what the arrivals need.
+    limit changes in between. It is never lower than what the arrivals need. If it `has_pauses`, the policy is
+    paused and resumed in between, and while the last triggers come. The time of a pause does not count.
     """
     world = FlowWorld(seed, mishaps=0, consumer_ms=(50, 1_950))
     world.watch_limits()
@@ -118,16 +151,25 @@ def run_calm(seed: int) -> FlowWorld:
         limits = PolicyLimits(top * random.choice((1, 2, 3)), None)
         when = NOON + random.randrange(SHORT_MS)
         scheduler.call_at(when, lambda limits=limits: world.change(limits))  # type: ignore[misc]
+    if has_pauses:
+        _plan_pauses(world, SHORT_MS // 2, _SHORT_PAUSE_MS_MAX)
     scheduler.run(NOON + SHORT_MS)
+    if has_pauses:
+        world.switch(pauses=True)
+        scheduler.run(scheduler.now + _STOPPING_MS)
     # Nobody comes after these, so each function that leaves has to see to what is left.
     for _ in range(_LAST):
         world.put([world.consumer.trigger(scheduler.now) for _ in range(top)], "normal", world.ids.token())
         scheduler.run(scheduler.now + random.randint(0, 500))
+    if has_pauses:
+        # The guards have just come, so the next ones are far away.
+        scheduler.run(NOON + SHORT_MS + MINUTE_MS)
+        world.switch(pauses=False)
     await_deliveries(world)
     scheduler.end()
     for each in world.consumer.triggers.values():
         begun_at, due_at = each.begun_at or scheduler.now, each.message.not_before
-        world.complaints["late"] += begun_at - due_at > LATE_MS
+        world.complaints["late"] += begun_at - due_at - world.consumer.paused_ms(due_at) > LATE_MS
     world.complaints += Counter()
     return world
 

@@ -1,7 +1,7 @@
 """No seed of the worlds with one policy has a complaint, and slots are used while work waits."""
 
 import pytest
-from tests.simulation.flow.seeds import CHANGING_RATES, rate_use, run, use
+from tests.simulation.flow.seeds import CHANGING_RATES, rate_use, run, run_calm, use
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.policy import Rate
@@ -15,6 +15,12 @@ def test_a_seed_has_no_complaint(seed: int) -> None:
 @pytest.mark.parametrize("seed", [12, 18, 22, 29, 47])
 def test_a_seed_whose_policy_changes_its_rate_has_no_complaint(seed: int) -> None:
     assert not run(seed, CHANGING_RATES).complaints
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_seed_whose_policy_is_paused_has_no_complaint(seed: int) -> None:
+    assert not run(seed, has_pauses=True).complaints
+    assert not run_calm(seed, has_pauses=True).complaints
 
 
 @pytest.mark.parametrize(("limit", "of_entry"), [(1, 10), (5, 1), (5, 100), (12, 10), (50, 100)])

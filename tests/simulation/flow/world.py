@@ -5,10 +5,11 @@ functions serve the gates, and a consumer counts the requests that are open.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, cast
 
+from tests.contract.builders import UID, job
 from tests.fakes.flow_memory import MemoryGateLines, MemoryGates, MemoryPolicies
 from tests.fakes.memory import MemoryChanges
 from tests.fakes.ports import MISSING
@@ -17,17 +18,20 @@ from tests.simulation.flow.pauses import Pauses
 from tests.simulation.flow.platform import LIMIT_MS, Gated, Platform
 from tests.simulation.world.processes import MachineClock
 
-from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
+from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.jobs.policy_reader import PolicyReader
+from sweephand.model.definition import Definition
 from sweephand.model.gate_message import GateMessage, decode_gate_message, encode_gate_message
+from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy, Priority
 from sweephand.model.trigger import NewerMessage, TriggerMessage
 from sweephand.ports.flow import GateLines, GateStore, PolicyStore
+from sweephand.ports.jobs import JobStore
 
 #: How long a received message about a gate is invisible.
 _VISIBILITY_MS: Final = 100 * SECOND_MS
@@ -55,7 +59,8 @@ class FlowWorld(Platform):
         self._policies = cast("PolicyStore", Gated(self, self.memory_policies))
         self._gates = cast("GateStore", Gated(self, self.memory_gates))
         self._lines = cast("GateLines", Gated(self, self.memory_lines))
-        self._changes = 0
+        self._changes = self._switches = 0
+        self._jobs = cast("JobStore", Gated(self, _Jobs()))
         self.pauses = Pauses(self.scheduler)
         self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again)
 
@@ -115,32 +120,60 @@ class FlowWorld(Platform):
                 )
 
         def body(clock: MachineClock) -> None:
-            reader = PolicyReader(
-                policies=self._policies,
-                gates=self._gates,
-                lines=self._lines,
-                functions_max=1,
-                concurrently=self.read_concurrently,
-            )
-            writer = PolicyWriter(
-                policies=self._policies,
-                is_in_use=lambda policy: reader.is_in_use(policy, clock.now()),
-                changes=MemoryChanges(),
-                flow_queue=self,
-                clock=clock,
-                ids=self.ids,
-            )
+            writer = self._writer(clock)
             try:
                 if limits is None:
                     writer.delete(KEY, who="client", requested_at=clock.now())
                 else:
                     writer.put(KEY, limits, who="client", requested_at=clock.now())
-            except NotFoundError:
-                return  # an earlier try has deleted it
+            except (NotFoundError, ConflictError):
+                return  # an earlier try has deleted it, or it is paused
             except (StoreError, UnavailableError):
                 again()
 
         self.process(body, dead=again, limit_ms=25 * SECOND_MS)
+
+    def switch(self, *, pauses: bool) -> None:
+        """A client pauses the policy or resumes it, until it is done or something else is wanted."""
+        self._switches += 1
+        self._switch(self._switches, pauses=pauses)
+
+    def _switch(self, number: int, *, pauses: bool) -> None:
+        def again() -> None:
+            if number == self._switches:
+                at = self.scheduler.now + 3 * SECOND_MS
+                self.scheduler.call_at(at, lambda: self._switch(number, pauses=pauses))
+
+        def body(clock: MachineClock) -> None:
+            writer, now = self._writer(clock), clock.now()
+            try:
+                if pauses:
+                    writer.pause(KEY, reason=None, who="client", requested_at=now)
+                else:
+                    writer.resume(KEY, who="client", requested_at=now)
+            except NotFoundError:
+                return  # it is deleted
+            except (StoreError, UnavailableError):
+                again()
+
+        self.process(body, dead=again, limit_ms=25 * SECOND_MS)
+
+    def _writer(self, clock: MachineClock) -> PolicyWriter:
+        reader = PolicyReader(
+            policies=self._policies,
+            gates=self._gates,
+            lines=self._lines,
+            functions_max=1,
+            concurrently=self.read_concurrently,
+        )
+        return PolicyWriter(
+            policies=self._policies,
+            is_in_use=lambda policy: reader.is_in_use(policy, clock.now()),
+            changes=MemoryChanges(),
+            flow_queue=self,
+            clock=clock,
+            ids=self.ids,
+        )
 
     # The flow queue (ports.FlowQueue)
 
@@ -210,7 +243,7 @@ class FlowWorld(Platform):
             server = Server(
                 gates,
                 # No job leaves the policy here, so nothing goes to the delivery queue.
-                Forward(gates, jobs=MISSING, queue=MISSING, together=self.read_concurrently),
+                Forward(gates, jobs=self._jobs, queue=MISSING, together=self.read_concurrently),
                 deliver=self.consumer.of_function(clock, mine),
                 concurrently=self.concurrently,
                 together=self.read_concurrently,
@@ -237,10 +270,18 @@ class FlowWorld(Platform):
         def noted(policy: Policy, replacing: str | None) -> bool:
             is_written = put(policy, replacing)
             if is_written:
-                self.consumer.limits.append((self.scheduler.now, policy.slots))
+                limit = policy.slots if policy.paused_at is None else 0
+                self.consumer.limits.append((self.scheduler.now, limit))
             return is_written
 
         self.memory_policies.put = noted  # type: ignore[method-assign]
+
+
+class _Jobs:
+    """Every job names the policy."""
+
+    def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
+        return {key: job(uid=UID, definition=Definition({"policy": KEY.name})) for key in keys}
 
 
 def _tolerating(body: Callable[[MachineClock], None], clock: MachineClock) -> None:

@@ -61,6 +61,11 @@ _CHANGES_MAX: Final = 3
 _DELETED: Final = 0.3
 _DELETED_S_MAX: Final = 100
 
+#: The share of seeds in which the policy is paused, how often at most, and for how long at most.
+_PAUSED: Final = 0.4
+_PAUSES_MAX: Final = 2
+_PAUSE_MS_MAX: Final = 6 * MINUTE_MS
+
 #: A write of the policy is over after this, one way or another.
 _AGAIN_MS: Final = MINUTE_MS
 
@@ -124,6 +129,24 @@ class Policies:
         count_max = rate.limit * MINUTE_MS // rate.per_ms // _FOLLOWED_EACH_MINUTE
         batch = written["batch"]
         return written | {"batch": batch | {"count": min(batch["count"], count_max)}}
+
+    def plan_pauses(
+        self, begins_at: Instant, calm_at: Instant, scheduler: Scheduler, switch: Callable[..., None]
+    ) -> None:
+        """At the world's beginning: plan the pauses of the policy. `switch` pauses it, or resumes it.
+
+        In the calm it is not paused.
+        """
+        random = stream(self.seed, "policies/pauses")
+        if self.limits is None or random.random() >= _PAUSED:
+            return
+        for _ in range(random.randint(1, _PAUSES_MAX)):
+            at = random.randrange(begins_at, calm_at)
+            scheduler.call_at(at, partial(switch, pauses=True))
+            resumes_at = min(at + random.randrange(_PAUSE_MS_MAX), calm_at)
+            scheduler.call_at(resumes_at, partial(switch, pauses=False))
+        for at in (calm_at, calm_at + _AGAIN_MS):
+            scheduler.call_at(at, partial(switch, pauses=False))
 
     def plan(
         self, begins_at: Instant, calm_at: Instant, scheduler: Scheduler, change: Callable[..., None]

@@ -11,9 +11,9 @@ from tests.simulation.world.machines import Fleet
 from tests.simulation.world.processes import LIMITS_MS, NEVER, Process, Scheduler
 from tests.simulation.world.sqs import Sqs
 
-from sweephand.base.errors import NotFoundError, StoreError, UnavailableError
+from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits
+from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.policy import Policy
 from sweephand.model.trigger import NewerMessage, Trigger
@@ -78,7 +78,7 @@ class FlowFunctions:
         self._complain = complain
         self._note_uncounted = note_uncounted
         self._working = 0
-        self._changes = 0
+        self._changes = self._switches = 0
         self._poll_at: Instant = NEVER
         self._is_waited_for = False
         self.is_enabled = True
@@ -163,24 +163,52 @@ class FlowFunctions:
         self._change(limits, self._changes, 0)
 
     def _change(self, limits: PolicyLimits | None, number: int, tries: int) -> None:
+        def write(writer: PolicyWriter, at: Instant) -> None:
+            if limits is None:
+                writer.delete(POLICY, who="operator", requested_at=at)
+            else:
+                writer.put(POLICY, limits, who="operator", requested_at=at)
+
         def again() -> None:
             if number == self._changes:
                 at = self._scheduler.now + _AGAIN_MS
                 self._scheduler.call_at(at, partial(self._change, limits, number, tries + 1))
 
+        self._write(write, again, tries)
+
+    def switch(self, *, pauses: bool) -> None:
+        """Let an operator pause the policy or resume it, until it is done or something else is wanted."""
+        self._switches += 1
+        self._switch(self._switches, 0, pauses=pauses)
+
+    def _switch(self, number: int, tries: int, *, pauses: bool) -> None:
+        def write(writer: PolicyWriter, at: Instant) -> None:
+            if pauses:
+                writer.pause(POLICY, reason=None, who="operator", requested_at=at)
+            else:
+                writer.resume(POLICY, who="operator", requested_at=at)
+
+        def again() -> None:
+            if number == self._switches:
+                at = self._scheduler.now + _AGAIN_MS
+                self._scheduler.call_at(at, partial(self._switch, number, tries + 1, pauses=pauses))
+
+        self._write(write, again, tries)
+
+    def _write(
+        self, write: Callable[[PolicyWriter, Instant], None], again: Callable[[], None], tries: int
+    ) -> None:
+        """Write the policy once. Nothing is to be written if it is deleted."""
         process = self._make_process("api", lambda _: again(), self._scheduler.now, tries)
         api, clock = self._fleet.api(process.machine), self._fleet.clock(process.machine)
 
         def body() -> None:
-            writer, at = api.policy_writer, clock.now()
             try:
-                if limits is None:
-                    writer.delete(POLICY, who="operator", requested_at=at)
-                else:
-                    writer.put(POLICY, limits, who="operator", requested_at=at)
+                write(api.policy_writer, clock.now())
             except NotFoundError:
                 return
-            except (StoreError, UnavailableError):
+            except (ConflictError, StoreError, UnavailableError):
+                # A paused policy is deleted once it is resumed.
                 again()
 
         self._begin(process, body)

@@ -27,6 +27,10 @@ _GOES_ON_MS: Final = 91 * SECOND_MS
 _OBEYED_AFTER_MS: Final = 3 * SECOND_MS
 
 
+#: A function that no fault holds up begins no request later than this after its policy was paused.
+_STOPPED_AFTER_MS: Final = 2 * SECOND_MS
+
+
 @dataclass(slots=True)
 class PermitWatch:
     """The requests that are open, and the runs that go on. `complaints` says where they were too many."""
@@ -43,8 +47,9 @@ class PermitWatch:
     figures: Counter[str] = field(default_factory=Counter)
 
     def limited(self, policy: Policy) -> None:
-        """A limit is stored."""
-        self._limits.append((self.scheduler.now, policy.slots))
+        """A limit is stored. That of a paused policy is 0."""
+        self.figures["pauses of a policy"] += policy.paused_at is not None
+        self._limits.append((self.scheduler.now, policy.slots if policy.paused_at is None else 0))
 
     def leaves(self, attempt: Attempt) -> None:
         """A request leaves."""
@@ -58,6 +63,11 @@ class PermitWatch:
             return
         self._open.setdefault(process, []).append(attempt.trigger.id)
         self.figures["under a policy"] += 1
+        at, limit = self._limits[-1]
+        if limit == 0 and self.scheduler.now - at > _STOPPED_AFTER_MS and not process.is_held_up:
+            self.complaints.append(
+                f"{attempt.trigger.id} left {self.scheduler.now - at} ms after its policy was paused"
+            )
         self._judge()
 
     def ends(self, attempt: Attempt) -> None:

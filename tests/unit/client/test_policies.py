@@ -44,9 +44,9 @@ def lines(command_line: CommandLine, *words: str) -> list[list[str]]:
 
 def test_policies_are_listed_with_what_is_in_use_and_what_waits(busy: CommandLine) -> None:
     columns, idle, mail = lines(busy, "--use")
-    assert " ".join(columns) == "NAME AT ONCE RATE IN EFFECT IN USE WAITING SINCE"
+    assert " ".join(columns) == "NAME STATE AT ONCE RATE IN EFFECT IN USE WAITING SINCE"
     assert (idle[0], idle[-3:]) == ("idle", ["0", "0", "-"])
-    assert (mail[:2], mail[4:6]) == (["mail", "50"], ["10", "2"])
+    assert (mail[:3], mail[5:7]) == (["mail", "active", "50"], ["10", "2"])
     found = busy.ok("policy", "list", "--use", "--json").json
     assert [each["waitingSince"] for each in found] == [None, "2026-11-21T11:59:57.500Z"]
 
@@ -54,8 +54,8 @@ def test_policies_are_listed_with_what_is_in_use_and_what_waits(busy: CommandLin
 def test_a_list_of_policies_without_their_use_is_one_call(busy: CommandLine) -> None:
     busy.server.requests.clear()
     columns, idle, mail = lines(busy)
-    assert " ".join(columns) == "NAME AT ONCE RATE IN EFFECT"
-    assert (idle[2], mail[2]) == ("100/1m", "-")
+    assert " ".join(columns) == "NAME STATE AT ONCE RATE IN EFFECT"
+    assert (idle[3], mail[3]) == ("100/1m", "-")
     assert busy.server.calls() == ["GET /v1/namespaces/ns/policies"]
 
 
@@ -72,3 +72,14 @@ def test_a_policy_that_is_deleted_meanwhile_is_left_out(
     client.policies.delete("ns", "idle")
     monkeypatch.setattr(Policies, "list", lambda *_: iter(listed))
     assert [each["name"] for each in busy.ok("policy", "list", "--use", "--json").json] == ["mail"]
+
+
+def test_a_policy_is_paused_and_resumed(busy: CommandLine) -> None:
+    said = busy.ok("policy", "pause", "mail", "--reason", "tonight").out
+    assert said == "Paused the policy mail.\n"
+    shown = busy.ok("policy", "get", "mail", "--json").json
+    assert (shown["state"], shown["pauseReason"]) == ("paused", "tonight")
+    _, idle, mail = lines(busy)
+    assert (idle[1], mail[1]) == ("active", "paused")
+    assert busy.ok("policy", "resume", "mail").out == "Resumed the policy mail.\n"
+    assert busy.ok("policy", "get", "mail", "--json").json["state"] == "active"

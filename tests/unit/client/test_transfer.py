@@ -59,6 +59,8 @@ def full(client: Client) -> Client:
     """The client of a stack whose namespace has one of each kind."""
     client.namespaces.put("ns", {"limits": {"jobs": 50}, "defaultRetry": {"maxAttempts": 2}})
     client.policies.put("ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}})
+    client.policies.put("ns", "stopped", {"maxConcurrent": 1})
+    client.policies.pause("ns", "stopped", reason="tonight")
     for name, job in JOBS.items():
         client.jobs.put("ns", name, job)
     client.jobs.put("ns", "stopped", {"schedule": "* * * * * *", "target": TARGET})
@@ -90,7 +92,9 @@ def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, 
     assert {outcome for _, outcome in outcomes} == {"written"}
     there = Client(other.url, "sh_admin")
     assert there.namespaces.get("ns")["defaultRetry"] == {"maxAttempts": 2}
-    assert there.policies.get("ns", "mail")["rate"] == {"limit": 10, "per": "1m"}
+    mail, held = (there.policies.get("ns", name) for name in ("mail", "stopped"))
+    assert (mail["rate"], mail["state"]) == ({"limit": 10, "per": "1m"}, "active")
+    assert (held["state"], held.get("pauseReason")) == ("paused", "tonight")
     for name in JOBS:
         assert due(there, name) == due(full, name), name
         old, new = (each.jobs.get("ns", name) for each in (full, there))
@@ -179,7 +183,9 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     there.jobs.put("ns", "cron", {"schedule": "@hourly", "target": TARGET})
     there.jobs.pause("ns", "cron")
     there.jobs.put("ns", "stopped", {"schedule": "@hourly", "target": TARGET})
-    there.policies.put("ns", "mail", {"maxConcurrent": 1})
+    there.policies.put("ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}})
+    there.policies.pause("ns", "mail")
+    there.policies.put("ns", "stopped", {"maxConcurrent": 1})
     there.namespaces.put("ns", {"limits": {}})
     lines = exported(full, server.api.world)
 
@@ -188,7 +194,8 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     job = there.jobs.get("ns", "cron")
     assert (job["schedule"], job["state"]) == ("30 2 * * *", "active")
     assert there.jobs.get("ns", "stopped")["state"] == "paused"
-    assert there.policies.get("ns", "mail")["maxConcurrent"] == 3
+    states = {each["name"]: each["state"] for each in there.policies.list("ns")}
+    assert states == {"mail": "active", "stopped": "paused"}
     assert there.namespaces.get("ns")["limits"] == {"jobs": 50}
 
 
@@ -268,7 +275,7 @@ def test_the_commands_move_a_namespace_through_a_file(
 
     there = {"SWEEPHAND_URL": other.url, "SWEEPHAND_NAMESPACE": "other"}
     said = sweephand.ok("import", str(path), "-n", "other", **there).out
-    assert said.endswith(f"{len(JOBS) + 3} written\n")
+    assert said.endswith(f"{len(JOBS) + 4} written\n")
     found = sweephand.ok("job", "list", "--json", **there).json
     assert {each["name"] for each in found} == {*JOBS, "stopped"}
     assert "job cron left as it is" in sweephand.ok("import", str(path), "-n", "other", **there).out

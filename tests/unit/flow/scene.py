@@ -1,10 +1,10 @@
 """A policy with its gates, lines and queue in memory, a consumer, and functions that a test calls."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.contract.builders import NOON, policy, trigger_message
+from tests.contract.builders import NOON, UID, job, policy, trigger_message
 from tests.fakes.doubles import CountingIds, HandClock, Interrupted, Letterbox
 from tests.fakes.flow_memory import FlowBox, MemoryGateLines, MemoryGates, MemoryPolicies
 from tests.fakes.memory import MemoryJobs
@@ -17,15 +17,17 @@ from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.flow.server import Server, ServerOutcome
+from sweephand.model.definition import Definition
 from sweephand.model.gate import Gate, GateChange, GateName, Holder, Swap
 from sweephand.model.gate_line import Entry, entries_of
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import PolicyKey, Priority
+from sweephand.model.policy import Policy, PolicyKey, Priority
 from sweephand.model.trigger import LineWait, TriggerMessage
 
 KEY = PolicyKey("default", "mailer")
 GATE = GateName(KEY, 0)
 BATON = GateMessage("baton", *KEY, 0, NOON)
+TARGET = {"type": "http", "url": "https://example.com/hook"}
 LIMIT_MS = 90 * SECOND_MS
 
 
@@ -144,10 +146,18 @@ class Flow:
 
     def limit(self, concurrent_max: int) -> None:
         """Write another limit, without a message."""
+        self._write(policy(concurrent_max))
+
+    def pause(self, paused_at: Instant | None = NOON) -> None:
+        """Pause the policy, or resume it, without a message."""
         stored = self.policies.get(KEY)
         assert stored is not None
-        version = self.ids.token()
-        assert self.policies.put(policy(concurrent_max, version=version), stored.version)
+        self._write(replace(stored, paused_at=paused_at))
+
+    def _write(self, written: Policy) -> None:
+        stored = self.policies.get(KEY)
+        assert stored is not None
+        assert self.policies.put(replace(written, version=self.ids.token()), stored.version)
 
     def slots(self, slots: int = 4) -> HeldSlots:
         """The slots of a function of the test."""
@@ -192,6 +202,12 @@ def flow(concurrent_max: int | None = 4, **changed: Any) -> Flow:
     made = Flow()
     assert made.policies.put(policy(concurrent_max, **changed), None)
     return made
+
+
+def store_job(scene: Flow, name: str, policy: str | None, uid: str = UID) -> None:
+    """Let a job exist that names that policy, or none."""
+    written = {"schedule": "@every 10s", "target": TARGET, **({} if policy is None else {"policy": policy})}
+    assert scene.jobs.put(job(name, uid=uid, definition=Definition(written)), None)
 
 
 def triggers(count: int, due_at: Instant = NOON, **changed: Any) -> list[TriggerMessage]:

@@ -1,21 +1,16 @@
 """What waits at a gate without a share, and who may go on (flow/forward.py)."""
 
+from unittest.mock import patch
+
 import pytest
-from tests.contract.builders import NOON, job, trigger_message
-from tests.unit.flow.scene import BATON, KEY, Flow, flow, triggers
+from tests.contract.builders import NOON, trigger_message
+from tests.unit.flow.scene import BATON, KEY, Flow, flow, store_job, triggers
 
 from sweephand.base.errors import StoreError
-from sweephand.model.definition import Definition
 from sweephand.model.gate import Baton, GateChange, GateName
+from sweephand.model.gate_message import GateMessage
 from sweephand.model.job import JobKey
 from sweephand.model.trigger import Sendable, TriggerMessage
-
-TARGET = {"type": "http", "url": "https://example.com/hook"}
-
-
-def store_job(scene: Flow, name: str, policy: str | None, uid: str = "uid0000000000001") -> None:
-    written = {"schedule": "@every 10s", "target": TARGET, **({} if policy is None else {"policy": policy})}
-    assert scene.jobs.put(job(name, uid=uid, definition=Definition(written)), None)
 
 
 def of(name: str, number: int = 0) -> TriggerMessage:
@@ -129,3 +124,64 @@ def test_a_line_that_takes_too_long_goes_on_with_another_baton() -> None:
     for _ in range(3):
         scene.handle(BATON._replace(gate=3))
     assert scene.waiting(3) == []
+
+
+def paused_policy(limit: int = 40) -> Flow:
+    scene = flow(limit, paused_at=NOON)
+    store_job(scene, "stays", "mailer")
+    store_job(scene, "left", None)
+    return scene
+
+
+@pytest.mark.parametrize("gate", [0, 1])
+def test_only_triggers_leave_a_paused_policy_whose_jobs_do_not_name_it_any_more(gate: int) -> None:
+    scene = paused_policy()
+    scene.put(of("stays", 0), of("left", 1), gate=gate)
+    scene.put(of("stays", 2), gate=gate)
+    assert scene.handle(BATON._replace(gate=gate)) == "forwarded"
+    assert sent(scene) == [of("left", 1)]
+    assert scene.waiting(gate) == [of("stays", 0), of("stays", 2)]
+    assert scene.queue.sent == []
+    assert scene.gate(gate).baton is None
+
+
+def test_a_gate_that_the_limit_of_a_paused_policy_does_not_have_hands_over_its_line() -> None:
+    """A resume has only the gates of the limit looked after."""
+    scene = paused_policy()
+    scene.put(of("stays"), gate=2)
+    scene.handle(BATON._replace(gate=2))
+    assert scene.waiting(2) == []
+    assert sorted(scene.waiting(0) + scene.waiting(1)) == [of("stays")]
+    assert scene.sent("baton") == []
+
+
+def test_the_jobs_of_many_entries_are_read_at_once() -> None:
+    scene = paused_policy()
+    for number in range(250):
+        scene.put(of("stays", number))
+    with patch.object(scene.jobs, "get_many", wraps=scene.jobs.get_many) as reads:
+        scene.handle()
+    assert [len(each.args[0]) for each in reads.call_args_list] == [1, 1, 1]
+
+
+def test_a_long_line_of_a_paused_policy_is_read_once_to_its_end() -> None:
+    """What stays would else be read again and again."""
+    scene = paused_policy()
+    for number in range(450):
+        scene.put(of("left" if number % 200 == 199 else "stays", number))
+
+    def slow(call: str) -> None:
+        if call == "before lines.top":
+            scene.clock.time += 11_000
+
+    scene.announce = slow
+    scene.handle()
+    batons = 0
+    while scene.queue.waiting and batons < 10:
+        message = scene.queue.take()
+        assert isinstance(message, GateMessage)
+        batons += 1
+        scene.handle(message)
+    assert batons == 2
+    assert sent(scene) == [of("left", 199), of("left", 399)]
+    assert len(scene.waiting()) == 448

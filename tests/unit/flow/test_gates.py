@@ -257,3 +257,19 @@ def test_the_end_of_a_run_calls_at_a_gate_of_a_missing_policy_too() -> None:
     scene.store.change(GateName(KEY, 2), GateChange(queues=True))
     scene.gates().end_run(JobKey("default", "job"), PermitName("mailer", 2, "run"))
     assert [each.gate for each in scene.sent("baton")] == [2]
+
+
+def test_the_end_of_a_run_calls_nobody_while_the_policy_is_paused() -> None:
+    scene = flow(4, paused_at=NOON)
+    scene.hold(1, "run")
+    scene.store.change(GATE, GateChange(queues=True))
+    scene.gates().end_run(JobKey("default", "job"), PermitName("mailer", 0, "run"))
+    assert (scene.gate().used, scene.sent("baton")) == (0, [])
+
+
+def test_triggers_of_a_paused_policy_wait_at_a_gate_of_its_limit_with_a_guard() -> None:
+    scene = flow(64, paused_at=NOON)
+    with patch.object(scene.ids, "fraction", lambda: 0.99):
+        scene.gates().enqueue(KEY, "normal", triggers(1), "source")
+    assert {name.number for name, _ in scene.lines.everything()} == {1}
+    assert (len(scene.sent("guard")), scene.sent("baton")) == (1, [])

@@ -2,7 +2,7 @@
 
 import pytest
 from tests.contract.builders import NOON, trigger_message
-from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, triggers
+from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, store_job, triggers
 
 from sweephand.flow.permit import Permit
 from sweephand.flow.turn import TURN_MS
@@ -270,5 +270,31 @@ def test_a_function_whose_gate_has_no_share_any_more_leaves_and_what_waits_goes_
     scene.during = during
     scene.handle(BATON._replace(gate=1))
     assert len(scene.delivered) < 300
+    scene.run(60)
+    assert len(scene.delivered) == len(set(scene.delivered)) == 300
+
+
+def test_a_function_begins_nothing_from_a_second_after_a_pause_on_and_leaves() -> None:
+    scene = flow(40)
+    store_job(scene, "backup", "mailer")
+    scene.put(*triggers(300))
+    begun_at: list[int] = []
+
+    def during(*_: object) -> bool:
+        begun_at.append(scene.clock.time - scene.request_ms)
+        if len(scene.delivered) == 1:
+            scene.pause(scene.clock.time)
+        return True
+
+    scene.during = during
+    assert scene.handle() == "served"
+    assert max(begun_at) < begun_at[0] + scene.request_ms + 1_000
+    assert scene.gate().used == 0
+    waiting = len(scene.waiting())
+    assert len(scene.delivered) + waiting == 300
+    scene.run(600)
+    assert len(scene.waiting()) == waiting, "what waits stays"
+    scene.pause(None)
+    scene.handle(BATON._replace(purpose="change", gate=2, not_before=scene.clock.time))
     scene.run(60)
     assert len(scene.delivered) == len(set(scene.delivered)) == 300

@@ -1,5 +1,6 @@
 """Writing flow policies: preconditions, changes, and the messages that have gates looked after."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +37,16 @@ def put(
 def delete(world: World, **options: Any) -> None:
     writer = world.api().policy_writer
     writer.delete(MAILER, **{"who": "bob", "requested_at": world.api_clock.now(), **options})
+
+
+def pause(world: World, reason: str | None = None, **options: Any) -> Policy:
+    given = {"reason": reason, "who": "eve", "requested_at": world.api_clock.now(), **options}
+    return world.api().policy_writer.pause(MAILER, **given)
+
+
+def resume(world: World, **options: Any) -> Policy:
+    given = {"who": "fay", "requested_at": world.api_clock.now(), **options}
+    return world.api().policy_writer.resume(MAILER, **given)
 
 
 def stored(world: World) -> Policy:
@@ -124,6 +135,91 @@ def test_a_deleted_policy_is_kept_as_deleted_and_cannot_be_deleted_twice() -> No
         delete(world)
 
 
+def test_a_paused_policy_has_no_share_until_it_is_resumed() -> None:
+    world = flow_world()
+    before = put(world, 40, Rate(10, 1_000)).policy
+    world.clock.time += 5_000
+    paused = pause(world, "the database moves")
+    assert stored(world) == paused
+    assert (paused.paused_at, paused.pause_reason, paused.share(0)) == (NOON + 5_000, "the database moves", 0)
+    assert (paused.slots, paused.gates, paused.rate) == (before.slots, before.gates, before.rate)
+    world.clock.time += 5_000
+    resumed = resume(world)
+    assert stored(world) == resumed
+    assert resumed == replace(
+        before, version=resumed.version, updated_at=NOON + 10_000, change=resumed.change
+    )
+
+
+@pytest.mark.parametrize("write", [pause, resume])
+def test_gates_are_looked_after_past_a_pause_and_a_resume(write: Callable[[World], object]) -> None:
+    world = flow_world()
+    put(world, 100)
+    if write is resume:
+        pause(world)
+    world.flow_queue.sent.clear()
+    calls = calls_of(world, lambda: write(world))
+    assert [each for each in calls if each in ("before flow_queue.send", "before policies.put")] == [
+        "before flow_queue.send",
+        "before policies.put",
+        "before flow_queue.send",
+    ]
+    assert world.flow_queue.sent == [
+        (GateMessage("change", "ns", "mailer", 4, NOON + delay_ms), delay_ms)
+        for delay_ms in (PAST_THE_COMMIT_MS, POLICY_CHANGE_MS)
+    ]
+
+
+def test_a_second_pause_keeps_the_first_one_and_a_second_resume_changes_nothing() -> None:
+    world = flow_world()
+    put(world)
+    paused = pause(world, "first")
+    world.clock.time += 5_000
+    world.flow_queue.sent.clear()
+    assert pause(world, "second") == stored(world) == paused
+    assert world.flow_queue.sent == []
+    resumed = resume(world)
+    world.flow_queue.sent.clear()
+    assert resume(world) == stored(world) == resumed
+    assert world.flow_queue.sent == []
+
+
+def test_a_put_changes_the_limit_of_a_paused_policy_and_leaves_it_paused() -> None:
+    world = flow_world()
+    put(world, 5)
+    pause(world, "tonight")
+    changed = put(world, 80)
+    assert (changed.outcome, changed.policy.paused_at) == ("replaced", NOON)
+    assert (changed.policy.pause_reason, changed.policy.gates, changed.policy.share(0)) == ("tonight", 3, 0)
+    assert resume(world).share(0) == 32
+
+
+def test_a_paused_policy_is_not_deleted() -> None:
+    world = flow_world()
+    put(world)
+    pause(world)
+    with pytest.raises(ConflictError, match=r"mailer is paused\. Resume it before"):
+        delete(world)
+    assert stored(world).deleted_at is None
+    resume(world)
+    delete(world)
+    for write in (pause, resume):
+        with pytest.raises(NotFoundError, match="no policy mailer in namespace ns"):
+            write(world)
+
+
+def test_a_pause_and_a_resume_check_preconditions() -> None:
+    world = flow_world()
+    first = put(world).policy.version
+    for write in (pause, resume):
+        with pytest.raises(PreconditionError, match="If-Match asks for another one"):
+            write(world, if_match=("other",))
+    paused = pause(world, if_match=(first,)).version
+    with pytest.raises(PreconditionError):
+        resume(world, if_match=(first,))
+    assert resume(world, if_match=(paused,)).paused_at is None
+
+
 def test_preconditions_are_checked_against_the_stored_policy() -> None:
     world = flow_world()
     with pytest.raises(PreconditionError, match="no policy mailer"):
@@ -144,12 +240,15 @@ def test_preconditions_are_checked_against_the_stored_policy() -> None:
         put(world, if_match=("*",))
 
 
-def test_a_stack_without_flow_policies_refuses_a_policy_and_lets_a_former_one_be_deleted() -> None:
+def test_a_stack_without_flow_policies_lets_a_former_policy_only_be_resumed_and_deleted() -> None:
     world = flow_world()
     put(world)
+    pause(world)
     world.flow_functions_max = 0
-    with pytest.raises(ConflictError, match="FlowPolicies"):
-        put(world, 6)
+    for refused in (put, pause):
+        with pytest.raises(ConflictError, match="FlowPolicies"):
+            refused(world)
+    resume(world)
     delete(world)
     assert stored(world).deleted_at == NOON
 
@@ -158,14 +257,20 @@ def test_each_write_leaves_a_change_that_names_who_made_it_and_the_fields() -> N
     world = flow_world()
     put(world)
     put(world, None, Rate(100, 60_000), who="cid")
+    pause(world, "tonight")
+    resume(world)
     delete(world)
     put(world, 9)
     assert [(each.who, each.what) for each in sorted(changes(world), key=lambda each: each.version)] == [
         ("ann", "created"),
         ("cid", "replaced"),
+        ("eve", "paused"),
+        ("fay", "resumed"),
         ("bob", "deleted"),
         ("ann", "created"),
     ]
+    (paused,) = [each for each in changes(world) if each.what == "paused"]
+    assert (paused.reason, paused.fields) == ("tonight", None)
     (replaced,) = [each for each in changes(world) if each.what == "replaced"]
     assert replaced.fields == (
         FieldChange("maxConcurrent", (5, None)),
@@ -190,8 +295,9 @@ def test_a_writer_that_is_overtaken_again_and_again_gives_up() -> None:
     world.announce = announce
     with pytest.raises(UnavailableError, match="Nothing was written"):
         put(world, 9)
-    with pytest.raises(UnavailableError, match="Nothing was written"):
-        delete(world)
+    for write in (delete, pause):
+        with pytest.raises(UnavailableError, match="Nothing was written"):
+            write(world)
     assert (stored(world).concurrent_max, stored(world).deleted_at) == (4, None)
 
 
@@ -201,6 +307,8 @@ def test_a_write_that_comes_too_late_after_its_request_is_not_made() -> None:
     late = world.api_clock.now() - REQUEST_TIME_LIMIT_MS - 1
     with pytest.raises(UnavailableError):
         put(world, 6, requested_at=late)
-    with pytest.raises(UnavailableError):
-        delete(world, requested_at=late)
+    for write in (delete, pause):
+        with pytest.raises(UnavailableError):
+            write(world, requested_at=late)
     assert (stored(world).concurrent_max, stored(world).deleted_at) == (5, None)
+    assert stored(world).paused_at is None

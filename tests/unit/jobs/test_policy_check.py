@@ -102,6 +102,18 @@ def test_a_job_that_names_a_closed_policy_can_be_written_in_bulk() -> None:
     assert isinstance(new, InvalidError)
 
 
+def test_a_job_may_name_a_paused_policy_and_shows_that_it_blocks_it() -> None:
+    world = world_with_policy()
+    reader = world.api().reader
+    world.put(schedule="@every 1h", policy="mailer")
+    assert reader.get(key_of(), NOON).policy_block is None
+    world.api().policy_writer.pause(MAILER, reason=None, who="me", requested_at=NOON)
+    assert world.put(schedule="@every 2h", policy="mailer").outcome == "replaced"
+    assert reader.get(key_of(), NOON).policy_block == "paused"
+    world.api().policy_writer.resume(MAILER, who="me", requested_at=NOON)
+    assert reader.get(key_of(), NOON).policy_block is None
+
+
 def test_a_job_that_was_deleted_names_a_closed_policy_no_more() -> None:
     world = world_with_policy()
     world.put(schedule="@every 1h", policy="mailer")

@@ -1,5 +1,8 @@
 """How the limit of a policy is divided over gates (model/policy.py, model/gate.py)."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from tests.contract.builders import NOON, policy
 
@@ -51,6 +54,17 @@ def test_a_policy_with_a_rate_alone_has_a_gate_for_each_300_requests_a_second(
     made = policy(None, rate=Rate(limit, per_ms))
     assert made.gates == gates
     assert [made.share(number) for number in (0, gates - 1, gates)] == [10_000, 10_000, 0]
+
+
+@pytest.mark.parametrize(
+    "limits", [{"concurrent_max": 40}, {"concurrent_max": None, "rate": Rate(400, 1_000)}]
+)
+def test_a_paused_policy_keeps_its_limit_and_gives_no_gate_a_share(limits: dict[str, Any]) -> None:
+    going = policy(**limits)
+    paused = replace(going, paused_at=NOON)
+    assert (paused.gates, paused.slots) == (going.gates, going.slots) == (2, going.slots)
+    assert [paused.share(number) for number in range(3)] == [0, 0, 0]
+    assert [paused.share_of_limit(number) for number in range(3)] == [going.share(n) for n in range(3)]
 
 
 def test_a_rate_beside_a_limit_adds_no_gates_and_no_slots() -> None:

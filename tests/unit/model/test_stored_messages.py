@@ -100,7 +100,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
     ),
 )
 ABOUT_GATE: Final = GateMessage(
-    "guard", "default", "mailer", 3, NOON, "guard000000000001", 2, key="label:tenant:\ud800", after="place"
+    "guard", "default", "mailer", 3, NOON, "guard000000000001", 2, "1#behind", "label:tenant:\ud800"
 )
 
 #: No field of any message may hold one of these.

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.fakes.deliveries import FAILED, answers
 from tests.fakes.faults import calls_of
 from tests.fakes.policies import (
     GATE,
@@ -16,7 +17,7 @@ from tests.fakes.policies import (
     world_with,
 )
 from tests.fakes.time_off import expire
-from tests.fakes.world import NOON, World
+from tests.fakes.world import NOON, World, key_of
 
 from sweephand.base.timing import BULK_TIME_LIMIT_MS
 from sweephand.model.gate import GateName
@@ -183,3 +184,27 @@ def test_a_line_that_is_not_read_at_once_is_kept_to_its_end() -> None:
         world.gate_lines.put(GATE, entry)
     world.clock.time = NOON + 6 * DAY
     assert world.audit_jobs().kept == 1_501
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_the_record_of_a_retry_is_kept_while_its_policy_is_paused(*, is_cancelled: bool) -> None:
+    world = world_with(1)
+    writer = world.api().policy_writer
+    answers(world, FAILED)
+    retry = {"initialDelay": "20s", "maxAge": "1h"}
+    world.put(schedule=["2026-11-21T12:10:00Z"], policy="mailer", retry=retry, historyRetention="1s")
+    world.run_until(NOON + 10 * MINUTE + 10_000)
+    writer.pause(KEY, reason=None, who="me", requested_at=world.api_clock.now())
+    world.run_until(NOON + 20 * MINUTE)
+    [run] = world.runs.page(key_of(), None, "", 10).items
+    assert (run.state, len(waiting(world))) == ("retrying", 1)
+    if is_cancelled:
+        world.callbacks().cancel(run.key, run.run_id, "me")
+    pass_weeks(world, 10)
+    [kept] = world.runs.page(key_of(), None, "", 10).items
+    assert kept.state == ("cancelled" if is_cancelled else "retrying")
+    writer.resume(KEY, who="me", requested_at=world.api_clock.now())
+    world.run_until(world.clock.time + MINUTE)
+    [over] = world.runs.page(key_of(), None, "", 10).items
+    assert over.state == ("cancelled" if is_cancelled else "failed"), "the retry comes too late"
+    assert (len(world.consumers.attempts), waiting(world)) == (1, [])

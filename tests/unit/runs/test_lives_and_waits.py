@@ -23,7 +23,8 @@ from sweephand.jobs.fields.registry import FIELDS
 from sweephand.model.definition import HISTORY_RETENTION_MIN_MS, RETRY_DEFAULT
 from sweephand.runs import audit_rounds, batch_progress, overlap
 
-#: The waits without an end.
+#: The waits without an end. What waits in the `line` of a policy waits for a permit, or for the end of the
+#: policy's pause.
 Endless = Literal["paused", "turn", "slot", "line", "unreadable", "off"]
 
 #: A timer is found, and a message is received, at most so much later than planned. What is later is lost.
@@ -101,7 +102,7 @@ LIVES: Final[dict[str, Life]] = {
             "paused": Renewed("sweephand.runs.gates:Gates._held", DAY_MS),
             "turn": ARRIVES,
             "slot": Renewed("sweephand.runs.gates:Gates.valve", timing.TIMER_RETENTION_MS),
-            "line": LINES,
+            "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
             "unreadable": UNREADABLE,
             "off": OFF,
         },
@@ -113,7 +114,7 @@ LIVES: Final[dict[str, Life]] = {
             "paused": Renewed("sweephand.runs.requeue:Retention.keep_run", DAY_MS),
             "turn": Renewed("sweephand.runs.requeue:Retention.keep_run", timing.QUEUE_DELAY_MAX_MS),
             "slot": NOT_LIMITED,
-            "line": LINES,
+            "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
             "unreadable": UNREADABLE,
             "off": OFF,
         },

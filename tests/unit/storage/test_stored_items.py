@@ -122,7 +122,15 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "filed change": (changes._FILED, CHANGE),
     "policy": (
         policies._POLICY,
-        policy(concurrent_max=3, rate=Rate(1, 2), deleted_at=NOON, change=CHANGE, by="host"),
+        policy(
+            concurrent_max=3,
+            rate=Rate(1, 2),
+            deleted_at=NOON,
+            paused_at=NOON,
+            pause_reason="\ud800",
+            change=CHANGE,
+            by="host",
+        ),
     ),
     "change by an admin": (
         changes._ADMIN_CHANGE,

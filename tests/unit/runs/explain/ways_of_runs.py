@@ -8,6 +8,7 @@ from tests.unit.runs.explain.ways import (
     BUSY,
     DUE,
     HEARTBEAT,
+    MAILER,
     WRONG,
     minutely,
     way,
@@ -245,6 +246,15 @@ def it_waits_for_its_turn(world: World) -> Instant:
 def it_waits_for_a_permit(world: World) -> Instant:
     with_policy(world, PolicyLimits(None, Rate(1, DAY_MS)))
     minutely(world, policy="mailer")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    return NOON + 4 * MINUTE_MS
+
+
+@way("waiting-policy", "The policy mailer is paused. The trigger waits until somebody resumes the policy.")
+def its_policy_is_paused(world: World) -> Instant:
+    writer = with_policy(world, PolicyLimits(5, None))
+    minutely(world, policy="mailer")
+    writer.pause(MAILER, reason=None, who="test", requested_at=world.clock.time)
     world.run_until(NOON + 5 * MINUTE_MS)
     return NOON + 4 * MINUTE_MS
 

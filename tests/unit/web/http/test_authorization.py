@@ -54,6 +54,8 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("POST", "/v1/namespaces/ns/redrive", {"prefix": "j"}, (403, 200, 200)),
     ("PUT", POLICY_URL, {"maxConcurrent": 5}, (403, 409, 409)),
     ("GET", POLICY_URL, None, (404, 404, 404)),
+    ("POST", f"{POLICY_URL}/pause", {"reason": "x"}, (403, 409, 409)),
+    ("POST", f"{POLICY_URL}/resume", None, (403, 404, 404)),
     ("DELETE", POLICY_URL, None, (403, 404, 404)),
     ("GET", "/v1/namespaces/ns/runs", None, (200, 200, 200)),
     ("GET", "/v1/namespaces/ns/forecast", None, (200, 200, 200)),

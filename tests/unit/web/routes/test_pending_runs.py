@@ -251,6 +251,20 @@ def test_a_due_run_of_a_job_with_a_policy_is_waiting_and_names_the_policy() -> N
     assert "permit of the policy mailer" in shown["reason"]
 
 
+def test_a_due_run_of_a_paused_policy_says_that_it_is_paused() -> None:
+    client = client_with_policy()
+    client.send("POST", f"{POLICY}/pause")
+    client.world.run_until(NOON + 25_000)
+    assert client.get().json["policyBlock"] == "paused"
+    shown = client.send("GET", f"/v1/namespaces/ns/jobs/job/runs/{NOON + 20_000}-0").json
+    assert (shown["state"], shown["policy"]) == ("waiting", "mailer")
+    assert "The policy mailer is paused" in shown["reason"]
+    client.send("POST", f"{POLICY}/resume")
+    client.world.run_until(NOON + 35_000)
+    assert "policyBlock" not in client.get().json
+    assert client.world.consumers.attempts
+
+
 def test_a_run_by_hand_of_a_job_with_a_policy_is_waiting_too() -> None:
     client = client_with_policy()
     run_id = client.send("POST", "/v1/namespaces/ns/jobs/job/trigger").json["id"]

@@ -39,6 +39,7 @@ def test_a_put_creates_a_policy_and_a_second_one_changes_it() -> None:
         "maxConcurrent": 20,
         "rate": {"limit": 10, "per": "1m"},
         "effectiveMaxConcurrent": 20,
+        "state": "active",
         "createdAt": "2026-11-21T12:00:00.000Z",
         "updatedAt": "2026-11-21T12:00:01.000Z",
     }
@@ -188,6 +189,46 @@ def test_a_policy_that_jobs_name_can_be_deleted_and_is_then_gone() -> None:
     assert to.send("DELETE", URL).status == 404
     assert to.send("GET", LIST).json == {"items": []}
     assert put(to).status == 201
+
+
+def test_a_policy_is_paused_and_resumed() -> None:
+    to = client()
+    put(to)
+    to.world.clock.time += 1_000
+    paused = to.send("POST", f"{URL}/pause", {"reason": "tonight"}, caller=WRITER)
+    assert (paused.status, paused.json["state"], paused.json["rev"]) == (
+        200,
+        "paused",
+        paused.etag.strip('"'),
+    )
+    assert (paused.json["pausedAt"], paused.json["pauseReason"]) == ("2026-11-21T12:00:01.000Z", "tonight")
+    [listed] = to.send("GET", LIST).json["items"]
+    shown = to.send("GET", URL)
+    assert listed == paused.json
+    assert (shown.json["state"], shown.json["maxConcurrent"]) == ("paused", 50)
+    assert to.send("POST", f"{URL}/resume", headers={"if-match": '"other"'}).status == 412
+    refused = to.send("DELETE", URL)
+    assert (refused.status, "Resume it" in refused.json["detail"]) == (409, True)
+    resumed = to.send("POST", f"{URL}/resume", headers={"if-match": paused.etag}, caller=WRITER)
+    assert (resumed.status, resumed.json["state"], resumed.etag == paused.etag) == (200, "active", False)
+    assert not resumed.json.keys() & {"pausedAt", "pauseReason"}
+    changes = to.send("GET", f"{URL}/changes").json["items"]
+    assert {(each["what"], each.get("reason")) for each in changes} == {
+        ("created", None),
+        ("paused", "tonight"),
+        ("resumed", None),
+    }
+
+
+def test_a_pause_needs_no_body_and_keeps_the_first_reason() -> None:
+    to = client()
+    put(to)
+    paused = to.send("POST", f"{URL}/pause")
+    assert (paused.status, "pauseReason" in paused.json) == (200, False)
+    assert to.send("POST", f"{URL}/pause", {"reason": "later"}).json == paused.json
+    assert to.send("POST", f"{URL}/pause", {"raeson": "later"}).pointers == ["/raeson"]
+    for verb in ("pause", "resume"):
+        assert to.send("POST", f"{LIST}/missing/{verb}").status == 404
 
 
 def test_a_list_has_the_policies_of_its_namespace_by_name() -> None:

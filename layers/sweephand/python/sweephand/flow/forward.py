@@ -1,5 +1,6 @@
 """A gate without a share: what may go on leaves its line."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -9,6 +10,7 @@ from sweephand.base.timing import HOLDER_MS
 from sweephand.flow.gates import Gates
 from sweephand.model.gate import GateChange, GateName
 from sweephand.model.gate_line import Entry
+from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy
 from sweephand.model.trigger import TriggerMessage
 from sweephand.ports.jobs import JobStore
@@ -27,30 +29,37 @@ class Forward:
         self._queue = queue
         self._together = together
 
-    def forward(self, name: GateName, policy: Policy | None, ends_at: Instant) -> None:
+    def forward(
+        self, name: GateName, policy: Policy | None, ends_at: Instant, after: str | None = None
+    ) -> None:
         """Let go on what may, of all entries that nobody has leased. StoreError: the message must come again.
 
-        If the policy has another gate, everything goes there. If it has none, or is missing, only triggers
-        leave whose jobs do not name it any more. The delivery function decides what becomes of these. It also
-        gets all triggers of a gate of another `by`.
+        Everything leaves a gate that the limit does not have, for one that it has. If the policy is paused or
+        missing, only triggers leave whose jobs do not name it any more. The delivery function decides what
+        becomes of these. It also gets all triggers of a gate of another `by`. With `after`, only entries
+        behind that place are looked at.
         """
         gates = self._gates
         gates.store.change(name, GateChange(removes_baton=True))
-        last: Entry | None = None
+        let_go = None
+        if policy is not None and not policy.has(name):
+            let_go = self._send_all
+        elif policy is not None and name.number >= policy.gates:
+            let_go = self._move
         while True:
             now = gates.clock.now()
-            top = gates.lines.top(name, _ENTRIES_READ, last)
-            if policy is not None and not policy.has(name):
-                move = self._send_all
+            top = gates.lines.top(name, _ENTRIES_READ, after)
+            entries = top.takeable(now)
+            if let_go is None:
+                self._send_leavers(name, entries, now)
             else:
-                move = self._move if policy is not None and policy.gates else self._send_leavers
-            self._together([partial(move, name, entry, now) for entry in top.takeable(now)])
+                self._together([partial(let_go, name, entry, now) for entry in entries])
             if not (top.has_more and top.entries):
                 return
+            after = top.entries[-1].sort_key
             if now >= ends_at:
-                gates.send("baton", name, now)
+                gates.send("baton", name, now, after=after)
                 return
-            last = top.entries[-1]
 
     def _move(self, name: GateName, entry: Entry, now: Instant) -> None:
         """Write the triggers of an entry into the line of another gate, and then delete it here."""
@@ -67,8 +76,14 @@ class Forward:
             self._queue.send([(each, 0) for each in leased.messages])
             self._gates.lines.replace(name, leased, None)
 
-    def _send_leavers(self, name: GateName, entry: Entry, now: Instant) -> None:
-        jobs = self._jobs.get_many(sorted({each.trigger.key for each in entry.messages}))
+    def _send_leavers(self, name: GateName, entries: Sequence[Entry], now: Instant) -> None:
+        keys = {each.trigger.key for entry in entries for each in entry.messages}
+        jobs = self._jobs.get_many(sorted(keys)) if keys else {}
+        self._together([partial(self._send_leavers_of, name, entry, jobs, now) for entry in entries])
+
+    def _send_leavers_of(
+        self, name: GateName, entry: Entry, jobs: Mapping[JobKey, Job], now: Instant
+    ) -> None:
         stay: list[TriggerMessage] = []
         leave: list[TriggerMessage] = []
         for message in entry.messages:

@@ -199,9 +199,10 @@ class Gates:
         *,
         guard: str | None = None,
         hint: int | None = None,
+        after: str | None = None,
     ) -> None:
         """Send a message about a gate for that instant. SQS keeps it for 15 minutes at most."""
-        message = GateMessage(purpose, *name.policy, name.number, at, guard, hint, name.key)
+        message = GateMessage(purpose, *name.policy, name.number, at, guard, hint, after, name.key)
         self.send_message(message)
 
     def send_message(self, message: GateMessage) -> None:
@@ -249,8 +250,12 @@ class Gates:
         """
         name = GateName(PolicyKey(key.namespace, permit.policy), permit.gate, permit.key)
         gate = end_run(self.store, name, permit.id, self.clock.now())
-        if gate is not None and gate.queues:
-            self.call(name, self.policies.get(name.policy))
+        if gate is None or not gate.queues:
+            return
+        policy = self.policies.get(name.policy)
+        # During a pause nobody can take the slot. The resume has each gate looked after.
+        if policy is None or policy.paused_at is None:
+            self.call(name, policy)
 
     def name_for(self, key: PolicyKey, policy: Policy | None, of: str | None) -> GateName:
         """A gate of a policy for newcomers of that key: each is as likely as its share is large."""
@@ -260,4 +265,4 @@ class Gates:
         if policy is None:
             return 0
         slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))
-        return slot // max(1, policy.share(0))
+        return slot // policy.share_of_limit(0)

@@ -16,8 +16,11 @@ from sweephand.model.policy import Policy
 
 #: What became of a message about a gate: it came too early and was sent again; another one looks after the
 #: gate; the line holds nothing; every slot is in use; no token of the rate is near; entries of a gate
-#: without a share went on; batons were sent after a change; or the gate was served.
-ServerOutcome = Literal["early", "other", "empty", "full", "no-token", "forwarded", "changed", "served"]
+#: without a share went on; the guard of a paused key rests; batons were sent after a change; or the gate was
+#: served.
+ServerOutcome = Literal[
+    "early", "other", "empty", "full", "no-token", "forwarded", "rests", "changed", "served"
+]
 
 
 #: Keys that wait are read from their list so many at once.
@@ -62,16 +65,17 @@ class Server:
             outcome = goes_on(name, message.guard, acknowledge)
             if outcome is not None:
                 return outcome
-        return self._act(name, message.hint, deadline)
+        return self._act(message, deadline)
 
     # ---- a baton
 
-    def _act(self, name: GateName, hint: int | None, deadline: Instant) -> ServerOutcome:
+    def _act(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
         """Serve a gate by the policy of this moment, or let go on what waits at a gate without a share."""
-        gates = self._gates
+        gates, name = self._gates, message.name
         policy = gates.policies.get(name.policy)
         if policy is None or not policy.share_at(name):
-            self._forward.forward(name, policy, min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS))
+            ends_at = min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS)
+            self._forward.forward(name, policy, ends_at, message.after)
             return "forwarded"
         if policy.rate is not None and self._waits_for_token(name, policy):
             return "no-token"
@@ -79,7 +83,7 @@ class Server:
         if slots is None:
             return "full"
         turn = Turn(
-            gates, slots, policy, hint=hint, deliver=self._deliver, deadline=deadline,
+            gates, slots, policy, hint=message.hint, deliver=self._deliver, deadline=deadline,
             concurrently=self._concurrently, together=self._together,
         )  # fmt: skip
         turn.run()
@@ -109,6 +113,9 @@ class Server:
             gates.enlist(name, guard)
         is_empty = gates.lines.top(name, 1).is_empty
         if there == guard and not is_empty:
+            if name.key is not None and self._is_paused(name):
+                # Guards of many paused keys would cost more than what waits. The resume wakes each key.
+                return "rests"
             self._replace(name, guard)
             acknowledge()
             return None
@@ -125,6 +132,10 @@ class Server:
         gates.begin_guard(name)
         acknowledge()
         return None
+
+    def _is_paused(self, name: GateName) -> bool:
+        policy = self._gates.policies.get(name.policy)
+        return policy is not None and policy.paused_at is not None
 
     def _leave_to(self, there: str | None, name: GateName, guard: str) -> None:
         """Another guard looks after the gate. It has a place of its own in the list, unless it follows."""

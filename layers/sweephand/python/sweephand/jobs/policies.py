@@ -1,4 +1,4 @@
-"""Writing flow policies: which are valid, and that what waits is looked after when a limit allows more."""
+"""Writing flow policies: which are valid, and that what waits is looked after once more of it may leave."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -128,7 +128,7 @@ class PolicyWritten:
 
 
 class PolicyWriter:
-    """Creates, changes and deletes policies. Without preconditions, the last write wins.
+    """Creates, changes, pauses and deletes policies. Without preconditions, the last write wins.
 
     `is_in_use` says whether triggers wait under a policy, or requests are open.
     """
@@ -160,7 +160,7 @@ class PolicyWriter:
         if_match: tuple[str, ...] | None = None,
         if_absent: bool = False,
     ) -> PolicyWritten:
-        """Create or change a policy. Equal limits change nothing.
+        """Create or change a policy. Equal limits change nothing. A paused policy stays paused.
 
         A message is sent before the commit, delayed past it, and another one after it. So whatever crashes,
         one comes when no function acts by the old limit any more, and has each gate looked after. `if_match`
@@ -180,35 +180,109 @@ class PolicyWriter:
             if stored is not None and stored.by != limits.by and self._is_in_use(stored):
                 raise ConflictError(_IN_USE)
             policy = self._policy(key, stored, limits, now, who)
-            check_time_limit(self._clock, requested_at)
-            self._announce(stored, key, API_LIMIT_MS)
-            self._file_change_of(stored)
-            if self._policies.put(policy, stored.version if stored else None):
-                self._announce(stored, key, 0)
+            if self._commit(policy, stored, requested_at):
                 return PolicyWritten(policy, "created" if present is None else "replaced")
         raise UnavailableError(_BUSY)
+
+    def pause(
+        self,
+        key: PolicyKey,
+        *,
+        reason: str | None,
+        who: str,
+        requested_at: Instant,
+        if_match: tuple[str, ...] | None = None,
+    ) -> Policy:
+        """Pause a policy: until it is resumed, its triggers wait. Functions obey within a second.
+
+        A policy that is paused already is not changed: it keeps the instant and the reason of its pause.
+        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s; then nothing was committed.
+        Raises StoreError, after which the pause may be committed. The caller may safely ask again.
+        """
+        return self._switch(
+            key, "paused", reason=reason, who=who, requested_at=requested_at, if_match=if_match
+        )
+
+    def resume(
+        self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
+    ) -> Policy:
+        """Resume a policy: what waits goes on within seconds. A policy that is not paused is not changed.
+
+        Raises as pause() does.
+        """
+        return self._switch(
+            key, "resumed", reason=None, who=who, requested_at=requested_at, if_match=if_match
+        )
 
     def delete(
         self, key: PolicyKey, *, who: str, requested_at: Instant, if_match: tuple[str, ...] | None = None
     ) -> None:
         """Delete a policy: it closes. Its limit holds for the jobs that name it, and no other job may.
 
-        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s.
+        Raises NotFoundError, PreconditionError, and UnavailableError after 20 s. Raises ConflictError if the
+        policy is paused: its triggers would wait for ever, and no list would show why.
         """
         for _ in range(_TRIES_MAX):
-            stored, now = self._policies.get(key), self._clock.now()
-            present = _present(stored)
-            if present is None:
-                raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
-            check_revision(f"policy {key.name}", present.version, if_match)
+            present, now = self._existing(key, if_match), self._clock.now()
+            if present.paused_at is not None:
+                raise ConflictError(f"The policy {key.name} is paused. Resume it before you delete it.")
             token = self._ids.token()
             change = Change(now, who, "deleted", token)
             check_time_limit(self._clock, requested_at)
-            self._file_change_of(stored)
+            self._file_change_of(present)
             deleted = replace(present, version=token, updated_at=now, deleted_at=now, change=change)
             if self._policies.put(deleted, present.version):
                 return
         raise UnavailableError(_BUSY)
+
+    def _switch(
+        self,
+        key: PolicyKey,
+        what: Literal["paused", "resumed"],
+        *,
+        reason: str | None,
+        who: str,
+        requested_at: Instant,
+        if_match: tuple[str, ...] | None,
+    ) -> Policy:
+        for _ in range(_TRIES_MAX):
+            present, now = self._existing(key, if_match), self._clock.now()
+            pauses = what == "paused"
+            if (present.paused_at is not None) == pauses:
+                return present
+            token = self._ids.token()
+            switched = replace(
+                present,
+                version=token,
+                updated_at=max(now, present.updated_at),
+                paused_at=now if pauses else None,
+                pause_reason=reason,
+                change=Change(now, who, what, token, reason),
+            )
+            if self._commit(switched, present, requested_at):
+                return switched
+        raise UnavailableError(_BUSY)
+
+    def _existing(self, key: PolicyKey, if_match: tuple[str, ...] | None) -> Policy:
+        """The policy in one of those revisions; NotFoundError if it does not exist or was deleted."""
+        present = _present(self._policies.get(key))
+        if present is None:
+            raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
+        check_revision(f"policy {key.name}", present.version, if_match)
+        return present
+
+    def _commit(self, policy: Policy, stored: Policy | None, requested_at: Instant) -> bool:
+        """Write a policy in the place of the stored one; return whether it did.
+
+        A message has each gate looked after once no function acts by the stored one any more.
+        """
+        check_time_limit(self._clock, requested_at)
+        self._announce(stored, policy.key, API_LIMIT_MS)
+        self._file_change_of(stored)
+        is_written = self._policies.put(policy, stored.version if stored else None)
+        if is_written:
+            self._announce(stored, policy.key, 0)
+        return is_written
 
     def _policy(
         self, key: PolicyKey, stored: Policy | None, limits: PolicyLimits, now: Instant, who: str
@@ -222,6 +296,8 @@ class PolicyWriter:
             rate=limits.rate,
             created_at=now if present is None else present.created_at,
             updated_at=now if stored is None else max(now, stored.updated_at),
+            paused_at=None if present is None else present.paused_at,
+            pause_reason=None if present is None else present.pause_reason,
             change=_change(present, limits, token, now, who),
             by=limits.by,
         )
@@ -251,7 +327,7 @@ class _NoQueue:
 
 
 class PolicyRemover(PolicyWriter):
-    """The PolicyWriter of a stack without flow policies, where policies can only be deleted."""
+    """The PolicyWriter of a stack without flow policies: there, policies can only be resumed and deleted."""
 
     def __init__(self, *, policies: PolicyStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
         super().__init__(
@@ -264,6 +340,10 @@ class PolicyRemover(PolicyWriter):
         )
 
     def put(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise ConflictError."""
+        raise ConflictError(POLICIES_OFF)
+
+    def pause(self, *_: Any, **__: Any) -> NoReturn:
         """Raise ConflictError."""
         raise ConflictError(POLICIES_OFF)
 

@@ -12,8 +12,9 @@ from sweephand.model.policy import Policy, PolicyKey
 #: Why a stack without flow policies refuses one. The sentence names the parameter of template.yaml.
 POLICIES_OFF: Final = "Flow policies are off in this stack: set its parameter FlowPolicies to on."
 
-#: Why the policy of a job lets no trigger through: it does not exist, or flow policies are off in the stack.
-PolicyBlock: TypeAlias = Literal["missing", "off"]
+#: Why the policy of a job lets no trigger through: it is paused, it does not exist, or flow policies are off
+#: in the stack.
+PolicyBlock: TypeAlias = Literal["paused", "missing", "off"]
 
 
 class PolicyCheck:
@@ -40,7 +41,10 @@ class PolicyCheck:
         name = definition.policy
         if name is None:
             return None
-        return "missing" if self._read(PolicyKey(namespace, name)) is None else None
+        policy = self._read(PolicyKey(namespace, name))
+        if policy is None:
+            return "missing"
+        return None if policy.paused_at is None else "paused"
 
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""

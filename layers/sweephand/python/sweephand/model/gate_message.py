@@ -22,7 +22,8 @@ class GateMessage(NamedTuple):
 
     `guard` is the id of the guard, or of the one that a wake-up replaces. The function looks first at the
     line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates there were
-    as `gate`. It looks at keys that wait `after` a place in the list of them.
+    as `gate`. A function that lets entries go on begins behind the sort key `after`. A `change` goes on
+    behind that place in the list of keys that wait.
     """
 
     purpose: Purpose
@@ -32,8 +33,8 @@ class GateMessage(NamedTuple):
     not_before: Instant
     guard: str | None = None
     hint: int | None = None
-    key: str | None = None
     after: str | None = None
+    key: str | None = None
 
     @property
     def name(self) -> GateName:
@@ -55,8 +56,8 @@ _LAYOUT: Final = Layout(
     Field("not_before", "at", WHOLE),
     Field("guard", "guard", NAME, None),
     Field("hint", "hint", WHOLE, None),
-    Field("key", "key", text_of(GATE_KEY_LENGTH_MAX), None),
     Field("after", "after", NAME, None),
+    Field("key", "key", text_of(GATE_KEY_LENGTH_MAX), None),
 )
 
 

@@ -31,8 +31,8 @@ class Policy:
     """A stored policy. `version` changes with every write, and `change` is the write that made it.
 
     A policy that was deleted is closed: it keeps its item with `deleted_at`, and its limit, as long as a job
-    may name it. With `by`, each value has the whole limit by itself: `label:` and the name of a label,
-    `host`, or `job`.
+    may name it. A paused policy keeps its limit, and no gate has a share of it. With `by`, each value has the
+    whole limit by itself: `label:` and the name of a label, `host`, or `job`.
     """
 
     key: PolicyKey
@@ -42,6 +42,8 @@ class Policy:
     created_at: Instant
     updated_at: Instant
     deleted_at: Instant | None = None
+    paused_at: Instant | None = None
+    pause_reason: str | None = None
     change: Change | None = None
     by: str | None = None
 
@@ -52,14 +54,18 @@ class Policy:
 
     @property
     def gates(self) -> int:
-        """How many gates have a share."""
+        """How many gates have a share of the limit."""
         if self.concurrent_max is not None:
             return gates_of(self.concurrent_max)
         assert self.rate is not None, "a policy without any limit cannot be written"
         return -(-self.rate.limit * SECOND_MS // (self.rate.per_ms * RATE_OF_GATE_MAX))
 
     def share(self, number: int) -> int:
-        """The slots of the gate of that number. See share_of() on what becomes of it under another limit."""
+        """The slots that the gate of that number may give out now: none if the policy is paused."""
+        return 0 if self.paused_at is not None else self.share_of_limit(number)
+
+    def share_of_limit(self, number: int) -> int:
+        """The share of the limit that the gate has, also during a pause. See share_of() on other limits."""
         if self.concurrent_max is not None:
             return share_of(self.concurrent_max, number)
         return self.slots if number < self.gates else 0

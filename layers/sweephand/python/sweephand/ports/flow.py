@@ -87,8 +87,8 @@ class GateLines(Protocol):
         """Write an entry, unless one of its priority, time and name is there."""
         ...
 
-    def top(self, name: GateName, limit: int, after: Entry | None = None) -> LineTop:
-        """The first entries, at most `limit`; of those behind `after` if one is given."""
+    def top(self, name: GateName, limit: int, after: str | None = None) -> LineTop:
+        """The first entries, at most `limit`; of those behind the sort key `after` if one is given."""
         ...
 
     def replace(self, name: GateName, seen: Entry, entry: Entry | None) -> bool:

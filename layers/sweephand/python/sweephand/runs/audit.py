@@ -117,6 +117,7 @@ class Auditor:
             policies=self._policies,
             flow=self._flow,
             jobs=self._jobs,
+            runs=self._runs,
             payloads=self._payloads,
             now=now,
             is_over=is_over,

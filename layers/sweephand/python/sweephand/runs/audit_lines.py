@@ -1,6 +1,7 @@
 """What an audit does for lines of policies: it keeps what waiting triggers need, and wakes their gates."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from sweephand.base.instants import DAY_MS, Instant
@@ -11,11 +12,13 @@ from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry
 from sweephand.model.job import Job
 from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.trigger import Trigger
 from sweephand.ports.flow import PolicyStore
 from sweephand.ports.jobs import JobStore, PayloadStore
+from sweephand.ports.runs import RunStore
 from sweephand.runs.job_walk import PAGE_MAX
 
-#: An audit keeps a job that would be removed within so long.
+#: An audit keeps a job or a record that would be removed within so long.
 _ENDING_MS: Final = TIMER_RETENTION_MS - 2 * DAY_MS
 
 #: Triggers of a job that has ended may stand in a line if its first entry is older than this. They may also
@@ -46,6 +49,7 @@ class LineAudit:
         policies: PolicyStore,
         flow: Gates,
         jobs: JobStore,
+        runs: RunStore,
         payloads: PayloadStore,
         now: Instant,
         is_over: Callable[[], bool],
@@ -55,6 +59,7 @@ class LineAudit:
         self._flow = flow
         self._lines = flow.lines
         self._jobs = jobs
+        self._runs = runs
         self._payloads = payloads
         self._now = now
         self._is_over = is_over
@@ -115,7 +120,7 @@ class LineAudit:
         return self._first[first]
 
     def _keep(self, policy: Policy) -> bool:
-        """Renew the data of triggers that wait under a policy.
+        """Renew the data and the records of triggers that wait under a policy, which may be paused.
 
         Their gates are woken: SQS removes a message after 14 days in which nobody received it. A policy under
         which millions wait takes more than one call. It begins at another gate each week.
@@ -143,29 +148,42 @@ class LineAudit:
         return True
 
     def _keep_gate(self, name: GateName, guard: str | None = None) -> bool:
-        """Renew the data of the triggers in a line, and wake its gate. False if the time is up before that.
+        """Renew what the triggers in a line need, and wake its gate. False if the time is up before that.
 
         A gate of a key is woken whatever it has: its place in the list of those that wait may be left over.
         """
-        last: Entry | None = None
+        after: str | None = None
         while True:
-            top = self._lines.top(name, _ENTRIES_MAX, last)
+            top = self._lines.top(name, _ENTRIES_MAX, after)
+            if after is None and (guard is not None or not top.is_empty):
+                self._flow.wake(name, guard)
             for entry in top.entries:
                 if entry.at < self._now - _WAITED_MS:
                     self._renew(entry)
-            if last is None and (guard is not None or not top.is_empty):
-                self._flow.wake(name, guard)
+                if self._is_over():
+                    return False
             if not (top.has_more and top.entries):
                 return True
-            last = top.entries[-1]
-            if self._is_over():
-                return False
+            after = top.entries[-1].sort_key
 
     def _renew(self, entry: Entry) -> None:
         for named in set(entry.payloads) - self._renewed:
             self._renewed.add(named)
             self._payloads.renew(*named)
         self.kept += bool(entry.payloads)
+        for message in entry.messages:
+            if message.started_at is not None:
+                self._keep_record(message.trigger)
+
+    def _keep_record(self, trigger: Trigger) -> None:
+        """Keep the record of a run that waits for its next attempt, if it would be removed soon.
+
+        Without the record, nobody could cancel the run, and its trigger would not know of an earlier cancel.
+        """
+        run = self._runs.of(trigger)
+        if run is not None and run.expires_at is not None and run.expires_at < self._now + _ENDING_MS:
+            kept = replace(run, expires_at=self._now + TIMER_RETENTION_MS, version=self._flow.ids.token())
+            self._runs.move(kept, run)
 
 
 def _gates(policy: Policy) -> Iterator[GateName]:

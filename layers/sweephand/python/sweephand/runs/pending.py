@@ -102,6 +102,7 @@ def pending(job: Job, series: Series, name: RunName, now: Instant) -> Pending | 
 #: What a trigger under a policy waits for, by why the policy lets no trigger through.
 POLICY_WAITS: Final[Mapping[PolicyBlock | None, str]] = {
     None: "It waits for a permit of the policy {policy}, or is about to be delivered.",
+    "paused": "The policy {policy} is paused. The trigger waits until somebody resumes the policy.",
     "missing": "The policy {policy} does not exist. The trigger waits until the policy "
     "is created, or until the job leaves it.",
     "off": "Flow policies are off in this stack. The trigger waits for the policy {policy}.",

@@ -150,11 +150,11 @@ class DynamoGateLines:
         """Write an entry, unless it is there. A pack of twenty triggers takes about 1 KB."""
         self._table.put(_entry_item(name, entry), EntryItem.pk.does_not_exist())
 
-    def top(self, name: GateName, limit: int, after: Entry | None = None) -> LineTop:
+    def top(self, name: GateName, limit: int, after: str | None = None) -> LineTop:
         """The first entries, by one query, which reads 1 MB at most."""
         of_line = EntryItem.pk == _line(name)
         if after is not None:
-            of_line &= EntryItem.sk > after.sort_key
+            of_line &= EntryItem.sk > after
         result = self._table.query(of_line, limit)
         readable = [raw for raw in result.items if int(raw["v"]["N"]) <= _VERSION]
         has_newer = len(readable) < len(result.items)

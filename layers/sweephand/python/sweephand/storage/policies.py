@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sweephand.base.layouts import NAME, WHOLE, Field, Layout, text_of
+from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, text_of
 from sweephand.base.limits import GATE_KEY_LENGTH_MAX
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey, Rate
@@ -24,6 +24,8 @@ _POLICY: Final = Layout(
     Field("created_at", "created", WHOLE),
     Field("updated_at", "updated", WHOLE),
     Field("deleted_at", "deleted", WHOLE, None),
+    Field("paused_at", "paused", WHOLE, None),
+    Field("pause_reason", "why", SENTENCE, None),
     Field("change", "change", CHANGE.form, None),
     Field("by", "by", text_of(GATE_KEY_LENGTH_MAX), None),
 )

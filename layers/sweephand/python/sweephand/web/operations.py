@@ -89,6 +89,8 @@ OPERATIONS: Final[tuple[Operation, ...]] = (
     callbacks.fail_run,
     callbacks.cancel_run,
     policies.put_policy,
+    policies.pause_policy,
+    policies.resume_policy,
     policies.get_policy,
     policies.delete_policy,
     policies.list_policies,

@@ -241,7 +241,8 @@ def held_by_limit(facts: Facts) -> Explanation | None:
     due, policy = _unrecorded(facts), job.definition.policy
     if policy is not None and may_come(job, facts.due_at, facts.now):
         said = f"{due} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
-        return Explanation("waiting-policy", said, policy=policy)
+        resume = "Resume the policy." if facts.policy_block == "paused" else None
+        return Explanation("waiting-policy", said, policy=policy, next_step=resume)
     if limit is None:
         return None
     said = (

@@ -63,7 +63,8 @@ function Told({ namespace, name, answer }) {
 /** What is unusual about a job, above all else. */
 function Notes({ job }) {
   const blocks = {
-    missing: `Its policy ${job.policy} was deleted, so its triggers wait. Write that policy again, or give the job another one.`,
+    paused: `Its policy ${job.policy} is paused, so its triggers wait. Resume that policy, or give the job another one.`,
+    missing: `There is no policy ${job.policy}, so its triggers wait. Write that policy again, or give the job another one.`,
     off: "Flow policies are off in this stack, so the triggers of this job wait.",
   };
   return [

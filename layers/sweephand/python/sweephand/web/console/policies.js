@@ -4,7 +4,7 @@ import { html, useState } from "./vendor/preact.js";
 import { may } from "./access.js";
 import { call, get, getPage, inNamespace, forEachOf } from "./api.js";
 import { useGrowing } from "./live.js";
-import { Ask, Empty, Field, Loaded, More, Share, Table, When } from "./parts.js";
+import { Ask, Empty, Field, Loaded, More, Share, StateMark, Table, When } from "./parts.js";
 import { count } from "./time.js";
 
 /** The use of each policy takes a call of its own. So many policies are shown, and so many more at each "More". */
@@ -39,7 +39,8 @@ export function Policies({ me, namespace }) {
       <button type="button" class="main" onClick=${() => setAsked({ verb: "change", policy: null })}>New policy</button></div>` : null}</div>
     <${Loaded} live=${live} what="the policies" show=${({ items: policies }) => [policies.length ? html`
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
-        <tr key=${policy.name}><td class="name"><strong>${policy.name}</strong></td>
+        <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name"><strong>${policy.name}</strong>${policy.state === "paused" ? html`
+            <${StateMark} state="paused" /><span class="under">Paused <${When} at=${policy.pausedAt} />${policy.pauseReason ? `: ${policy.pauseReason}` : ""}</span>` : null}</td>
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
             <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
           <td><${Use} policy=${policy} /></td>
@@ -47,6 +48,7 @@ export function Policies({ me, namespace }) {
           <td><${When} at=${policy.waitingSince} /></td>
           ${mayWrite ? html`<td><div class="verbs">
             <button type="button" aria-label=${`Change ${policy.name}`} onClick=${() => setAsked({ verb: "change", policy })}>Change</button>
+            <${PauseOrResume} policy=${policy} onAsk=${(verb) => setAsked({ verb, policy })} />
             <button type="button" class="danger" aria-label=${`Delete ${policy.name}`} onClick=${() => setAsked({ verb: "delete", policy })}>Delete</button></div></td>` : null}
         </tr>`)}<//>` : html`<${Empty} title=${`No flow policies in ${namespace} yet.`}>
         <p>A policy limits the requests of many jobs together. A job names its policy by <code>policy</code>.</p><//>`, html`
@@ -54,7 +56,23 @@ export function Policies({ me, namespace }) {
     ${asked?.verb === "change" ? html`<${Change} namespace=${namespace} policy=${asked.policy} onClose=${close} />` : null}
     ${asked?.verb === "delete" ? html`<${Ask} title=${`Delete ${asked.policy.name}?`} verb="Delete" danger=${true} typed=${asked.policy.name}
       deed=${() => call("DELETE", inNamespace(namespace, "policies", asked.policy.name))} onClose=${close}>
-      <p>The triggers of jobs that name it wait, until it is written again.</p><//>` : null}`;
+      <p>Its limit holds for the jobs that name it. No other job may name it.</p><//>` : null}
+    ${asked?.verb === "pause" ? html`<${Pause} path=${inNamespace(namespace, "policies", asked.policy.name)} name=${asked.policy.name} onClose=${close} />` : null}
+    ${asked?.verb === "resume" ? html`<${Ask} title=${`Resume ${asked.policy.name}?`} verb="Resume"
+      deed=${() => call("POST", `${inNamespace(namespace, "policies", asked.policy.name)}/resume`)} onClose=${close}>
+      <p>What waits leaves within seconds, as the limit allows.</p><//>` : null}`;
+}
+
+function PauseOrResume({ policy, onAsk }) {
+  const [verb, title] = policy.state === "paused" ? ["resume", "Resume"] : ["pause", "Pause"];
+  return html`<button type="button" aria-label=${`${title} ${policy.name}`} onClick=${() => onAsk(verb)}>${title}</button>`;
+}
+
+function Pause({ path, name, onClose }) {
+  const [reason, setReason] = useState("");
+  return html`<${Ask} title=${`Pause ${name}?`} verb="Pause" deed=${() => call("POST", `${path}/pause`, { body: { reason: reason || undefined } })} onClose=${onClose}>
+    <p>The triggers of jobs that name it wait until it is resumed.</p>
+    <${Field} id="reason" label="Reason (optional)"><input id="reason" value=${reason} onInput=${(event) => setReason(event.target.value)} /><//><//>`;
 }
 
 /** How much of `maxConcurrent` is taken. */

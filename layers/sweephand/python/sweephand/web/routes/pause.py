@@ -1,6 +1,7 @@
 """The operations that pause a job and resume it."""
 
 from functools import partial
+from typing import Final
 
 from pydantic import Field
 
@@ -28,6 +29,9 @@ class PauseRequest(RequestBody):
     reason: DescriptionText | None = Field(None, description=DESCRIPTION_MEANING)
 
 
+PAUSE_EXAMPLES: Final = {"for maintenance": {"reason": "The database moves tonight."}}
+
+
 class ResumeRequest(RequestBody):
     """The options of a resume."""
 
@@ -44,11 +48,7 @@ class ResumeRequest(RequestBody):
     path=JOB_PATH + "/pause",
     tag="Jobs",
     access="write",
-    accepts=Accepts(
-        PauseRequest,
-        {"for maintenance": {"reason": "The database moves tonight."}},
-        required=False,
-    ),
+    accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
     headers=IF_MATCH,
     returns={200: Returns("The paused job", JobResponse, ETAG)},
     problems=(404, 412, 503),

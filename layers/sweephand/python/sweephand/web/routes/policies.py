@@ -1,8 +1,8 @@
-"""The operations that write, show, list and delete flow policies."""
+"""The operations that write, pause, resume, show, list and delete flow policies."""
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, Final, NotRequired
+from typing import Annotated, Any, Final, Literal, NotRequired
 
 from pydantic import ConfigDict
 from typing_extensions import TypedDict  # pydantic asks for this one below Python 3.12
@@ -22,6 +22,7 @@ from sweephand.jobs.policies import (
     shown_limits,
 )
 from sweephand.jobs.policy_reader import KeyUse, PolicyView
+from sweephand.model.policy import Policy
 from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor
 from sweephand.web.http.operation import (
@@ -37,6 +38,7 @@ from sweephand.web.http.operation import (
     requires_absence,
 )
 from sweephand.web.routes.changes import ChangePage, change_response
+from sweephand.web.routes.pause import PAUSE_EXAMPLES, PauseRequest
 from sweephand.web.schemas.field_models import model_of
 from sweephand.web.schemas.formats import NextCursor, PageQuery, Time, about, page_query, time_or_none
 from sweephand.web.schemas.shapes import RequestBody, check, given_fields
@@ -84,13 +86,19 @@ class PolicyResponse(TypedDict):
     effectiveMaxConcurrent: Annotated[
         int,
         about(
-            "How many requests of the policy the stack can have open at once. It is less than "
-            "`maxConcurrent` if the stack may run too few flow functions. Each has ten slots of the policy "
-            "at most, or a quarter of a small limit. Asynchronous runs that go on after a 202 need no "
-            "function, so `inUse` can be more. Under a policy with `by`, it is what one value can have open. "
-            "It is 0 while flow policies are off in the stack."
+            "How many requests of the policy the stack can have open at once, while it is not paused. It is "
+            "less than `maxConcurrent` if the stack may run too few flow functions. Each has ten slots of "
+            "the policy at most, or a quarter of a small limit. Asynchronous runs that go on after a 202 "
+            "need no function, so `inUse` can be more. Under a policy with `by`, it is what one value can "
+            "have open. It is 0 while flow policies are off in the stack."
         ),
     ]
+    state: Annotated[
+        Literal["active", "paused"],
+        about("`paused`: no request leaves, and what waits stays, until the policy is resumed."),
+    ]
+    pausedAt: NotRequired[Annotated[Time, about("When the policy was paused.")]]
+    pauseReason: NotRequired[Annotated[str, about("Why the policy was paused, if the caller gave a reason.")]]
     createdAt: Annotated[Time, about("When the policy was created.")]
     updatedAt: Annotated[Time, about("When the policy was last written.")]
 
@@ -166,6 +174,9 @@ def policy_response(view: PolicyView) -> PolicyResponse:
         "name": policy.key.name,
         "rev": policy.version,
         "effectiveMaxConcurrent": view.effective_max,
+        "state": "active" if policy.paused_at is None else "paused",
+        **({} if policy.paused_at is None else {"pausedAt": rfc3339(policy.paused_at)}),
+        **({} if policy.pause_reason is None else {"pauseReason": policy.pause_reason}),
         "createdAt": rfc3339(policy.created_at),
         "updatedAt": rfc3339(policy.updated_at),
         **shown_limits(policy),
@@ -237,9 +248,9 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
     """Create or change a policy.
 
     A change is in force within seconds. If the limit is lowered, requests that are open are not cut. If the
-    limits equal the stored ones, nothing changes. A policy that was deleted opens again. The answer is 409 in
-    a stack whose parameter `FlowPolicies` is not `on`. It is 409, too, for another `by` while triggers wait
-    under the policy or requests are open.
+    limits equal the stored ones, nothing changes. A paused policy stays paused. A policy that was deleted
+    opens again. The answer is 409 in a stack whose parameter `FlowPolicies` is not `on`. It is 409, too, for
+    another `by` while triggers wait under the policy or requests are open.
     """
     written = services.policy_writer.put(
         _key(request),
@@ -249,9 +260,60 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
         if_match=parse_if_match(request.headers),
         if_absent=requires_absence(request.headers),
     )
-    response = policy_response(services.policy_reader.view(written.policy))
-    status = 201 if written.outcome == "created" else 200
-    return Reply(status, response, {"etag": etag(written.policy.version)})
+    return _reply(services, written.policy, 201 if written.outcome == "created" else 200)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=_PATH + "/pause",
+    tag="Flow",
+    access="write",
+    accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
+    headers=_IF_MATCH,
+    returns={200: Returns("The paused policy", PolicyResponse, _ETAG)},
+    problems=(404, 409, 412, 503),
+)
+def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
+    """Pause a policy.
+
+    A second after the answer, no request of its jobs begins. Requests that are open are not cut, and
+    asynchronous runs go on. Triggers wait, however long the pause lasts. A policy that is already paused does
+    not change: it keeps the time and the reason of its first pause. The answer is 409 in a stack whose
+    parameter `FlowPolicies` is not `on`.
+    """
+    policy = services.policy_writer.pause(
+        _key(request),
+        reason=request.body.reason,
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+    )
+    return _reply(services, policy)
+
+
+@partial(
+    Operation,
+    method="POST",
+    path=_PATH + "/resume",
+    tag="Flow",
+    access="write",
+    headers=_IF_MATCH,
+    returns={200: Returns("The resumed policy", PolicyResponse, _ETAG)},
+    problems=(404, 412, 503),
+)
+def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
+    """Resume a paused policy.
+
+    Triggers that wait leave within seconds, as the limit allows. A policy that is not paused does not change.
+    """
+    policy = services.policy_writer.resume(
+        _key(request),
+        who=request.caller.key_id,
+        requested_at=request.requested_at,
+        if_match=parse_if_match(request.headers),
+    )
+    return _reply(services, policy)
 
 
 @partial(
@@ -280,14 +342,14 @@ def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     access="write",
     headers=_IF_MATCH,
     returns={204: Returns("The policy is deleted")},
-    problems=(404, 412, 503),
+    problems=(404, 409, 412, 503),
 )
 def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     """Delete a policy.
 
     The policy closes: it is not shown any more, and no other job may name it. Its limit holds for the jobs
     that name it, and their triggers go on to be delivered. A PUT opens the policy again. Requests that are
-    open are not cut.
+    open are not cut. The answer is 409 if the policy is paused: resume it first.
     """
     services.policy_writer.delete(
         _key(request),
@@ -355,6 +417,11 @@ def list_policy_changes(services: Services, request: Request[PageQuery, None]) -
     """
     page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
     return Reply(200, cursor.page_of("changes", page, change_response))
+
+
+def _reply(services: Services, policy: Policy, status: int = 200) -> Reply:
+    response = policy_response(services.policy_reader.view(policy))
+    return Reply(status, response, {"etag": etag(policy.version)})
 
 
 def _key(request: Request[Any, Any]) -> PolicyKey:
