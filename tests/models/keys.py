@@ -80,7 +80,8 @@ class Keys(Gates):
     def guard(self, gate: int) -> Program:
         whose = yield self.compare_guard(gate)
         if whose in {FOLLOWED, OTHER}:
-            return (yield from self.leave_to(whose, gate))
+            yield from self.leave_to(whose, gate)
+            return None
         if whose == OWN:
             yield self.list_own(gate)
         has_entries = yield self.read_line(gate)
@@ -91,7 +92,8 @@ class Keys(Gates):
         if whose == OWN:
             found = yield self.remove_guard(gate)
             if found != OWN:
-                return (yield from self.leave_to(found, gate))
+                yield from self.leave_to(found, gate)
+                return None
             has_entries = yield self.read_line_again_as_guard(gate)
         yield self.unlist_own(gate)
         if not has_entries:
@@ -100,18 +102,20 @@ class Keys(Gates):
         yield self.acknowledge()
         return Position("act", (gate,))
 
-    def leave_to(self, whose: int, gate: int) -> Program:
+    def leave_to(self, whose: int, gate: int) -> Part:
         """Another guard looks after the gate. It has a place of its own, unless it follows."""
         if whose != FOLLOWED:
             yield self.unlist_own(gate)
-        return None
+        return True
 
     def wake(self, gate: int) -> Program:
         whose = yield self.compare_guard(gate)
-        if whose in {OWN, ABSENT} and (yield from self.take_guard_over(gate)):
+        if whose in {OWN, ABSENT}:
+            whose = yield from self.take_guard_over(gate)
+        if whose == OWN:
             yield self.list_sent(gate)
-        elif whose != FOLLOWED:
-            yield self.unlist_own(gate)
+        else:
+            yield from self.leave_to(whose, gate)
         return Position("act", (gate,))
 
     # ---- operations
@@ -133,6 +137,14 @@ class Keys(Gates):
         """Answers whose guard was there."""
         whose = self.whose(state, me, gate)
         return [(state.with_gate(gate, guard=NO_GUARD) if whose == OWN else state, whose)]
+
+    @operation("stores the next guard if its own or none is there")
+    def replace_guard(self, state: State, me: int, gate: int) -> Outcomes:
+        """Answers whose guard was there, if it is not stored."""
+        whose = self.whose(state, me, gate)
+        if whose in {OWN, ABSENT}:
+            return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), OWN)]
+        return [(state.with_function(me, sent=NO_GUARD), whose)]
 
     @operation("sends a guard")
     def send_guard(self, state: State, me: int, gate: int) -> Outcomes:

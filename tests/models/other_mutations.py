@@ -15,7 +15,7 @@ from tests.models.state import NO_TOKEN, State
 from tests.models.switch import Switch
 
 
-@shown_in("a key is paused while it waits")
+@shown_in("a paused key, two triggers")
 class UnlistsWithoutComparing(Keys):
     """The list of keys is changed without a look at whose item it is."""
 
@@ -69,7 +69,7 @@ class WakeReplacesAnyGuard(Keys):
 
     @operation("stores the next guard whatever is there")
     def replace_guard(self, state: State, me: int, gate: int) -> Outcomes:
-        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), True)]
+        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), OWN)]
 
 
 @shown_in("a key with runs")

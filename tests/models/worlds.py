@@ -82,7 +82,6 @@ LARGE: Final = {
         World(triggers=1, shares=((0, 0), (0, 1)), crashes=1, one_policy=False)
     ),
     "breaker: open, probe, closed": Scene(World(triggers=3, shares=((2,), (0,), (1,), (2,)))),
-    "a key is paused while it waits": Scene(World(shares=((1,), (0,), (1,)), guards_come=True), Keys),
     "a paused key, crash": Scene(World(triggers=1, shares=((0,), (1,)), crashes=1, guards_come=True), Keys),
     "a paused key, two triggers": Scene(World(shares=((0,), (1,)), guards_come=True), Keys),
     "a paused key, a copy": Scene(World(triggers=1, shares=((0,), (1,)), copies=1, guards_come=True), Keys),

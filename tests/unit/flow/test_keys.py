@@ -397,3 +397,17 @@ def test_a_policy_without_by_keeps_its_guards_during_a_pause() -> None:
     scene.clock.time = guard.not_before
     assert scene.handle(guard) == "forwarded"
     assert len(scene.sent("guard")) == 2
+
+
+def test_a_wake_up_that_comes_second_leaves_the_place_of_the_guard_that_follows() -> None:
+    scene = guarded()
+
+    def meanwhile(call: str) -> None:
+        if call == "before gates.change":
+            scene.announce = lambda _: None
+            scene.store.change(ACME, GateChange(guard=Swap(GUARD, NEXT)))
+
+    scene.announce = meanwhile
+    scene.handle(WAKE)
+    assert scene.store.get(ACME).guard == NEXT
+    assert listed(scene) == (WaitingGate(ACME, GUARD),)

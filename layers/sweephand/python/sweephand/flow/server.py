@@ -148,22 +148,22 @@ class Server:
         """Send a guard in the place of one that was lost, unless the gate has another one by now."""
         there = self._gates.store.get(name).guard
         if there in {None, guard}:
-            there = self._replace(name, guard)
-            if there is not None:
-                self._gates.enlist(name, there)
+            new, there = self._replace(name, guard)
+            if there == new:
+                self._gates.enlist(name, new)
                 return
         self._leave_to(there, name, guard)
 
-    def _replace(self, name: GateName, guard: str) -> str | None:
+    def _replace(self, name: GateName, guard: str) -> tuple[str, str | None]:
         """Send the next guard, then store it if the gate has this one, or none.
 
-        Returns the next guard if it was stored.
+        Returns the next guard, and the one that the gate has then.
         """
         store, new = self._gates.store, self._gates.send_guard(name, guard)
         changed = store.change(name, GateChange(guard=Swap(guard, new), queues=True))
         if not changed.is_made and changed.gate.guard is None:
             changed = store.change(name, GateChange(guard_if_absent=new, queues=True))
-        return new if changed.gate.guard == new else None
+        return new, changed.gate.guard
 
     # ---- a change of the limit
 
