@@ -144,7 +144,7 @@ class FlowFunctions:
     def begin_with(self, limits: PolicyLimits) -> None:
         """Let the policy exist before the world begins."""
         now = self._scheduler.now
-        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now)
+        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now, by=limits.by)
         assert self._stores.policies.put(policy, None)
 
     def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:
