@@ -6,7 +6,15 @@ from typing import Any, Final, NamedTuple
 
 from tests.simulation.flow import test_promises, test_returns, test_seeds
 from tests.simulation.flow.many import Kind
-from tests.unit.flow import test_forward, test_gates, test_server, test_tokens, test_turn, test_turn_lines
+from tests.unit.flow import (
+    test_forward,
+    test_gates,
+    test_keys,
+    test_server,
+    test_tokens,
+    test_turn,
+    test_turn_lines,
+)
 
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.policy import Rate
@@ -33,6 +41,10 @@ def _by(test: Callable[..., None], *arguments: object) -> Shown:
 #: The seeds that `python -m tests.simulation.flow.mutations` found.
 CAUGHT: Final = {
     "nobody is called for a new entry": Seed(0, "calm"),
+    "keys that share one gate": Seed(0, "calm-keys"),
+    "a key that is computed from what the job was": Seed(2, "calm-keys"),
+    "a key that is not listed": Seed(0, "calm-keys"),
+    "a change that reaches the empty key alone": Seed(0, "calm-keys"),
     "a guard that is not sent": Seed(1),
     "a guard that comes once": Seed(0),
     "a guard that is removed before the line is read": Seed(0),
@@ -129,4 +141,9 @@ SHOWN: Final = {
     "tokens that are lost at the end of a turn": _by(
         test_seeds.test_about_95_percent_of_a_rate_is_used_while_work_waits, Rate(1, SECOND_MS), 120, 1
     ),
+    "keys that share a bucket": _by(test_keys.test_each_key_has_a_rate_of_its_own),
+    "a place in the list that is removed on the id of another guard": _by(
+        test_keys.test_a_place_that_another_guard_has_written_is_not_removed
+    ),
+    "a guard of a paused key that goes on": _by(test_keys.test_the_guard_of_a_paused_key_rests),
 }

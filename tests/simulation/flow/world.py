@@ -16,6 +16,7 @@ from tests.fakes.ports import MISSING
 from tests.simulation.flow.consumer import KEY, Consumer
 from tests.simulation.flow.pauses import Pauses
 from tests.simulation.flow.platform import LIMIT_MS, Gated, Platform
+from tests.simulation.flow.tenants import Tenants
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
@@ -26,10 +27,11 @@ from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
 from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.model.definition import Definition
+from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy, Priority
-from sweephand.model.trigger import NewerMessage, TriggerMessage
+from sweephand.model.trigger import NewerMessage, Sendable, TriggerMessage
 from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 from sweephand.ports.jobs import JobStore
 
@@ -48,6 +50,7 @@ class FlowWorld(Platform):
         functions_max: int = 1_000,
         *,
         clocks_differ: bool = True,
+        tenants: Tenants | None = None,
     ) -> None:
         """At most `functions_max` functions serve at once. Further messages wait in the queue, in order."""
         super().__init__(seed, mishaps, clocks_differ=clocks_differ)
@@ -60,9 +63,10 @@ class FlowWorld(Platform):
         self._gates = cast("GateStore", Gated(self, self.memory_gates))
         self._lines = cast("GateLines", Gated(self, self.memory_lines))
         self._changes = self._switches = 0
-        self._jobs = cast("JobStore", Gated(self, _Jobs()))
+        self._jobs = cast("JobStore", Gated(self, _Jobs(tenants)))
+        self.tenants = tenants
         self.pauses = Pauses(self.scheduler)
-        self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again)
+        self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again, tenants)
 
     def gates(self, clock: MachineClock) -> Gates:
         """The gates, as a function with that clock uses them."""
@@ -97,11 +101,18 @@ class FlowWorld(Platform):
             # It handles nothing before it is due by its own clock.
             clock.wait_until(max(each.not_before for each in messages))
             try:
-                self.gates(clock).enqueue(KEY, priority, messages, source)
+                self.gates(clock).enqueue(KEY, priority, messages, source, self._definitions(messages))
             except StoreError:
                 again()
 
         self.process(body, dead=again, limit_ms=LIMIT_MS)
+
+    def _definitions(self, messages: Sequence[TriggerMessage]) -> Mapping[JobKey, Definition]:
+        """What the delivery function has read of the jobs of triggers."""
+        if self.tenants is None:
+            return {}
+        jobs = self._jobs.get_many(sorted({each.trigger.key for each in messages}))
+        return {key: job.definition for key, job in jobs.items()}
 
     def put_again(self, message: TriggerMessage) -> None:
         """A trigger comes back by way of the delivery queue when its time has come."""
@@ -202,6 +213,10 @@ class FlowWorld(Platform):
         batons = [state for text, state in self._kept_waiting if decode_gate_message(text).purpose == "baton"]
         return sum(not state["done"] for state in batons)
 
+    def listed(self) -> set[GateName]:
+        """The gates that stand in the list of those that wait."""
+        return {each.name for each in self.memory_gates.waiting(KEY, "", 10_000).items}
+
     def holders(self) -> int:
         """How many functions have slots of the policy."""
         now, gates = self.scheduler.now, self.memory_gates.everything().values()
@@ -242,8 +257,8 @@ class FlowWorld(Platform):
             gates = self.gates(clock)
             server = Server(
                 gates,
-                # No job leaves the policy here, so nothing goes to the delivery queue.
-                Forward(gates, jobs=self._jobs, queue=MISSING, together=self.read_concurrently),
+                # No job leaves the policy here. Triggers of a former `by` go to the delivery queue.
+                Forward(gates, jobs=self._jobs, queue=_Deliveries(self), together=self.read_concurrently),
                 deliver=self.consumer.of_function(clock, mine),
                 concurrently=self.concurrently,
                 together=self.read_concurrently,
@@ -272,6 +287,8 @@ class FlowWorld(Platform):
             if is_written:
                 limit = policy.slots if policy.paused_at is None else 0
                 self.consumer.limits.append((self.scheduler.now, limit))
+                if self.tenants is not None:
+                    self.tenants.written(policy, self.scheduler.now)
             return is_written
 
         self.memory_policies.put = noted  # type: ignore[method-assign]
@@ -280,8 +297,31 @@ class FlowWorld(Platform):
 class _Jobs:
     """Every job names the policy."""
 
+    def __init__(self, tenants: Tenants | None) -> None:
+        self._tenants = tenants
+
     def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        return {key: job(uid=UID, definition=Definition({"policy": KEY.name})) for key in keys}
+        return {key: job(uid=UID, definition=self._definition(key)) for key in keys}
+
+    def _definition(self, key: JobKey) -> Definition:
+        return Definition({"policy": KEY.name}) if self._tenants is None else self._tenants.definition(key)
+
+
+class _Deliveries:
+    """The delivery queue: each trigger is enqueued again."""
+
+    def __init__(self, world: FlowWorld) -> None:
+        self._world = world
+
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
+        def sent() -> None:
+            for message, _ in messages:
+                assert isinstance(message, TriggerMessage), "only triggers stand in lines"
+                self._world.put_again(message)
+
+        self._world.called(sent)
+
+    acknowledge = bury = MISSING
 
 
 def _tolerating(body: Callable[[MachineClock], None], clock: MachineClock) -> None:

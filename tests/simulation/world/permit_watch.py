@@ -39,6 +39,8 @@ class PermitWatch:
     name: str | None = None
     complaints: list[str] = field(default_factory=list)
     workers: set[Process] = field(default_factory=set)
+    #: Each attempt that has left, by the id of its trigger and its number.
+    left: set[tuple[str, int]] = field(default_factory=set)
     #: The ids of the open requests.
     _open: dict[Process, list[str]] = field(default_factory=dict)
     #: The key under which each request has left; None if its job or the policy had just changed.
@@ -63,6 +65,7 @@ class PermitWatch:
         """A request leaves."""
         if attempt.ended_after is not None:
             return
+        self.left.add((attempt.trigger.id, attempt.number))
         process = self.scheduler.strand.process
         name, since = self._named.get(attempt.trigger.key, (None, 0))
         if process not in self.workers:
