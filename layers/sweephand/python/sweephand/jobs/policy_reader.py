@@ -99,10 +99,9 @@ class PolicyReader:
 
         It looks at `limit` gates behind the place `after`, by one query of the list and one for each gate. A
         gate whose line is empty by now is left out. A value whose limit has several gates can be on several
-        pages. NotFoundError if there is no policy, or if it has no `by`.
+        pages. A policy without `by` has no values. NotFoundError if there is no policy.
         """
-        if self._present(key).by is None:
-            raise NotFoundError(f"Policy {key.name} has no `by`, so it has no keys.")
+        self._present(key)
         page = self._gates.waiting(key, after, limit)
         counts = self._counts([each.name for each in page.items])
         by_value: dict[str, list[LineCount]] = defaultdict(list)

@@ -21,7 +21,7 @@ from sweephand.jobs.policies import (
     policy_violations,
     shown_limits,
 )
-from sweephand.jobs.policy_reader import KeyUse, PolicyView
+from sweephand.jobs.policy_reader import PolicyView
 from sweephand.model.policy import Policy
 from sweephand.model.policy_names import PolicyKey
 from sweephand.web.http import cursor
@@ -139,26 +139,6 @@ class WholePolicyResponse(PolicyResponse):
     ]
 
 
-class PolicyKeyResponse(TypedDict):
-    """What waits under one value of a policy with `by`."""
-
-    value: Annotated[str, about("The value that `by` names; empty for jobs that have none.")]
-    waiting: Annotated[int, about("How many triggers stand in the lines of the value.")]
-    waitingIsExact: Annotated[
-        bool, about("False if `waiting` was not counted to its end: at least so many wait.")
-    ]
-    waitingSince: Annotated[
-        Time, about("The time from which on the first of these triggers could have been delivered.")
-    ]
-
-
-class PolicyKeyPage(TypedDict):
-    """A page of the values that wait under a policy. It has a `nextCursor` if there may be more."""
-
-    items: Annotated[list[PolicyKeyResponse], about("The values, those first that have waited longest.")]
-    nextCursor: NotRequired[NextCursor]
-
-
 class PolicyPage(TypedDict):
     """A page of flow policies in the order of their names. It has a `nextCursor` if there may be more."""
 
@@ -197,16 +177,6 @@ def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
     return response
 
 
-def key_response(use: KeyUse) -> PolicyKeyResponse:
-    """What waits under one value."""
-    return {
-        "value": use.value,
-        "waiting": use.waiting,
-        "waitingIsExact": use.is_exact,
-        "waitingSince": rfc3339(use.waiting_since),
-    }
-
-
 def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> PolicyLimits:
     given = given_fields(document)
     violations = [*check(PolicyRequest, given)[1], *policy_violations(given)]
@@ -222,7 +192,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "two at a time for each customer": {"maxConcurrent": 2, "by": "label:customer"},
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
-_PATH: Final = _LIST_PATH + "/{policy}"
+POLICY_PATH: Final = _LIST_PATH + "/{policy}"
 _ETAG: Final = {"ETag": "The revision of the policy, in double quotes."}
 _IF_MATCH: Final = {
     "If-Match": "An ETag: the call writes only if the policy has this revision. `*`: only if it exists."
@@ -233,7 +203,7 @@ _ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it d
 @partial(
     Operation,
     method="PUT",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="write",
     accepts=Accepts(PolicyRequest, EXAMPLES, _read_policy),
@@ -253,7 +223,7 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
     another `by` while triggers wait under the policy or requests are open.
     """
     written = services.policy_writer.put(
-        _key(request),
+        key_of(request),
         request.body,
         who=request.caller.key_id,
         requested_at=request.requested_at,
@@ -266,7 +236,7 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
 @partial(
     Operation,
     method="POST",
-    path=_PATH + "/pause",
+    path=POLICY_PATH + "/pause",
     tag="Flow",
     access="write",
     accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
@@ -283,7 +253,7 @@ def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) ->
     parameter `FlowPolicies` is not `on`.
     """
     policy = services.policy_writer.pause(
-        _key(request),
+        key_of(request),
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
@@ -295,7 +265,7 @@ def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) ->
 @partial(
     Operation,
     method="POST",
-    path=_PATH + "/resume",
+    path=POLICY_PATH + "/resume",
     tag="Flow",
     access="write",
     headers=_IF_MATCH,
@@ -308,7 +278,7 @@ def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     Triggers that wait leave within seconds, as the limit allows. A policy that is not paused does not change.
     """
     policy = services.policy_writer.resume(
-        _key(request),
+        key_of(request),
         who=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
@@ -319,7 +289,7 @@ def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
 @partial(
     Operation,
     method="GET",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="read",
     returns={200: Returns("The policy and its use", WholePolicyResponse, _ETAG)},
@@ -330,14 +300,14 @@ def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
 
     The numbers of its use are read one after the other, while deliveries go on.
     """
-    found = services.policy_reader.get(_key(request), request.requested_at)
+    found = services.policy_reader.get(key_of(request), request.requested_at)
     return Reply(200, whole_policy_response(found), {"etag": etag(found.policy.version)})
 
 
 @partial(
     Operation,
     method="DELETE",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="write",
     headers=_IF_MATCH,
@@ -352,7 +322,7 @@ def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     open are not cut. The answer is 409 if the policy is paused: resume it first.
     """
     services.policy_writer.delete(
-        _key(request),
+        key_of(request),
         who=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
@@ -382,28 +352,7 @@ def list_policies(services: Services, request: Request[PageQuery, None]) -> Repl
 @partial(
     Operation,
     method="GET",
-    path=_PATH + "/keys",
-    tag="Flow",
-    access="read",
-    query=page_query("keys"),
-    returns={200: Returns("A page of values", PolicyKeyPage)},
-    problems=(404,),
-)
-def list_policy_keys(services: Services, request: Request[PageQuery, None]) -> Reply:
-    """List the values that wait under a policy with `by`.
-
-    Lists those first whose lines have held something for longest without a break of some minutes. A page can
-    be short or empty, and a value with a limit above 32 can be on several pages. Call again with the
-    nextCursor of the answer, until an answer has none. The answer is 404 for a policy without `by`.
-    """
-    page = services.policy_reader.keys(_key(request), request.query.cursor, request.query.limit)
-    return Reply(200, cursor.page_of("keys", page, key_response))
-
-
-@partial(
-    Operation,
-    method="GET",
-    path=_PATH + "/changes",
+    path=POLICY_PATH + "/changes",
     tag="Flow",
     access="read",
     query=page_query("changes"),
@@ -415,7 +364,7 @@ def list_policy_changes(services: Services, request: Request[PageQuery, None]) -
 
     Lists the newest change first. Sweephand keeps a change for 90 days, also if the policy is deleted.
     """
-    page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
+    page = services.policy_changes.page(key_of(request), request.query.cursor, request.query.limit)
     return Reply(200, cursor.page_of("changes", page, change_response))
 
 
@@ -424,5 +373,6 @@ def _reply(services: Services, policy: Policy, status: int = 200) -> Reply:
     return Reply(status, response, {"etag": etag(policy.version)})
 
 
-def _key(request: Request[Any, Any]) -> PolicyKey:
+def key_of(request: Request[Any, Any]) -> PolicyKey:
+    """The policy that a request names."""
     return PolicyKey(request.namespace, request.path["policy"])
