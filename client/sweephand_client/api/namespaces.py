@@ -120,7 +120,7 @@ class Policies(Calls):
     def pause(
         self, namespace: str, name: str, *, reason: str | None = None, if_match: str | None = None
     ) -> PolicyResponse:
-        """Pause a policy. A second after the answer, no request of its jobs begins."""
+        """Pause a policy. From two seconds after the answer on, no request of its jobs begins."""
         return self._transport.call(
             operations.PAUSE_POLICY,
             _policy(namespace, name),

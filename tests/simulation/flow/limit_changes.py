@@ -25,29 +25,12 @@ _PACK: Final = 10
 
 def open_after_a_resume(seed: int, limit: int) -> Sequence[tuple[Instant, int]]:
     """How many requests are open while work waits, and how many ms after the resume of the policy that is."""
-    world = FlowWorld(seed, mishaps=0, consumer_ms=_ANSWER_MS)
-    world.watch_limits()
-    world.change(PolicyLimits(limit, None))
-    scheduler, consumer = world.scheduler, world.consumer
-    scheduler.run(NOON + SECOND_MS)
-    for _ in range(limit * (_BEFORE_MS + _AFTER_MS) // _ANSWER_MS[0] // _PACK):
-        world.put([consumer.trigger(scheduler.now) for _ in range(_PACK)], "normal", world.ids.token())
-    scheduler.run(scheduler.now + _BEFORE_MS)
-    assert len(consumer.open) >= 0.9 * limit, "the limit is not in use"
+    world = _in_use(seed, limit, limit)
     world.switch(pauses=True)
-    scheduler.run(scheduler.now + _AFTER_MS)
-    assert not consumer.open, "the policy is paused"
+    world.scheduler.run(world.scheduler.now + _BEFORE_MS)
+    assert not world.consumer.open, "the policy is paused"
     world.switch(pauses=False)
-    while len(consumer.limits) < 3:
-        scheduler.run(scheduler.now + 1)
-    resumed_at, _ = consumer.limits[-1]
-    opened = []
-    while scheduler.now < resumed_at + _BEFORE_MS:
-        scheduler.run(scheduler.now + _SAMPLE_MS)
-        opened.append((scheduler.now - resumed_at, len(consumer.open)))
-    assert not world.complaints, world.complaints
-    scheduler.end()
-    return opened
+    return _open_from(world, writes=3)
 
 
 def open_after_a_change(seed: int, first: int, then: int) -> Sequence[tuple[Instant, int]]:
@@ -55,25 +38,38 @@ def open_after_a_change(seed: int, first: int, then: int) -> Sequence[tuple[Inst
 
     Nothing says when the write of the new limit is stored, other than the instant from which it counts here.
     """
+    world = _in_use(seed, first, max(first, then))
+    world.change(PolicyLimits(then, None))
+    return _open_from(world, writes=2)
+
+
+def _in_use(seed: int, limit: int, largest: int) -> FlowWorld:
+    """A world whose limit is in use, with enough work for the largest one."""
     world = FlowWorld(seed, mishaps=0, consumer_ms=_ANSWER_MS)
     world.watch_limits()
-    world.change(PolicyLimits(first, None))
+    world.change(PolicyLimits(limit, None))
     scheduler, consumer = world.scheduler, world.consumer
     scheduler.run(NOON + SECOND_MS)
-    enough = max(first, then) * (_BEFORE_MS + _AFTER_MS) // _ANSWER_MS[0]
+    enough = largest * (_BEFORE_MS + _AFTER_MS) // _ANSWER_MS[0]
     for _ in range(enough // _PACK):
         world.put([consumer.trigger(scheduler.now) for _ in range(_PACK)], "normal", world.ids.token())
     scheduler.run(scheduler.now + _BEFORE_MS)
-    assert len(consumer.open) >= 0.9 * first, "the first limit is not in use"
-    world.change(PolicyLimits(then, None))
-    while len(consumer.limits) < 2:
+    assert len(consumer.open) >= 0.9 * limit, "the first limit is not in use"
+    return world
+
+
+def _open_from(world: FlowWorld, writes: int) -> Sequence[tuple[Instant, int]]:
+    """How many requests are open, and how many ms after so many writes of the policy were stored."""
+    scheduler, consumer = world.scheduler, world.consumer
+    while len(consumer.limits) < writes:
         scheduler.run(scheduler.now + 1)
     changed_at, _ = consumer.limits[-1]
     opened = []
     while scheduler.now < changed_at + _AFTER_MS:
         scheduler.run(scheduler.now + _SAMPLE_MS)
         opened.append((scheduler.now - changed_at, len(consumer.open)))
-    assert len(consumer.begun_at) < len(consumer.triggers) - max(first, then), "too little waits"
+    waiting = len(consumer.triggers) - len(consumer.begun_at)
+    assert waiting > max(limit for _, limit in consumer.limits), "too little waits"
     assert not world.complaints, world.complaints
     assert not world.figures["duplicates"], "a trigger was delivered twice though nothing went wrong"
     scheduler.end()

@@ -11,6 +11,7 @@ from tests.simulation.workload.policies import FIRST_WITH_POLICY
 from sweephand.flow.gates import Gates as FlowGates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
+from sweephand.model.policy import Policy
 from sweephand.runs.delivery import Delivery, Stop
 from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.gates import Gates
@@ -79,4 +80,10 @@ def acknowledges_before_the_line_has_it() -> Iterator[None]:
 @mutation("A function deletes an entry and does not mark the runs that are over", first=FIRST_WITH_POLICY)
 def marks_no_progress_of_entries() -> Iterator[None]:
     with patch.object(LineDelivery, "flush", lambda _: None):
+        yield
+
+
+@mutation("The gates of a paused policy keep their shares", first=FIRST_WITH_POLICY)
+def serves_a_paused_policy() -> Iterator[None]:
+    with patch.object(Policy, "share", Policy.share_of_limit):
         yield

@@ -133,8 +133,9 @@ class Gate:
         kinds = () if self._is_calm else process.faults.at_next_call()
         process.turn += 1
         latency_ms = self._latencies[process.turn % _LATENCIES]
-        if self.slow is not None:
-            latency_ms += self._slow_ms(self.slow, where, process.role)
+        if self.slow is not None and (slow_ms := self._slow_ms(self.slow, where, process.role)):
+            process.is_slowed = True
+            latency_ms += slow_ms
         if kinds:
             process.is_held_up = True
             if "slow" in kinds:

@@ -27,7 +27,8 @@ _GOES_ON_MS: Final = 91 * SECOND_MS
 _OBEYED_AFTER_MS: Final = 3 * SECOND_MS
 
 
-#: A function that no fault holds up begins no request later than this after its policy was paused.
+#: No request begins later than this after its policy was paused, if no fault and no slow store holds up its
+#: function.
 _STOPPED_AFTER_MS: Final = 2 * SECOND_MS
 
 
@@ -77,7 +78,8 @@ class PermitWatch:
         self._keys[attempt.trigger.id] = None if key and process.is_held_up else key
         self.figures["under a policy"] += 1
         at, limit = self._limits[-1]
-        if limit == 0 and self.scheduler.now - at > _STOPPED_AFTER_MS and not process.is_held_up:
+        is_late = self.scheduler.now - at > _STOPPED_AFTER_MS
+        if limit == 0 and is_late and not (process.is_held_up or process.is_slowed):
             self.complaints.append(
                 f"{attempt.trigger.id} left {self.scheduler.now - at} ms after its policy was paused"
             )

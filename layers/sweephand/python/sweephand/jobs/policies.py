@@ -193,7 +193,7 @@ class PolicyWriter:
         requested_at: Instant,
         if_match: tuple[str, ...] | None = None,
     ) -> Policy:
-        """Pause a policy: until it is resumed, its triggers wait. Functions obey within a second.
+        """Pause a policy: until it is resumed, its triggers wait. Functions read it once a second.
 
         A policy that is paused already is not changed: it keeps the instant and the reason of its pause.
         Raises NotFoundError, PreconditionError, and UnavailableError after 20 s; then nothing was committed.
