@@ -40,6 +40,10 @@ _KINDS: Final = ((None, 167), (50, 167), (200, None))
 #: The limit for jobs that go through the queue, all at once.
 _LIMIT: Final = 50
 
+#: The limit of each customer, and how many customers have jobs that are due at once.
+_OF_CUSTOMER: Final = PolicyLimits(2, None, "label:customer")
+_CUSTOMERS: Final = 40
+
 #: Single triggers come so far apart that the worker of each has left before the next one comes.
 _SINGLES: Final = 8
 _APART_MS: Final = 3 * SECOND_MS
@@ -92,6 +96,7 @@ def measure(events: int) -> Report:
     rows = [_row(each.name, each.events, each.usage, each.seconds) for each in count(events)]
     with dynamodb_local.running() as url:
         rows.append(_count_jobs(url, PolicyLimits(_LIMIT, None), events, 0))
+        rows.append(_count_jobs(url, _OF_CUSTOMER, events, 0))
         rows += [_count_jobs(url, limits, _SINGLES, _APART_MS) for limits in _SINGLE_LIMITS]
     return Report(
         title="Cost of a trigger under a policy, on DynamoDB Local",
@@ -226,7 +231,14 @@ def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Ma
     due_at = house.clock.now() // SECOND_MS * SECOND_MS + _SOON_MS
     house.create_policy(limits)
     job = {"history": "failures", "policy": "limit"}
-    house.create_in_bulk({**job, "dueTime": rfc3339(due_at + number * apart_ms)} for number in range(count))
+    house.create_in_bulk(
+        {
+            **job,
+            "labels": {"customer": str(number % _CUSTOMERS)},
+            "dueTime": rfc3339(due_at + number * apart_ms),
+        }
+        for number in range(count)
+    )
     with house.running():
         # What the creation of the policy has sent comes before the first trigger.
         house.ahead.move_to(due_at - _QUIET_MS)
@@ -235,6 +247,7 @@ def _count_jobs(url: str, limits: PolicyLimits, count: int, apart_ms: int) -> Ma
         usage, seconds = house.count(due_at, count)
     rate, limit = limits.rate, limits.concurrent_max
     under = f"under {limit}" if rate is None else f"{rate.limit} in {rate.per_ms // SECOND_MS} s"
+    under += f" for each of {_CUSTOMERS} keys" if limits.by else ""
     return _row(f"jobs {'one by one' if apart_ms else 'at once'}, {under}", count, usage, seconds)
 
 

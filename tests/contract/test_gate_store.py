@@ -201,21 +201,21 @@ def test_dynamodb_answers_any_changes_as_the_rule_says(dynamo: Dynamo, changes: 
 
 
 def test_tokens_are_taken_once(gates: GateStore) -> None:
-    seen = gates.bucket(KEY, 1)
+    seen = gates.bucket(GateName(KEY, 1))
     assert seen == RateBucket()
     mine, yours = (RateBucket(NOON * 1_000 + 5, each, step_us=105_000) for each in (ME, YOU))
-    assert gates.move_bucket(KEY, 1, mine, seen)
-    assert gates.move_bucket(KEY, 1, mine, seen)
-    assert not gates.move_bucket(KEY, 1, yours, seen)
-    assert gates.bucket(KEY, 1) == mine
-    assert gates.bucket(KEY, 0) == RateBucket()
-    assert gates.move_bucket(KEY, 1, yours._replace(next_us=NOON * 1_000 + 9), mine)
-    assert not gates.move_bucket(KEY, 1, mine._replace(next_us=NOON * 1_000 + 7), mine)
+    assert gates.move_bucket(GateName(KEY, 1), mine, seen)
+    assert gates.move_bucket(GateName(KEY, 1), mine, seen)
+    assert not gates.move_bucket(GateName(KEY, 1), yours, seen)
+    assert gates.bucket(GateName(KEY, 1)) == mine
+    assert gates.bucket(GateName(KEY, 0)) == RateBucket()
+    assert gates.move_bucket(GateName(KEY, 1), yours._replace(next_us=NOON * 1_000 + 9), mine)
+    assert not gates.move_bucket(GateName(KEY, 1), mine._replace(next_us=NOON * 1_000 + 7), mine)
 
 
 def test_one_of_several_functions_takes_the_next_tokens(stores: Stores) -> None:
-    seen = stores.gates.bucket(KEY, 0)
+    seen = stores.gates.bucket(GateName(KEY, 0))
     rivals = [RateBucket(NOON * 1_000, f"owner00000000{each:03}") for each in range(8)]
     with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda each: stores.gates.move_bucket(KEY, 0, each, seen), rivals))
+        won = list(pool.map(lambda each: stores.gates.move_bucket(GateName(KEY, 0), each, seen), rivals))
     assert won.count(True) == 1

@@ -120,7 +120,7 @@ class Dynamo:
             DynamoSecrets(jobs),
             DynamoKeys(jobs),
             DynamoPolicies(jobs),
-            DynamoGates(timers),
+            DynamoGates(timers, clock.now),
             DynamoGateLines(timers),
             DynamoNamespaces(jobs),
             DynamoAllowances(jobs),

@@ -9,7 +9,7 @@ from tests.fakes.memory_access import MemoryAdminChanges
 from sweephand.base.instants import Instant
 from sweephand.model.change import AdminChange
 from sweephand.model.counters import Allowance, Slots, are_left, next_slots, step_us_of
-from sweephand.model.gate import Changed, Gate, GateChange, GateName
+from sweephand.model.gate import Changed, Gate, GateChange, GateName, WaitingGate
 from sweephand.model.gate_line import Entry, LineCount, LineTop
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.namespace import JobCount, NamespaceSettings
@@ -74,7 +74,8 @@ class MemoryGates:
 
     def __init__(self) -> None:
         self._gates: dict[GateName, Gate] = {}
-        self._buckets: dict[tuple[PolicyKey, int], RateBucket] = {}
+        self._buckets: dict[GateName, RateBucket] = {}
+        self._waiting: dict[tuple[PolicyKey, str], WaitingGate] = {}
         self._lock = threading.Lock()
 
     def get(self, name: GateName) -> Gate:
@@ -89,22 +90,38 @@ class MemoryGates:
             self._gates[name] = changed
             return Changed(changed, is_made=True)
 
-    def bucket(self, key: PolicyKey, number: int) -> RateBucket:
-        return self._buckets.get((key, number), RateBucket())
+    def bucket(self, name: GateName) -> RateBucket:
+        return self._buckets.get(name, RateBucket())
 
-    def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
+    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
         with self._lock:
-            stored = self.bucket(key, number)
+            stored = self.bucket(name)
             if (stored.next_us, stored.owner) == (seen.next_us, seen.owner):
-                self._buckets[key, number] = bucket
+                self._buckets[name] = bucket
                 return True
             return stored == bucket
+
+    def enlist(self, waiting: WaitingGate) -> None:
+        with self._lock:
+            self._waiting[waiting.name.policy, waiting.place] = waiting
+
+    def delist(self, waiting: WaitingGate) -> None:
+        with self._lock:
+            if self._waiting.get((waiting.name.policy, waiting.place)) == waiting:
+                del self._waiting[waiting.name.policy, waiting.place]
+
+    def waiting(self, key: PolicyKey, after: str, limit: int) -> Page[WaitingGate]:
+        with self._lock:
+            places = sorted(place for policy, place in self._waiting if policy == key and place > after)
+            items = tuple(self._waiting[key, each] for each in places[:limit])
+        return Page(items, places[limit - 1] if len(places) > limit else None)
 
     def clear(self) -> None:
         """Lose everything."""
         with self._lock:
             self._gates.clear()
             self._buckets.clear()
+            self._waiting.clear()
 
     def everything(self) -> Mapping[GateName, Gate]:
         """All gates, for the assertions of a test."""

@@ -148,8 +148,6 @@ class Gates(Operations):
         whose = yield self.compare_guard(gate)
         if whose == OTHER:
             return None
-        if whose == OWN:
-            yield from self.confirm(gate)
         has_entries = yield self.read_line(gate)
         if whose == OWN and has_entries:
             return (yield from self.go_on_guarding(gate))
@@ -158,26 +156,16 @@ class Gates(Operations):
                 return None
             has_entries = yield self.read_line_again_as_guard(gate)
         if not has_entries:
-            return (yield from self.end_guarding(gate))
+            return None
         yield from self.begin_guard(gate)
         yield self.acknowledge()
         return Position("act", (gate,))
 
-    def confirm(self, _gate: int) -> Part:
-        """What a handler does first that finds its own guard. A gate without a key needs nothing."""
-        yield from ()
-        return True
-
     def go_on_guarding(self, gate: int) -> Program:
-        yield self.send_guard(gate)
+        yield self.send_next_guard(gate)
         yield self.replace_guard(gate)
         yield self.acknowledge()
         return Position("act", (gate,))
-
-    def end_guarding(self, _gate: int) -> Program:
-        """What is left to do when the guard is removed. A gate without a key needs nothing."""
-        yield from ()
-        return None
 
     # ---- a wake-up names the guard that it replaces. It does what a baton does in any case.
 
@@ -187,9 +175,9 @@ class Gates(Operations):
         return Position("act", (gate,))
 
     def take_guard_over(self, gate: int) -> Part:
-        yield self.send_guard(gate)
-        yield self.replace_guard(gate)
-        return True
+        yield self.send_next_guard(gate)
+        stored: int = yield self.replace_guard(gate)
+        return stored
 
     # ---- the end of an asynchronous run, or its deadline
 

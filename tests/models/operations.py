@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from tests.models.platform import Platform
-from tests.models.programs import Answer, operation
+from tests.models.programs import Answer, Operation, operation
 from tests.models.state import NO_GUARD, NO_MESSAGE, NOWHERE, TAKEABLE, Entry, Gate, Message, State
 
 Outcomes: TypeAlias = Iterable[tuple[State, Answer]]
@@ -119,6 +119,10 @@ class Operations(Platform):
         known |= {function.sent for function in state.functions} | {item.guard for item in state.gates}
         guard = min(set(range(1, len(known) + 2)) - known)
         return [(state.with_message(Message("guard", gate, guard)).with_function(me, sent=guard), True)]
+
+    def send_next_guard(self, gate: int) -> Operation:
+        """Sends the guard that takes the place of its own."""
+        return self.send_guard(gate)
 
     @operation("stores its guard if there is none")
     def store_guard(self, state: State, me: int, gate: int) -> Outcomes:

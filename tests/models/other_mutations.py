@@ -9,45 +9,35 @@ from tests.models.closing import State as ClosingState
 from tests.models.keys import Keys
 from tests.models.mutations import shown_in
 from tests.models.operations import OWN, Outcomes
-from tests.models.programs import Answer, Part, Position, Program, operation
+from tests.models.programs import Answer, Position, Program, operation
 from tests.models.rates import LATE_MAX, PER, Rates
-from tests.models.state import NO_GUARD, NO_TOKEN, Gate, State
+from tests.models.state import NO_TOKEN, State
 from tests.models.switch import Switch
 
 
-@shown_in("a key is paused while it waits")
+@shown_in("a paused key, two triggers")
 class UnlistsWithoutComparing(Keys):
     """The list of keys is changed without a look at whose item it is."""
 
     @operation("removes the key from the list")
     def unlist_own(self, state: State, _me: int, gate: int) -> Outcomes:
-        return [(state.with_gate(gate, listed=NO_GUARD), True)]
+        return [(state.with_gate(gate, listed=()), True)]
 
 
 @shown_in("a paused key")
-class ListsBeforeStoring(Keys):
-    """A key is listed before its guard is stored."""
+class LeavesItsPlace(Keys):
+    """A handler whose guards do not look after the gate any more leaves its place in the list."""
 
-    def begin_guard(self, gate: int) -> Part:
-        yield self.send_guard(gate)
-        yield self.list_sent(gate)
-        seen: int = yield self.store_guard(gate)
-        return seen
+    skips: ClassVar[Mapping[str, Answer]] = {
+        "removes its place from the list if its own guard is there": True
+    }
 
 
-@shown_in("a paused key, crash")
+@shown_in("a key waits")
 class RestsUnlisted(Keys):
     """A guard's handler does not list its key."""
 
     skips: ClassVar[Mapping[str, Answer]] = {"lists the key under its own guard": True}
-
-
-@shown_in("a paused key")
-class WakesAtCommit(Keys):
-    """A resume wakes keys at the commit."""
-
-    def views_are_over(self, _state: State, _change: int) -> bool:
-        return True
 
 
 @shown_in("a paused key")
@@ -79,15 +69,15 @@ class WakeReplacesAnyGuard(Keys):
 
     @operation("stores the next guard whatever is there")
     def replace_guard(self, state: State, me: int, gate: int) -> Outcomes:
-        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), True)]
+        return [(state.with_gate(gate, guard=state.functions[me].sent, queues=True), OWN)]
 
 
 @shown_in("a key with runs")
 class ExpiresUnderRuns(Keys):
     """The item of a gate expires while a run holds a slot."""
 
-    def may_expire(self, gate: Gate) -> bool:
-        return gate.guard == NO_GUARD
+    def may_expire(self, state: State, number: int) -> bool:
+        return not self.comes(state, number)
 
 
 @shown_in("switched off")

@@ -1,6 +1,7 @@
 """What the stores, the queues and the functions of a small world of gates hold."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, NamedTuple, Self
@@ -9,11 +10,12 @@ from tests.models.programs import Position
 
 NOWHERE: Final = -1
 NO_TOKEN: Final = 1000
-#: A gate without a guard, and one whose guard rests because the policy is paused.
 NO_GUARD: Final = 0
-RESTING: Final = -1
 #: The number of all guard messages that no gate knows, and that nobody can store any more.
 STALE: Final = 100
+#: The guards of a key that follow each other have ids of the same ten. The last of these stands for all
+#: messages of such guards that no gate knows. The guards of a gate without a key are the first ten.
+CHAIN: Final = 10
 #: The kinds of messages whose number is the id of a guard.
 OF_GUARDS: Final = ("guard", "wake")
 
@@ -45,8 +47,8 @@ class Gate(NamedTuple):
     queues: bool = False
     #: Whether a baton is under way (`b`). With a rate, one more than the time until the baton comes.
     baton: int = 0
-    #: The guard under which the key stands in the list of waiting keys (`waits#`).
-    listed: int = NO_GUARD
+    #: The guards under which the key stands in the list of waiting keys (`waits#`): one of a chain at most.
+    listed: tuple[int, ...] = ()
 
 
 class Bucket(NamedTuple):
@@ -148,21 +150,22 @@ class State(NamedTuple):
     def in_order(self) -> Self:
         """The same state, with functions and guards in order. It stands for all that differ only in that."""
         functions = tuple(sorted(self.functions)) if len(self.functions) > 1 else self.functions
-        numbers = {NO_GUARD: NO_GUARD, RESTING: RESTING, STALE: STALE}
-        known = [guard for gate in self.gates for guard in (gate.guard, gate.listed)]
+        known = [guard for gate in self.gates for guard in (gate.guard, *gate.listed)]
         for function in functions:
             known += (
                 function.sent,
                 function.message.number if function.message.kind in OF_GUARDS else NO_GUARD,
             )
-        for guard in known:
-            numbers.setdefault(guard, len(numbers) - 2)
         found = [message.number for message in self.messages if message.kind in OF_GUARDS]
-        if all(numbers.get(guard, STALE) == guard for guard in (*numbers, *found)):
+        numbers = _numbered(known, found)
+        if all(number == guard for guard, number in numbers.items()):
             return self if functions == self.functions else self._replace(functions=functions)
         after = self._replace(
             gates=tuple(
-                gate._replace(guard=numbers[gate.guard], listed=numbers[gate.listed]) for gate in self.gates
+                gate._replace(
+                    guard=numbers[gate.guard], listed=tuple(sorted(numbers[each] for each in gate.listed))
+                )
+                for gate in self.gates
             ),
             functions=tuple(
                 function._replace(sent=numbers[function.sent], message=_renumbered(function.message, numbers))
@@ -175,10 +178,27 @@ class State(NamedTuple):
         return after
 
 
+def _numbered(known: Iterable[int], found: Iterable[int]) -> Mapping[int, int]:
+    """The new number of each guard, in the order in which it is known. Guards of one chain stay together."""
+    numbers = {NO_GUARD: NO_GUARD, STALE: STALE}
+    chains = {0: 0}
+    sizes: Counter[int] = Counter()
+    for guard in known:
+        if guard not in numbers:
+            chain = chains.setdefault(guard // CHAIN, len(chains))
+            sizes[chain] += 1
+            numbers[guard] = CHAIN * chain + sizes[chain]
+    for guard in found:
+        if guard not in numbers:
+            chain = chains.get(guard // CHAIN, 0)
+            numbers[guard] = CHAIN * chain + CHAIN - 1 if chain else STALE
+    return numbers
+
+
 def _renumbered(message: Message, numbers: Mapping[int, int]) -> Message:
     if message.kind not in OF_GUARDS:
         return message
-    return message._replace(number=numbers.get(message.number, STALE))
+    return message._replace(number=numbers[message.number])
 
 
 @dataclass(frozen=True)

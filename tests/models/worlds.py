@@ -45,7 +45,6 @@ SMALL: Final = {
     "a key waits": Scene(World(guards_come=True), Keys),
     "a key with runs": Scene(World(asynchronous=FIRST, guards_come=True), Keys),
     "a paused key": Scene(World(triggers=1, shares=((1,), (0,), (1,)), guards_come=True), Keys),
-    "a paused key, crash": Scene(World(triggers=1, shares=((0,), (1,)), crashes=1, guards_come=True), Keys),
     "switched off": Scene(World(guards_come=True), Switch),
     "a rate": Scene(World(shares=((2,),), rates=((1,),)), Rates),
     "a rate, one slot": Scene(World(rates=((1,),)), Rates),
@@ -83,7 +82,7 @@ LARGE: Final = {
         World(triggers=1, shares=((0, 0), (0, 1)), crashes=1, one_policy=False)
     ),
     "breaker: open, probe, closed": Scene(World(triggers=3, shares=((2,), (0,), (1,), (2,)))),
-    "a key is paused while it waits": Scene(World(shares=((1,), (0,), (1,)), guards_come=True), Keys),
+    "a paused key, crash": Scene(World(triggers=1, shares=((0,), (1,)), crashes=1, guards_come=True), Keys),
     "a paused key, two triggers": Scene(World(shares=((0,), (1,)), guards_come=True), Keys),
     "a paused key, a copy": Scene(World(triggers=1, shares=((0,), (1,)), copies=1, guards_come=True), Keys),
     "a key is paused twice": Scene(

@@ -12,6 +12,7 @@ from sweephand_client.openapi.run_answers import StatsResponse
 from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
+    PolicyKeyResponse,
     PolicyResponse,
     WholePolicyResponse,
 )
@@ -106,7 +107,7 @@ class Policies(Calls):
         if_match: str | None = None,
         if_absent: bool = False,
     ) -> PolicyResponse:
-        """Create or replace a policy: `maxConcurrent`, `rate`, or both."""
+        """Create or replace a policy: `maxConcurrent`, `rate`, or both, for each value of `by` if given."""
         headers = preconditions(if_match, if_absent=if_absent)
         return self._transport.call(
             operations.PUT_POLICY, _policy(namespace, name), body=policy, headers=headers
@@ -142,6 +143,10 @@ class Policies(Calls):
     def list(self, namespace: str) -> Iterator[PolicyResponse]:
         """The policies of a namespace, by name."""
         return self._items(operations.LIST_POLICIES, {"namespace": namespace})
+
+    def keys(self, namespace: str, name: str) -> Iterator[PolicyKeyResponse]:
+        """The values that wait under a policy with `by`, those first that have waited longest."""
+        return self._items(operations.LIST_POLICY_KEYS, _policy(namespace, name))
 
     def changes(self, namespace: str, name: str) -> Iterator[ChangeResponse]:
         """The changes of a policy, newest first."""

@@ -11,14 +11,14 @@ from sweephand_client.commands.job import read_schedule, show_changes, show_occu
 from sweephand_client.commands.session import Session, command
 from sweephand_client.http.errors import NotFoundError
 from sweephand_client.openapi.requests import Dst, NamespaceRequest, PolicyRequest, PreviewRequest
-from sweephand_client.openapi.stack_answers import PolicyResponse, WholePolicyResponse
+from sweephand_client.openapi.stack_answers import PolicyKeyResponse, PolicyResponse, WholePolicyResponse
 
 policies = typer.Typer(no_args_is_help=True, help="Flow policies: how much is delivered at once.")
 namespaces = typer.Typer(no_args_is_help=True, help="Namespaces and their settings.")
 schedules = typer.Typer(no_args_is_help=True, help="Schedules that are not stored.")
 
 #: The columns of a policy and its limits.
-_LIMITS: Final = ("NAME", "STATE", "AT ONCE", "RATE", "IN EFFECT")
+_LIMITS: Final = ("NAME", "STATE", "AT ONCE", "RATE", "BY", "IN EFFECT")
 
 _Policy = Annotated[str, typer.Argument(help="The name of the policy.", show_default=False)]
 
@@ -32,6 +32,9 @@ def put_policy(
         str | None, typer.Option(help="How many requests may be open at once.", metavar="INTEGER")
     ] = None,
     rate: Annotated[str | None, typer.Option(help="How many may leave in a time, as 100/1m.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Each value has the limits by itself: host, job or label:NAME.")
+    ] = None,
     if_match: Annotated[str | None, typer.Option(help="Only if the policy has this revision.")] = None,
     if_absent: Annotated[
         bool, typer.Option("--if-absent", help="Only if the policy does not exist.")
@@ -43,6 +46,8 @@ def put_policy(
         policy["maxConcurrent"] = read_whole_number(max_concurrent)
     if rate is not None:
         policy["rate"] = read_rate(rate)
+    if by is not None:
+        policy["by"] = by
     written = session.client.policies.put(
         session.namespace, name, policy, if_match=if_match, if_absent=if_absent
     )
@@ -67,11 +72,22 @@ def list_policies(
     found = session.client.policies.list(session.namespace)
     if use:
         in_use = list(_with_use(session, found))
-        rows = [(*_limit_cells(each), each["inUse"], _waiting(each), each["waitingSince"]) for each in in_use]
+        rows = [
+            (*_limit_cells(each), each.get("inUse"), _waiting(each), each.get("waitingSince"))
+            for each in in_use
+        ]
         session.output.table((*_LIMITS, "IN USE", "WAITING", "SINCE"), rows, in_use)
         return
     listed = list(found)
     session.output.table(_LIMITS, map(_limit_cells, listed), listed)
+
+
+@command(policies, "keys")
+def list_policy_keys(session: Session, name: _Policy) -> None:
+    """List the values that wait under a policy with `by`, those first that have waited longest."""
+    found = list(session.client.policies.keys(session.namespace, name))
+    rows = [(each["value"], _waiting(each), each["waitingSince"]) for each in found]
+    session.output.table(("VALUE", "WAITING", "SINCE"), rows, found)
 
 
 @command(policies, "pause")
@@ -168,6 +184,7 @@ def _limit_cells(policy: PolicyResponse) -> tuple[Any, ...]:
         policy["state"],
         policy.get("maxConcurrent"),
         shown,
+        policy.get("by"),
         policy["effectiveMaxConcurrent"],
     )
 
@@ -179,5 +196,6 @@ def _with_use(session: Session, policies: Iterable[PolicyResponse]) -> Iterator[
             yield session.client.policies.get(session.namespace, each["name"])
 
 
-def _waiting(policy: WholePolicyResponse) -> int | str:
-    return policy["waiting"] if policy["waitingIsExact"] else f"at least {policy['waiting']}"
+def _waiting(counted: WholePolicyResponse | PolicyKeyResponse) -> int | str | None:
+    waiting = counted.get("waiting")
+    return waiting if waiting is None or counted.get("waitingIsExact") else f"at least {waiting}"

@@ -57,6 +57,7 @@ from sweephand_client.openapi.stack_answers import (
     NamespaceResponse,
     NamespaceSummary,
     NewKeyResponse,
+    PolicyKeyResponse,
     PolicyResponse,
     PublicKeysResponse,
     RebuildResponse,
@@ -149,6 +150,9 @@ RESUME_POLICY: Final = Operation[None, PolicyResponse](
 )
 LIST_POLICIES: Final = Operation[None, Page[PolicyResponse]](
     "listPolicies", "GET", "/v1/namespaces/{namespace}/policies"
+)
+LIST_POLICY_KEYS: Final = Operation[None, Page[PolicyKeyResponse]](
+    "listPolicyKeys", "GET", "/v1/namespaces/{namespace}/policies/{policy}/keys"
 )
 LIST_POLICY_CHANGES: Final = Operation[None, Page[ChangeResponse]](
     "listPolicyChanges", "GET", "/v1/namespaces/{namespace}/policies/{policy}/changes"

@@ -290,6 +290,7 @@ class PolicyRequest(TypedDict):
 
     maxConcurrent: NotRequired[int | None]
     rate: NotRequired[PolicyRateRequest | None]
+    by: NotRequired[str | None]
 
 
 class NamespaceLimitsRequest(TypedDict):

@@ -26,6 +26,7 @@ class PolicyResponse(TypedDict):
     rev: str
     maxConcurrent: NotRequired[int]
     rate: NotRequired[PolicyRateResponse]
+    by: NotRequired[str]
     effectiveMaxConcurrent: int
     state: Literal["active", "paused"]
     pausedAt: NotRequired[str]
@@ -37,10 +38,19 @@ class PolicyResponse(TypedDict):
 class WholePolicyResponse(PolicyResponse):
     """A flow policy and how much of it is in use."""
 
-    inUse: int
+    inUse: NotRequired[int]
+    waiting: NotRequired[int]
+    waitingIsExact: NotRequired[bool]
+    waitingSince: NotRequired[str | None]
+
+
+class PolicyKeyResponse(TypedDict):
+    """What waits under one value of a policy with `by`."""
+
+    value: str
     waiting: int
     waitingIsExact: bool
-    waitingSince: str | None
+    waitingSince: str
 
 
 class NamespaceSummary(TypedDict):

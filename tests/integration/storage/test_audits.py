@@ -32,7 +32,7 @@ def test_a_round_of_the_audit_of_jobs_reads_back_and_is_written_on_its_version(d
     # The SDK repeats the write.
     assert rounds.put(first, None)
     assert rounds.get() == first
-    reached = JobProgress("ns", "a~b.c:@+=-", "0123#4")
+    reached = JobProgress("ns", "a~b.c:@+=-", "0123#4", "0123.abc.0000")
     second = first._replace(progress=reached, version="version000000002")
     assert not rounds.put(second, None)
     assert not rounds.put(second, "version000000003")

@@ -1,7 +1,8 @@
 """Mistakes of who waits, takes slots, and looks after gates."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -17,16 +18,15 @@ from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyWriter
 from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Swap, server_slots_of
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, Entry, entries_of
-from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.policy import Policy
 
 
-def _looks_before_it_puts(gates: Gates, key: PolicyKey, priority: Any, messages: Any, source: str) -> None:
-    every, policy = list(messages), gates.policies.get(key)
-    name = GateName(key, gates._number(policy))
+def _looks_before_it_puts(gates: Gates, name: GateName, policy: Policy | None, *entry: Any) -> None:
+    priority, messages, source = entry
     size = ENTRY_TRIGGERS_MAX if policy is None else 3 * server_slots_of(policy.slots)
-    gates.see_to(name, policy, again=any(each.crashes for each in every))
-    for entry in entries_of(every, priority, source, min(ENTRY_TRIGGERS_MAX, size)):
-        gates.lines.put(name, entry)
+    gates.see_to(name, policy, again=any(each.crashes for each in messages))
+    for each in entries_of(messages, priority, source, min(ENTRY_TRIGGERS_MAX, size)):
+        gates.lines.put(name, each)
 
 
 def _calls_nobody_for_an_entry(gates: Gates, name: GateName, _: Policy | None, **__: bool) -> None:
@@ -42,7 +42,7 @@ def _trusts_the_mark(gates: Gates, name: GateName, policy: Policy | None, *, aga
 
 
 def _stores_a_guard_before_it_sends(gates: Gates, name: GateName) -> Gate:
-    guard = gates.ids.token()
+    guard = gates._guard_id(name)
     gate = gates.store.change(name, GateChange(guard_if_absent=guard, queues=True)).gate
     gates.send("guard", name, gates.clock.now() + GUARD_MS, guard=guard)
     return gate
@@ -52,7 +52,7 @@ def _sends_a_baton_before_it_stores(
     gates: Gates, name: GateName, policy: Policy | None, **others: Any
 ) -> None:
     if others.get("again") or gates.store.get(name).baton is None:
-        at = gates.clock.now() if policy is None else gates.token_near_at(policy)
+        at = gates.clock.now() if policy is None else gates.token_near_at(name, policy)
         gates.send("baton", name, at, hint=others.get("hint"))
         gates.store.change(name, GateChange(baton=Baton(at, gates.ids.token()), replaces_baton=True))
 
@@ -152,13 +152,13 @@ def _guard_with(*, reads_first: bool = True, reads_again: bool = True, counts_le
     return guarded
 
 
-def _sends_no_guard(gates: Gates, _: GateName) -> str:
-    return gates.ids.token()
+def _sends_no_guard(gates: Gates, name: GateName, former: str | None = None) -> str:
+    return gates._guard_id(name, former)
 
 
-def _forgets_who_waits_for_a_token(server: Server, _: GateName, policy: Policy) -> bool:
+def _forgets_who_waits_for_a_token(server: Server, name: GateName, policy: Policy) -> bool:
     gates = server._gates
-    return gates.token_near_at(policy) > gates.clock.now() + TOKEN_LEAD_MS
+    return gates.token_near_at(name, policy) > gates.clock.now() + TOKEN_LEAD_MS
 
 
 def _deletes_first(forward: Forward, name: GateName, entry: Entry, now: int) -> None:
@@ -170,7 +170,10 @@ def _deletes_first(forward: Forward, name: GateName, entry: Entry, now: int) -> 
 def _moves_in_silence(forward: Forward, name: GateName, entry: Entry, now: int) -> None:
     if (leased := forward._leased(name, entry, now)) is not None:
         with patch.object(forward._gates, "see_to", lambda *_, **__: None):
-            forward._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+            gates = forward._gates
+            policy = gates.policies.get(name.policy)
+            to = gates.name_for(name.policy, policy, name.key)
+            gates.put(to, policy, entry.priority, leased.messages, leased.token)
         forward._gates.lines.replace(name, leased, None)
 
 
@@ -178,11 +181,13 @@ def _sends_without_a_place(gates: Gates, *arguments: Any, after: str | None = No
     _SEND(gates, *arguments, **named)
 
 
+def _moves_every_entry(forward: Forward, name: GateName, entries: Sequence[Entry], now: int) -> None:
+    forward._together([partial(forward._move, name, entry, now) for entry in entries])
+
+
 #: Each way by its name: what it replaces.
 OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
-    "the gate is read before the entry is written": lambda: patch.object(
-        Gates, "enqueue", _looks_before_it_puts
-    ),
+    "the gate is read before the entry is written": lambda: patch.object(Gates, "put", _looks_before_it_puts),
     "nobody is called for a new entry": lambda: patch.object(Gates, "see_to", _calls_nobody_for_an_entry),
     "a line whose gate has a guard is not marked": lambda: patch.object(Gates, "see_to", _trusts_the_mark),
     "a guard that is stored before it is sent": lambda: patch.object(
@@ -216,7 +221,7 @@ OF_GATES: Final[dict[str, Callable[[], AbstractContextManager[Any]]]] = {
     ),
     "a resume that sends no message": lambda: patch.object(PolicyWriter, "_announce", lambda *_: None),
     "a paused policy whose entries move to other gates": lambda: patch.object(
-        Forward, "_send_leavers", Forward._move_all
+        Forward, "_send_leavers", _moves_every_entry
     ),
     "a long line that is read from its beginning again": lambda: patch.object(
         Gates, "send", _sends_without_a_place

@@ -20,7 +20,7 @@ from sweephand.model import gate_line
 from sweephand.model import policy as policy_module
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry, LineTop
-from sweephand.model.policy import PRIORITIES, Policy, PolicyKey, RateBucket, Token
+from sweephand.model.policy import PRIORITIES, Policy, RateBucket, Token
 from sweephand.ports.flow import GateStore
 
 #: More entries than a line ever has.
@@ -249,12 +249,12 @@ def _takes_tokens_of_others() -> Iterator[None]:
     """A function keeps the tokens for which it has asked, also if another one has taken them first."""
     make: Any = Tokens.__init__
 
-    def made(tokens: Tokens, key: PolicyKey, *, store: GateStore, **others: Any) -> None:
+    def made(tokens: Tokens, gate: GateName, *, store: GateStore, **others: Any) -> None:
         def moved(*arguments: Any) -> bool:
             store.move_bucket(*arguments)
             return True
 
-        make(tokens, key, store=Instead(store, move_bucket=moved), **others)
+        make(tokens, gate, store=Instead(store, move_bucket=moved), **others)
 
     with patch.object(Tokens, "__init__", made):
         yield

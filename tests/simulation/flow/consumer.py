@@ -1,16 +1,19 @@
 """The consumer of a world with one policy. It counts the requests that are open and judges each of them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from tests.simulation.flow.pauses import Pauses, held, job_of
 from tests.simulation.flow.platform import LIMIT_MS, NOON, Platform
+from tests.simulation.flow.tenants import Tenants
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.flow.permit import Permit
 from sweephand.flow.turn import Deliver
+from sweephand.model.definition import Definition
 from sweephand.model.job import JobKey
 from sweephand.model.policy import PolicyKey
 from sweephand.model.trigger import LineWait, Trigger, TriggerMessage
@@ -40,11 +43,15 @@ class Consumer:
         request_ms: tuple[int, int],
         pauses: Pauses,
         put_again: Callable[[TriggerMessage], None],
+        tenants: Tenants | None = None,
     ) -> None:
         self._platform = platform
         self._request_ms = request_ms
         self._pauses = pauses
         self._put_again = put_again
+        self._tenants = tenants
+        #: The keys of the requests that are open, in a world of tenants.
+        self.keys: dict[object, str | None] = {}
         #: When each function has read the jobs for the last time, and which were paused.
         self._read: dict[MachineClock, tuple[Instant, Mapping[int, Instant]]] = {}
         self.triggers: dict[str, Waiting] = {}
@@ -54,10 +61,10 @@ class Consumer:
         #: Every limit that was stored, and when. That of a paused policy is 0.
         self.limits: list[tuple[Instant, int]] = []
 
-    def trigger(self, due_at: Instant) -> TriggerMessage:
+    def trigger(self, due_at: Instant, job: str = "job") -> TriggerMessage:
         """A new trigger of the world."""
         number = len(self.triggers)
-        made = Trigger(JobKey("ns", "job"), "uid0000000000001", "1-aaaa", due_at, 1, NOON, index=number)
+        made = Trigger(JobKey("ns", job), "uid0000000000001", "1-aaaa", due_at, 1, NOON, index=number)
         message = TriggerMessage(made, not_before=due_at)
         self.triggers[made.id] = Waiting(message)
         return message
@@ -76,6 +83,7 @@ class Consumer:
         """A function was killed that had these requests open."""
         for each in requests:
             self.open.pop(each, None)
+            self.keys.pop(each, None)
 
     def of_function(self, clock: MachineClock, mine: set[object]) -> Deliver:
         """The consumer of one function, whose requests are added to `mine`."""
@@ -102,6 +110,8 @@ class Consumer:
             self._put_again(message)
             return True
         clock.wait_until(message.not_before)
+        if (elsewhere := self._other_key(message, permit)) is not None:
+            return elsewhere
         request_ms = platform.random.randint(*self._request_ms)
         if deadline - clock.now() < self._request_ms[1] + 5 * SECOND_MS:
             return False
@@ -117,15 +127,31 @@ class Consumer:
         request = object()
         mine.add(request)
         self.open[request] = message.trigger.id
+        self.keys[request] = permit.name.key
         self.begun_at.append(scheduler.now)
         self._judge()
+        if self._tenants is not None:
+            may_have = self._tenants.may_have(message.trigger.key, permit.name.key, scheduler.now)
+            platform.complaints["key"] += not may_have
         try:
             scheduler.sleep(request_ms)
         finally:
             self.open.pop(request, None)
+            self.keys.pop(request, None)
         if platform.mishaps and platform.random.random() < 0.1 and message.attempt < 4:
             self._retry(message, waiting)
         return True
+
+    def _other_key(self, message: TriggerMessage, permit: Permit) -> LineWait | None:
+        """The trigger as it has to wait under another key, which its job has got meanwhile."""
+        if self._tenants is None:
+            return None
+        tenants, key = self._tenants, message.trigger.key
+        definition: Definition = self._platform.called(lambda: tenants.definition(key))
+        if permit.is_for(definition, key.name):
+            return None
+        self._platform.figures["another key"] += 1
+        return LineWait(KEY, "normal", message, definition)
 
     def _paused_at(self, clock: MachineClock, message: TriggerMessage) -> Instant | None:
         """Since when the job of a trigger is paused, by a read that is at most a second old."""
@@ -149,7 +175,7 @@ class Consumer:
         since = self._platform.scheduler.now - LIMIT_MS - SECOND_MS
         before = [limit for at, limit in self.limits if at <= since]
         allowed = max([limit for at, limit in self.limits if at > since] + before[-1:], default=0)
-        if len(self.open) > allowed:
+        if max(Counter(self.keys.values()).values(), default=0) > allowed:
             self._platform.complaints["limit"] += 1
         # Functions go on for longer where one may be frozen between its read of the policy and its request.
         since = self._platform.scheduler.now - _STOPPED_AFTER_MS

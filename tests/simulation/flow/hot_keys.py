@@ -120,7 +120,7 @@ def _of_gate(*, is_write: bool) -> Callable[..., Used]:
 
 
 def _of_bucket(*, is_write: bool) -> Callable[..., Used]:
-    return lambda _, key, *__: Used(gates._bucket_key(key, 0)[0], is_write)
+    return lambda _, name, *__: Used(gates._bucket_key(name)[0], is_write)
 
 
 def _of_new_entry(_: object, name: GateName, entry: Entry) -> Used:

@@ -7,12 +7,14 @@ from functools import partial
 from multiprocessing import get_context
 from typing import Final, Literal, assert_never, get_args
 
+from tests.simulation.flow.keyed import run_keyed
 from tests.simulation.flow.seeds import CHANGING_RATES, run, run_calm
 from tests.simulation.flow.world import FlowWorld
 
 #: Clocks differ in the usual worlds. In the others they agree, or the policy changes its rates, or the stack
-#: has few flow functions, or nothing goes wrong. In those with pauses, the policy is paused and resumed.
-Kind = Literal["usual", "agree", "rates", "few", "calm", "pauses", "calm-pauses"]
+#: has few flow functions, or nothing goes wrong. In those with pauses, the policy is paused and resumed. In
+#: those with keys, it has `by`.
+Kind = Literal["usual", "agree", "rates", "few", "calm", "pauses", "calm-pauses", "keys", "calm-keys"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 #: How many seeds a process takes at once.
@@ -62,5 +64,7 @@ def world_of(seed: int, kind: Kind) -> FlowWorld:
             return run(seed, functions_max=_FEW + seed % 3)
         case "calm" | "calm-pauses":
             return run_calm(seed, has_pauses=kind == "calm-pauses")
+        case "keys" | "calm-keys":
+            return run_keyed(seed, is_calm=kind == "calm-keys")
         case _:
             assert_never(kind)

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from tests.simulation.flow.broken_gates import OF_GATES
+from tests.simulation.flow.broken_keys import OF_KEYS
 from tests.simulation.flow.broken_turns import OF_TURNS
 from tests.simulation.flow.many import Kind, world_of
 
@@ -20,11 +21,12 @@ _SEARCHED: Final[Sequence[tuple[Kind, int]]] = (
     ("few", 50),
     ("rates", 50),
     ("agree", 50),
+    ("calm-keys", 50),
     ("calm-pauses", 50),
     ("pauses", 50),
 )
 
-MUTATIONS: Final = OF_GATES | OF_TURNS
+MUTATIONS: Final = OF_GATES | OF_TURNS | OF_KEYS
 
 
 def main(wanted: list[str], first: int = 0) -> None:

@@ -16,6 +16,7 @@ from tests.fakes.ports import MISSING
 from tests.simulation.flow.consumer import KEY, Consumer
 from tests.simulation.flow.pauses import Pauses
 from tests.simulation.flow.platform import LIMIT_MS, Gated, Platform
+from tests.simulation.flow.tenants import Tenants
 from tests.simulation.world.processes import MachineClock
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
@@ -24,11 +25,13 @@ from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.server import Server
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policy_reader import PolicyReader
 from sweephand.model.definition import Definition
+from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage, decode_gate_message, encode_gate_message
 from sweephand.model.job import Job, JobKey
 from sweephand.model.policy import Policy, Priority
-from sweephand.model.trigger import NewerMessage, TriggerMessage
+from sweephand.model.trigger import NewerMessage, Sendable, TriggerMessage
 from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 from sweephand.ports.jobs import JobStore
 
@@ -47,6 +50,7 @@ class FlowWorld(Platform):
         functions_max: int = 1_000,
         *,
         clocks_differ: bool = True,
+        tenants: Tenants | None = None,
     ) -> None:
         """At most `functions_max` functions serve at once. Further messages wait in the queue, in order."""
         super().__init__(seed, mishaps, clocks_differ=clocks_differ)
@@ -59,9 +63,10 @@ class FlowWorld(Platform):
         self._gates = cast("GateStore", Gated(self, self.memory_gates))
         self._lines = cast("GateLines", Gated(self, self.memory_lines))
         self._changes = self._switches = 0
-        self._jobs = cast("JobStore", Gated(self, _Jobs()))
+        self._jobs = cast("JobStore", Gated(self, _Jobs(tenants)))
+        self.tenants = tenants
         self.pauses = Pauses(self.scheduler)
-        self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again)
+        self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again, tenants)
 
     def gates(self, clock: MachineClock) -> Gates:
         """The gates, as a function with that clock uses them."""
@@ -96,11 +101,18 @@ class FlowWorld(Platform):
             # It handles nothing before it is due by its own clock.
             clock.wait_until(max(each.not_before for each in messages))
             try:
-                self.gates(clock).enqueue(KEY, priority, messages, source)
+                self.gates(clock).enqueue(KEY, priority, messages, source, self._definitions(messages))
             except StoreError:
                 again()
 
         self.process(body, dead=again, limit_ms=LIMIT_MS)
+
+    def _definitions(self, messages: Sequence[TriggerMessage]) -> Mapping[JobKey, Definition]:
+        """What the delivery function has read of the jobs of triggers."""
+        if self.tenants is None:
+            return {}
+        jobs = self._jobs.get_many(sorted({each.trigger.key for each in messages}))
+        return {key: job.definition for key, job in jobs.items()}
 
     def put_again(self, message: TriggerMessage) -> None:
         """A trigger comes back by way of the delivery queue when its time has come."""
@@ -158,8 +170,20 @@ class FlowWorld(Platform):
         self.process(body, dead=again, limit_ms=25 * SECOND_MS)
 
     def _writer(self, clock: MachineClock) -> PolicyWriter:
+        reader = PolicyReader(
+            policies=self._policies,
+            gates=self._gates,
+            lines=self._lines,
+            functions_max=1,
+            concurrently=self.read_concurrently,
+        )
         return PolicyWriter(
-            policies=self._policies, changes=MemoryChanges(), flow_queue=self, clock=clock, ids=self.ids
+            policies=self._policies,
+            is_in_use=lambda policy: reader.is_in_use(policy, clock.now()),
+            changes=MemoryChanges(),
+            flow_queue=self,
+            clock=clock,
+            ids=self.ids,
         )
 
     # The flow queue (ports.FlowQueue)
@@ -188,6 +212,10 @@ class FlowWorld(Platform):
         """How many batons wait for a function. Another policy's baton waits behind them."""
         batons = [state for text, state in self._kept_waiting if decode_gate_message(text).purpose == "baton"]
         return sum(not state["done"] for state in batons)
+
+    def listed(self) -> set[GateName]:
+        """The gates that stand in the list of those that wait."""
+        return {each.name for each in self.memory_gates.waiting(KEY, "", 10_000).items}
 
     def holders(self) -> int:
         """How many functions have slots of the policy."""
@@ -229,8 +257,8 @@ class FlowWorld(Platform):
             gates = self.gates(clock)
             server = Server(
                 gates,
-                # No job leaves the policy here, so nothing goes to the delivery queue.
-                Forward(gates, jobs=self._jobs, queue=MISSING, together=self.read_concurrently),
+                # No job leaves the policy here. Triggers of a former `by` go to the delivery queue.
+                Forward(gates, jobs=self._jobs, queue=_Deliveries(self), together=self.read_concurrently),
                 deliver=self.consumer.of_function(clock, mine),
                 concurrently=self.concurrently,
                 together=self.read_concurrently,
@@ -259,6 +287,8 @@ class FlowWorld(Platform):
             if is_written:
                 limit = policy.slots if policy.paused_at is None else 0
                 self.consumer.limits.append((self.scheduler.now, limit))
+                if self.tenants is not None:
+                    self.tenants.written(policy, self.scheduler.now)
             return is_written
 
         self.memory_policies.put = noted  # type: ignore[method-assign]
@@ -267,8 +297,31 @@ class FlowWorld(Platform):
 class _Jobs:
     """Every job names the policy."""
 
+    def __init__(self, tenants: Tenants | None) -> None:
+        self._tenants = tenants
+
     def get_many(self, keys: Sequence[JobKey]) -> Mapping[JobKey, Job]:
-        return {key: job(uid=UID, definition=Definition({"policy": KEY.name})) for key in keys}
+        return {key: job(uid=UID, definition=self._definition(key)) for key in keys}
+
+    def _definition(self, key: JobKey) -> Definition:
+        return Definition({"policy": KEY.name}) if self._tenants is None else self._tenants.definition(key)
+
+
+class _Deliveries:
+    """The delivery queue: each trigger is enqueued again."""
+
+    def __init__(self, world: FlowWorld) -> None:
+        self._world = world
+
+    def send(self, messages: Sequence[tuple[Sendable, int]]) -> None:
+        def sent() -> None:
+            for message, _ in messages:
+                assert isinstance(message, TriggerMessage), "only triggers stand in lines"
+                self._world.put_again(message)
+
+        self._world.called(sent)
+
+    acknowledge = bury = MISSING
 
 
 def _tolerating(body: Callable[[MachineClock], None], clock: MachineClock) -> None:

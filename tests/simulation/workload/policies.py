@@ -23,6 +23,12 @@ from sweephand.model.policy import PRIORITIES, PolicyKey, Rate
 FIRST_WITH_POLICY: Final = 3_200_000
 _AFTER_POLICIES: Final = 3_300_000
 
+#: The policies of these seeds have `by`, and some of their changes are for another one.
+FIRST_WITH_KEYS: Final = 3_270_000
+_BY: Final = ("job", "host", "label:tier", "label:tier")
+_TIERS: Final = ("a", "b", "c", "")
+_OTHER_BY: Final = 0.4
+
 #: In these seeds, the policy is deleted in the end, and stays closed. In half of them, a client takes it out
 #: of all jobs. In the others, jobs that name it stay under its limit.
 FIRST_CLOSED: Final = 3_800_000
@@ -93,6 +99,8 @@ class Policies:
         if _AFTER_POLICIES <= seed < FIRST_CLOSED:
             # Floods go on while a backlog waits for its rate, so such a seed would have no end.
             limits = replace(limits, rate=None)
+        if FIRST_WITH_KEYS <= seed < _AFTER_POLICIES:
+            limits = replace(limits, by=stream(seed, "policies/by").choice(_BY))
         return cls(seed, limits, random.choice(_FUNCTIONS))
 
     @property
@@ -115,6 +123,9 @@ class Policies:
             return written
         if random.random() < _PRIORITY:
             written = written | {"priority": random.choice(PRIORITIES)}
+        if self.limits.by is not None:
+            tier = stream(self.seed, f"policies/tier/{number}").choice(_TIERS)
+            written = written | {"labels": written.get("labels", {}) | {"tier": tier}}
         return self._within_rate(written) | {"policy": POLICY.name}
 
     def _within_rate(self, written: dict[str, Any]) -> dict[str, Any]:
@@ -172,4 +183,7 @@ class Policies:
             if random.random() < _DELETED:
                 scheduler.call_at(at, partial(change, None))
                 at = min(at + random.randrange(_DELETED_S_MAX) * SECOND_MS, calm_at)
-            scheduler.call_at(at, partial(change, replace(limits, concurrent_max=random.choice(_LIMITS))))
+            changed = replace(limits, concurrent_max=random.choice(_LIMITS))
+            if limits.by is not None and random.random() < _OTHER_BY:
+                changed = replace(changed, by=random.choice((None, *_BY)))
+            scheduler.call_at(at, partial(change, changed))

@@ -14,9 +14,10 @@ from tests.simulation.world.sqs import Sqs
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.policy import Policy
-from sweephand.model.trigger import NewerMessage, Trigger
+from sweephand.model.trigger import NewerMessage, Trigger, TriggerMessage
 from sweephand.runs.received import Received
 
 #: A client whose write of the policy failed asks again after this.
@@ -143,7 +144,7 @@ class FlowFunctions:
     def begin_with(self, limits: PolicyLimits) -> None:
         """Let the policy exist before the world begins."""
         now = self._scheduler.now
-        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now)
+        policy = Policy(POLICY, "first", limits.concurrent_max, limits.rate, now, now, by=limits.by)
         assert self._stores.policies.put(policy, None)
 
     def is_at_rest(self, through: Instant, chronicle: Chronicle) -> bool:
@@ -152,9 +153,20 @@ class FlowFunctions:
         Nobody owes a trigger of a job that is gone. Nobody owes a trigger that fell due after a client paused
         its job or replaced its revision. A sweeper that was killed left such an entry without a work message.
         The next sweeper of that page finds that nobody owes the trigger, so it calls nobody to the line.
+
+        A function that crashed may have left a copy of a delivered trigger in the line of a key, without a
+        guard. It stays there until another trigger of that key comes.
         """
-        waiting = (message for _, entry in self._stores.lines.everything() for message in entry.messages)
-        return all(each.not_before > through or _is_not_owed(each.trigger, chronicle) for each in waiting)
+        return all(
+            each.not_before > through or _is_not_owed(each.trigger, chronicle) or self._is_copy(name, each)
+            for name, entry in self._stores.lines.everything()
+            for each in entry.messages
+        )
+
+    def _is_copy(self, name: GateName, message: TriggerMessage) -> bool:
+        if name.key is None or self._stores.gates.get(name).guard is not None:
+            return False
+        return (message.trigger.id, message.attempt) in self._watch.left
 
     def change(self, limits: PolicyLimits | None) -> None:
         """Let an operator write the policy, or delete it, until it is done or something else is wanted."""

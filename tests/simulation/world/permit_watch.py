@@ -40,7 +40,14 @@ class PermitWatch:
     name: str | None = None
     complaints: list[str] = field(default_factory=list)
     workers: set[Process] = field(default_factory=set)
+    #: Each attempt that has left, by the id of its trigger and its number.
+    left: set[tuple[str, int]] = field(default_factory=set)
+    #: The ids of the open requests.
     _open: dict[Process, list[str]] = field(default_factory=dict)
+    #: The key under which each request has left; None if its job or the policy had just changed.
+    _keys: dict[str, str | None] = field(default_factory=dict)
+    _by: tuple[str | None, Instant] = (None, 0)
+    _jobs: dict[JobKey, tuple[Job, Instant]] = field(default_factory=dict)
     #: When each run began, and when it is over at the latest.
     _going_on: dict[str, tuple[Instant, Instant]] = field(default_factory=dict)
     _limits: list[tuple[Instant, int]] = field(default_factory=list)
@@ -50,18 +57,24 @@ class PermitWatch:
     def limited(self, policy: Policy) -> None:
         """A limit is stored. That of a paused policy is 0."""
         self.figures["pauses of a policy"] += policy.paused_at is not None
+        if policy.by != self._by[0]:
+            self.figures["another by"] += self._by[1] > 0
+            self._by = policy.by, self.scheduler.now
         self._limits.append((self.scheduler.now, policy.slots if policy.paused_at is None else 0))
 
     def leaves(self, attempt: Attempt) -> None:
         """A request leaves."""
         if attempt.ended_after is not None:
             return
+        self.left.add((attempt.trigger.id, attempt.number))
         process = self.scheduler.strand.process
         name, since = self._named.get(attempt.trigger.key, (None, 0))
         is_obeyed = name is not None and self.scheduler.now - since > _OBEYED_AFTER_MS
         if process not in self.workers and not is_obeyed:
             return
         self._open.setdefault(process, []).append(attempt.trigger.id)
+        key = self._key_of(attempt.trigger.key)
+        self._keys[attempt.trigger.id] = None if key and process.is_held_up else key
         self.figures["under a policy"] += 1
         self.figures["at once"] += process not in self.workers
         at, limit = self._limits[-1]
@@ -93,6 +106,26 @@ class PermitWatch:
         name = job.definition.policy
         if self._named.get(job.key, (None, 0))[0] != name:
             self._named[job.key] = name, self.scheduler.now
+        before, _ = self._jobs.get(job.key, (None, 0))
+        if before is None or before.definition.written != job.definition.written:
+            self._jobs[job.key] = job, self.scheduler.now
+
+    def _key_of(self, key: JobKey) -> str | None:
+        """The key of a job's triggers, as its user reads the rules; None if something has just changed."""
+        by, since = self._by
+        if by is None and not since:
+            return ""
+        job, changed_at = self._jobs[key]
+        if self.scheduler.now - max(since, changed_at) <= _OBEYED_AFTER_MS:
+            return None
+        written = job.definition.written
+        if by is None:
+            return "all"
+        if by == "job":
+            return f"job {key.name}"
+        if by == "host":
+            return f"host {written['target']['url'].split('/')[2]}" if "url" in written["target"] else "host"
+        return f"tier {written.get('labels', {}).get('tier', '')}"
 
     def _judge(self) -> None:
         now = self.scheduler.now
@@ -106,8 +139,11 @@ class PermitWatch:
             del self._open[process]
         opened = [each for of_process in self._open.values() for each in of_process]
         going_on = [each for each in running if each not in opened]
-        if len(opened) + len(going_on) > allowed:
-            self.complaints.append(
-                f"at {now}, {len(opened)} requests are open and {len(going_on)} runs go on under a limit of "
-                f"{allowed}"
-            )
+        of_requests, of_runs = ([self._keys.get(each, "") for each in some] for some in (opened, going_on))
+        for key in {*of_requests, *of_runs} - {None}:
+            requests, runs = of_requests.count(key), of_runs.count(key)
+            if requests + runs > allowed:
+                self.complaints.append(
+                    f"at {now}, {requests} requests are open and {runs} runs go on under a limit of {allowed}"
+                    f"{f' for {key}' if key else ''}"
+                )

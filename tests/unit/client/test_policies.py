@@ -6,7 +6,7 @@ from tests.fakes.world import NOON
 from tests.unit.client.conftest import CommandLine
 
 from sweephand.jobs import policy_reader
-from sweephand.model.gate import GateChange, GateName, Holder, Swap
+from sweephand.model.gate import GateChange, GateName, Holder, Swap, WaitingGate, guard_id
 from sweephand.model.gate_line import entries_of
 from sweephand.model.policy import PolicyKey
 from sweephand_client import Client
@@ -44,9 +44,9 @@ def lines(command_line: CommandLine, *words: str) -> list[list[str]]:
 
 def test_policies_are_listed_with_what_is_in_use_and_what_waits(busy: CommandLine) -> None:
     columns, idle, mail = lines(busy, "--use")
-    assert " ".join(columns) == "NAME STATE AT ONCE RATE IN EFFECT IN USE WAITING SINCE"
+    assert " ".join(columns) == "NAME STATE AT ONCE RATE BY IN EFFECT IN USE WAITING SINCE"
     assert (idle[0], idle[-3:]) == ("idle", ["0", "0", "-"])
-    assert (mail[:3], mail[5:7]) == (["mail", "active", "50"], ["10", "2"])
+    assert (mail[:3], mail[6:8]) == (["mail", "active", "50"], ["10", "2"])
     found = busy.ok("policy", "list", "--use", "--json").json
     assert [each["waitingSince"] for each in found] == [None, "2026-11-21T11:59:57.500Z"]
 
@@ -54,7 +54,7 @@ def test_policies_are_listed_with_what_is_in_use_and_what_waits(busy: CommandLin
 def test_a_list_of_policies_without_their_use_is_one_call(busy: CommandLine) -> None:
     busy.server.requests.clear()
     columns, idle, mail = lines(busy)
-    assert " ".join(columns) == "NAME STATE AT ONCE RATE IN EFFECT"
+    assert " ".join(columns) == "NAME STATE AT ONCE RATE BY IN EFFECT"
     assert (idle[3], mail[3]) == ("100/1m", "-")
     assert busy.server.calls() == ["GET /v1/namespaces/ns/policies"]
 
@@ -83,3 +83,19 @@ def test_a_policy_is_paused_and_resumed(busy: CommandLine) -> None:
     assert (idle[1], mail[1]) == ("active", "paused")
     assert busy.ok("policy", "resume", "mail").out == "Resumed the policy mail.\n"
     assert busy.ok("policy", "get", "mail", "--json").json["state"] == "active"
+
+
+def test_the_keys_of_a_policy_that_wait_are_listed(busy: CommandLine) -> None:
+    busy.ok("policy", "put", "tenants", "--max-concurrent", "2", "--by", "label:tenant")
+    world = busy.server.api.world
+    for number, tenant in enumerate(("acme", "")):
+        name = GateName(PolicyKey("ns", "tenants"), 0, f"label:tenant:{tenant}")
+        world.gates.enlist(WaitingGate(name, guard_id(NOON + number, "guard")))
+        [entry] = entries_of([trigger_message(DUE + number)], "low", "source")
+        world.gate_lines.put(name, entry)
+    found = busy.ok("policy", "keys", "tenants", "--json").json
+    assert [(each["value"], each["waiting"]) for each in found] == [("acme", 1), ("", 1)]
+    shown = busy.ok("policy", "keys", "tenants").out.splitlines()
+    assert shown[0].split() == ["VALUE", "WAITING", "SINCE"]
+    [line] = [each for each in lines(busy, "--use") if each[0] == "tenants"]
+    assert line[4:] == ["label:tenant", "2", "-", "-", "-"]

@@ -58,7 +58,9 @@ def other() -> Iterator[Server]:
 def full(client: Client) -> Client:
     """The client of a stack whose namespace has one of each kind."""
     client.namespaces.put("ns", {"limits": {"jobs": 50}, "defaultRetry": {"maxAttempts": 2}})
-    client.policies.put("ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}})
+    client.policies.put(
+        "ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}, "by": "label:tenant"}
+    )
     client.policies.put("ns", "stopped", {"maxConcurrent": 1})
     client.policies.pause("ns", "stopped", reason="tonight")
     for name, job in JOBS.items():
@@ -93,7 +95,11 @@ def test_a_namespace_comes_whole_to_another_stack(full: Client, server: Server, 
     there = Client(other.url, "sh_admin")
     assert there.namespaces.get("ns")["defaultRetry"] == {"maxAttempts": 2}
     mail, held = (there.policies.get("ns", name) for name in ("mail", "stopped"))
-    assert (mail["rate"], mail["state"]) == ({"limit": 10, "per": "1m"}, "active")
+    assert (mail["rate"], mail["by"], mail["state"]) == (
+        {"limit": 10, "per": "1m"},
+        "label:tenant",
+        "active",
+    )
     assert (held["state"], held.get("pauseReason")) == ("paused", "tonight")
     for name in JOBS:
         assert due(there, name) == due(full, name), name
@@ -183,7 +189,9 @@ def test_replace_writes_over_what_exists(full: Client, server: Server, other: Se
     there.jobs.put("ns", "cron", {"schedule": "@hourly", "target": TARGET})
     there.jobs.pause("ns", "cron")
     there.jobs.put("ns", "stopped", {"schedule": "@hourly", "target": TARGET})
-    there.policies.put("ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}})
+    there.policies.put(
+        "ns", "mail", {"maxConcurrent": 3, "rate": {"limit": 10, "per": "1m"}, "by": "label:tenant"}
+    )
     there.policies.pause("ns", "mail")
     there.policies.put("ns", "stopped", {"maxConcurrent": 1})
     there.namespaces.put("ns", {"limits": {}})

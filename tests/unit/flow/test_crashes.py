@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
-from tests.contract.builders import trigger_message
+from tests.contract.builders import job, trigger_message
 from tests.fakes.faults import Killed
 from tests.unit.flow.scene import BATON, GATE, KEY, Flow, flow, triggers
 
@@ -29,7 +29,7 @@ def waits(scene: Flow) -> Flow:
 
     def during(message: TriggerMessage, _: Permit) -> bool | LineWait:
         is_first = message.trigger == WAITED.trigger and message.attempt == 1
-        return LineWait(KEY, "normal", WAITED) if is_first else True
+        return LineWait(KEY, "normal", WAITED, job().definition) if is_first else True
 
     scene.during = during
     return scene

@@ -1,19 +1,34 @@
 """A delivery function takes slots for triggers that need not wait, and gives them back while others end."""
 
+from typing import Any
+
 import pytest
 from tests.contract.builders import NOON
+from tests.fakes.definitions import definition
 from tests.unit.flow.scene import GATE, KEY, Flow, flow, triggers
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import SECOND_MS
 from sweephand.flow.direct_slots import DirectSlots, take_slots
+from sweephand.flow.gates import Gates
 from sweephand.flow.permit import Permit
 from sweephand.model.gate import Baton, GateChange
 from sweephand.model.policy import Rate
+from sweephand.model.trigger import LineWait
+
+
+def asked(gates: Gates, wanted: int, **written: Any) -> DirectSlots | None:
+    """The slots of so many triggers of jobs with that definition."""
+    waits = [LineWait(KEY, "normal", each, definition(**written)) for each in triggers(wanted)]
+    found = take_slots(gates, KEY, waits)
+    assert len(found) == wanted
+    used = [each for each in found if each is not None]
+    assert len(used) == (used[0].size if used else 0)
+    return used[0] if used else None
 
 
 def taken(scene: Flow, wanted: int) -> tuple[DirectSlots, list[Permit]]:
-    slots = take_slots(scene.gates(), KEY, wanted)
+    slots = asked(scene.gates(), wanted)
     assert slots is not None
     permits = [slots.take() for _ in range(slots.size)]
     assert slots.take() is None
@@ -42,10 +57,10 @@ def test_it_takes_what_is_wanted_free_and_allowed_to_one_function(
 def test_nothing_is_taken_of_a_full_gate_or_where_others_wait() -> None:
     scene = flow(2)
     scene.store.change(GATE, GateChange(queues=True))
-    assert take_slots(scene.gates(), KEY, 1) is None
+    assert asked(scene.gates(), 1) is None
     scene.store.change(GATE, GateChange(queues=False))
     scene.hold(2)
-    assert take_slots(scene.gates(), KEY, 1) is None
+    assert asked(scene.gates(), 1) is None
     assert used(scene) == 2
 
 
@@ -53,13 +68,13 @@ def test_a_full_gate_is_not_asked_again_within_a_second() -> None:
     scene = flow(1)
     gates = scene.gates()
     scene.hold(1)
-    assert take_slots(gates, KEY, 1) is None
+    assert asked(gates, 1) is None
     calls: list[str] = []
     scene.announce = calls.append
-    assert take_slots(gates, KEY, 1) is None
+    assert asked(gates, 1) is None
     assert "before gates.change" not in calls
     scene.clock.time += SECOND_MS
-    assert take_slots(gates, KEY, 1) is None
+    assert asked(gates, 1) is None
     assert "before gates.change" in calls
 
 
@@ -119,12 +134,11 @@ def test_a_slot_whose_writes_fail_comes_back_by_itself() -> None:
 
 def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are_given_back() -> None:
     scene = flow(None, rate=Rate(4, SECOND_MS))
-    slots = take_slots(scene.gates(), KEY, 9)
+    slots = asked(scene.gates(), 9)
     assert slots is not None
     assert (slots.size, used(scene)) == (4, 4)
-    none = take_slots(scene.gates(), KEY, 1)
-    assert none is not None
-    assert (none.size, used(scene)) == (0, 4), "the next token is more than a second away"
+    assert asked(scene.gates(), 1) is None, "the next token is more than a second away"
+    assert used(scene) == 4
     permits = [slots.take() for _ in range(slots.size)]
     opened = [each.token.opens_at for each in permits if each is not None and each.token is not None]
     assert opened == [NOON, NOON + 263, NOON + 525, NOON + 788]
@@ -134,12 +148,12 @@ def test_under_a_rate_each_request_waits_for_its_token_and_slots_without_one_are
 
 
 def test_a_policy_that_was_never_written_gives_no_slot() -> None:
-    assert take_slots(Flow().gates(), KEY, 1) is None
+    assert asked(Flow().gates(), 1) is None
 
 
 def test_a_trigger_that_begins_after_the_policy_has_changed_waits_in_the_line() -> None:
     scene = flow(40)
-    slots = take_slots(scene.gates(), KEY, 3)
+    slots = asked(scene.gates(), 3)
     assert slots is not None
     assert slots.take() is not None
     scene.clock.time += SECOND_MS
@@ -147,3 +161,16 @@ def test_a_trigger_that_begins_after_the_policy_has_changed_waits_in_the_line() 
     scene.limit(39)
     scene.clock.time += SECOND_MS
     assert slots.take() is None
+
+
+def test_each_key_has_slots_of_its_own() -> None:
+    scene = flow(1, by="label:tenant")
+    waits = [
+        LineWait(KEY, "normal", each, definition(labels={"tenant": tenant}))
+        for each, tenant in zip(triggers(4), ("one", "two", "one", "two"), strict=True)
+    ]
+    found = take_slots(scene.gates(), KEY, waits)
+    assert [each is not None for each in found] == [True, True, False, False]
+    assert len({id(each) for each in found if each is not None}) == 2
+    assert asked(scene.gates(), 1, labels={"tenant": "one"}) is None
+    assert asked(scene.gates(), 1, labels={"tenant": "three"}) is not None

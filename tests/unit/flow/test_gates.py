@@ -166,7 +166,7 @@ def test_one_baton_is_under_way_at_a_time_and_the_gate_knows_of_it_before_it_is_
 
 def test_a_call_under_a_rate_comes_when_a_token_is_near() -> None:
     scene = flow(4, rate=Rate(1, 60_000))
-    scene.store.move_bucket(KEY, 0, RateBucket((NOON + 63_000) * 1_000, "function", 0), RateBucket())
+    scene.store.move_bucket(GATE, RateBucket((NOON + 63_000) * 1_000, "function", 0), RateBucket())
     scene.gates().call(GATE, stored(scene))
     [(baton, delay_ms)] = scene.queue.sent
     assert isinstance(baton, GateMessage)

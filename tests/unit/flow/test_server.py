@@ -184,7 +184,7 @@ def rated(next_ms: int) -> Flow:
     """A policy with a rate whose next token comes after so many ms, and a trigger that waits."""
     scene = flow(4, rate=Rate(1, 60_000))
     scene.put(*triggers(1))
-    scene.store.move_bucket(KEY, 0, RateBucket((NOON + next_ms) * 1_000, "function", 0), RateBucket())
+    scene.store.move_bucket(GATE, RateBucket((NOON + next_ms) * 1_000, "function", 0), RateBucket())
     return scene
 
 

@@ -7,9 +7,11 @@ from tests.fakes.flow_memory import MemoryGates
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.base.timing import TOKEN_LEAD_MS
 from sweephand.flow.tokens import Tokens, buckets_of, next_token_at
+from sweephand.model.gate import GateName
 from sweephand.model.policy import PolicyKey, Rate, RateBucket
 
 KEY = PolicyKey("default", "mailer")
+GATE = GateName(KEY, 0)
 #: Its slots lie 210 ms apart, and each is open for 50 ms.
 FIVE_A_SECOND = Rate(5, SECOND_MS)
 
@@ -21,9 +23,9 @@ class Meeting(MemoryGates):
         super().__init__()
         self.meanwhile = nothing
 
-    def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
+    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
         self.meanwhile()
-        return super().move_bucket(key, number, bucket, seen)
+        return super().move_bucket(name, bucket, seen)
 
 
 def nothing() -> None:
@@ -31,7 +33,7 @@ def nothing() -> None:
 
 
 def taken(clock: HandClock, store: MemoryGates) -> Tokens:
-    return Tokens(KEY, store=store, clock=clock, ids=CountingIds())
+    return Tokens(GATE, store=store, clock=clock, ids=CountingIds())
 
 
 def test_the_buckets_of_a_rate_have_the_whole_rate_and_none_shrinks_when_it_grows() -> None:
@@ -98,7 +100,7 @@ def test_a_token_whose_slot_has_passed_is_lost() -> None:
 def test_two_functions_never_take_one_token() -> None:
     clock, store = HandClock(), Meeting()
     ids = CountingIds()
-    mine, yours = (Tokens(KEY, store=store, clock=clock, ids=ids) for _ in range(2))
+    mine, yours = (Tokens(GATE, store=store, clock=clock, ids=ids) for _ in range(2))
 
     def first() -> None:
         store.meanwhile = nothing
@@ -113,10 +115,10 @@ def test_two_functions_never_take_one_token() -> None:
 def test_a_function_finds_the_tokens_of_any_bucket_and_is_told_when_there_are_none() -> None:
     clock, store, rate = HandClock(), MemoryGates(), Rate(600, SECOND_MS)
     assert len(buckets_of(rate)) == 2
-    assert store.move_bucket(KEY, 1, RateBucket((NOON + 90_000) * 1_000, "other", 0), RateBucket())
+    assert store.move_bucket(GateName(KEY, 1), RateBucket((NOON + 90_000) * 1_000, "other", 0), RateBucket())
     assert taken(clock, store).take_more(rate, 10)
-    assert next_token_at(KEY, rate, store, NOON) == NOON
-    seen = store.bucket(KEY, 0)
-    assert store.move_bucket(KEY, 0, RateBucket((NOON + 60_000) * 1_000, "another", 0), seen)
+    assert next_token_at(GATE, rate, store, NOON) == NOON
+    seen = store.bucket(GateName(KEY, 0))
+    assert store.move_bucket(GateName(KEY, 0), RateBucket((NOON + 60_000) * 1_000, "another", 0), seen)
     assert not taken(clock, store).take_more(rate, 10)
-    assert next_token_at(KEY, rate, store, NOON) == NOON + 60_000 - TOKEN_LEAD_MS
+    assert next_token_at(GATE, rate, store, NOON) == NOON + 60_000 - TOKEN_LEAD_MS

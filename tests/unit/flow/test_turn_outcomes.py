@@ -1,7 +1,7 @@
 """What becomes of a turn by what deliveries, rates and stores do (flow/turn.py)."""
 
 import pytest
-from tests.contract.builders import NOON, trigger_message
+from tests.contract.builders import NOON, job, trigger_message
 from tests.unit.flow.scene import flow, triggers
 
 from sweephand.base.errors import StoreError
@@ -22,7 +22,7 @@ def test_a_trigger_that_has_to_wait_elsewhere_stands_there_before_its_entry_goes
     waits = trigger_message(NOON + 60_000, attempt=2)
 
     def during(message: TriggerMessage, _: Permit) -> bool | LineWait:
-        return LineWait(OTHER, "high", waits) if message.trigger.due_at == NOON else True
+        return LineWait(OTHER, "high", waits, job().definition) if message.trigger.due_at == NOON else True
 
     scene.during = during
     found: list[str] = []

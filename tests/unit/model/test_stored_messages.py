@@ -63,7 +63,7 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         passage=Passage("stack", NOON, 60, 2),
         lane="policy",
     ),
-    DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id"), "low"),
+    DeadlineMessage(TRIGGER, 2, "o" * 16, 3, NOON, 1, PermitName("mailer", 4, "id", "host:"), "low"),
     FailureMessage(TRIGGER, 2, "no", is_final=True, not_before=NOON, faults=1),
     NotifyMessage(
         TRIGGER,
@@ -99,7 +99,9 @@ MESSAGES: Final[tuple[Readable, ...]] = (
         )
     ),
 )
-ABOUT_GATE: Final = GateMessage("guard", "default", "mailer", 3, NOON, "guard000000000001", 2, "1#behind")
+ABOUT_GATE: Final = GateMessage(
+    "guard", "default", "mailer", 3, NOON, "guard000000000001", 2, "1#behind", "label:tenant:\ud800"
+)
 
 #: No field of any message may hold one of these.
 WRONG: Final[tuple[Any, ...]] = (None, -1, 1.5, 10**16, "x" * 5_000, [[]], list(range(11)), {"": 0})

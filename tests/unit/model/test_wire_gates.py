@@ -27,11 +27,14 @@ MESSAGE = GateMessage("baton", "default", "mailer", 3, NOON)
         MESSAGE._replace(purpose="guard", guard="guard000000000001"),
         MESSAGE._replace(purpose="wake", guard="guard000000000001", gate=9_999),
         MESSAGE._replace(purpose="change", namespace=EVERY_CHARACTER, policy=EVERY_CHARACTER),
+        MESSAGE._replace(key="label:tenant:"),
+        MESSAGE._replace(key="label:" + 128 * "n" + ":" + 128 * "\ud800"),
+        MESSAGE._replace(purpose="change", after="00001795262400000.place"),
     ],
 )
 def test_a_message_reads_back_as_it_was_written(message: GateMessage) -> None:
     assert decode_gate_message(encode_gate_message(message)) == message
-    assert message.name == GateName(PolicyKey(message.namespace, message.policy), message.gate)
+    assert message.name == GateName(PolicyKey(message.namespace, message.policy), message.gate, message.key)
 
 
 def test_a_message_with_defaults_alone_says_nothing_of_them() -> None:

@@ -80,8 +80,8 @@ SHORTEST_RECORD_MS: Final = definition(historyRetention="1s").history_retention_
 
 #: Every thing with an end that something waiting refers to. What has no end, or is read when the attempt is
 #: made, is not here. That is the job's own data (a trigger is delivered with the present data), and named
-#: secrets. It is also a policy with its gates and what waits there, and the settings and defaults of a
-#: namespace. No trigger refers to a dead-letter queue or to keys.
+#: secrets. It is also a policy with what waits under it and its gates, but for those of keys. It is also the
+#: settings and defaults of a namespace. No trigger refers to a dead-letter queue or to keys.
 LIVES: Final[dict[str, Life]] = {
     "data of a trigger": Life(
         "when it is stored or renewed",
@@ -152,6 +152,18 @@ LIVES: Final[dict[str, Life]] = {
             "slot": Never("a trigger has its slot before it enters the line of its job"),
             "line": LINES,
             "unreadable": UNREADABLE,
+            "off": OFF,
+        },
+    ),
+    "gate of a key, or a bucket of its rate": Life(
+        "when it is written",
+        timing.KEY_GATE_RETENTION_MS,
+        {
+            "paused": Never("a trigger of a paused job waits in the delivery queue, and has no slot"),
+            "turn": Never("a trigger that waits for its turn has given its slot back"),
+            "slot": Never("a trigger has its slot of that limit before it comes to a gate"),
+            "line": Renewed("sweephand.runs.audit_lines:LineAudit.keep", AUDITED_MS),
+            "unreadable": Never("a timer has no slot of a gate"),
             "off": OFF,
         },
     ),
@@ -282,6 +294,11 @@ def test_the_record_and_the_job_of_an_accepted_run_outlast_the_longest_run() -> 
     removed_at = world.stored().removed_at
     assert removed_at is not None
     assert removed_at >= (run.run_until or 0) + LATE_MS
+
+
+def test_the_gate_of_a_key_outlasts_the_longest_run_and_the_message_of_its_end() -> None:
+    assert WAITS_MS["maxRunTime"] + LATE_MS <= timing.KEY_GATE_RETENTION_MS
+    assert limits.POLICY_RATE_PER_DAYS_MAX * DAY_MS < timing.KEY_GATE_RETENTION_MS
 
 
 def test_an_earlier_revision_outlasts_its_last_timer_the_message_of_that_and_a_batch() -> None:

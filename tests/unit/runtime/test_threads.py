@@ -2,13 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
-from sweephand.base.concurrency import DELIVERIES_AT_ONCE
+from sweephand.base.concurrency import DELIVERIES_AT_ONCE, REQUESTS_AT_ONCE
 from sweephand.base.errors import StoreError
-from sweephand.runtime.machine import deliver_concurrently, write_concurrently
+from sweephand.runtime.machine import deliver_concurrently, sweep_concurrently, write_concurrently
 
 
 def run(tasks: list[Callable[[], Any]]) -> list[Any]:
@@ -64,3 +65,28 @@ def test_the_results_of_writes_are_returned_in_order() -> None:
         return "second"
 
     assert write_concurrently([lambda: second_ended.wait(60), second]) == [True, "second"]
+
+
+def test_a_task_of_a_sweeper_may_run_others_while_each_thread_has_such_a_task() -> None:
+    # As many as have a thread at once: those of the pool, and the calling one.
+    count = REQUESTS_AT_ONCE + 1
+    everybody = threading.Barrier(count, timeout=60)
+
+    def outer(number: int) -> list[int]:
+        everybody.wait()
+        return list(sweep_concurrently([partial(int, f"{number}{inner}") for inner in range(5)]))
+
+    found = list(sweep_concurrently([partial(outer, number) for number in range(count)]))
+    assert found == [[int(f"{number}{inner}") for inner in range(5)] for number in range(count)]
+
+
+def test_the_first_error_of_a_sweeper_is_raised_once_every_task_has_ended() -> None:
+    ended: list[int] = []
+
+    def fail(number: int) -> None:
+        ended.append(number)
+        raise StoreError(f"no answer to {number}")
+
+    with pytest.raises(StoreError, match="no answer to 0"):
+        sweep_concurrently([partial(fail, number) for number in range(40)])
+    assert sorted(ended) == list(range(40))

@@ -80,7 +80,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             last_failure=Failure(1, "no", 503, is_final=True),
             next_check_at=NOON,
             batch=BATCH,
-            permit=PermitName("mailer", 1, "id"),
+            permit=PermitName("mailer", 1, "id", "job:a"),
             skipped_for="1-0",
         ),
     ),
@@ -127,8 +127,9 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
             rate=Rate(1, 2),
             deleted_at=NOON,
             paused_at=NOON,
-            pause_reason="x",
+            pause_reason="\ud800",
             change=CHANGE,
+            by="host",
         ),
     ),
     "change by an admin": (
@@ -153,7 +154,7 @@ STORED: Final[dict[str, tuple[Layout[Any], Any]]] = {
     "event of the wheel": (leases._EVENT, WheelEvent("limit", NOON, NOON, 60)),
     "round of the audit": (
         audit_rounds._ROUND,
-        AuditRound(NOON, JobProgress("ns", "job", "1"), NOON, "v"),
+        AuditRound(NOON, JobProgress("ns", "job", "1", "2"), NOON, "v"),
     ),
 }
 

@@ -250,6 +250,14 @@ def it_waits_for_a_permit(world: World) -> Instant:
     return NOON + 4 * MINUTE_MS
 
 
+@way("waiting-policy", "The policy counts by label:tenant, and the trigger waits for its turn under 'acme'.")
+def it_waits_for_others_of_its_tenant(world: World) -> Instant:
+    with_policy(world, PolicyLimits(None, Rate(1, DAY_MS), "label:tenant"))
+    minutely(world, policy="mailer", labels={"tenant": "acme"})
+    world.run_until(NOON + 5 * MINUTE_MS)
+    return NOON + 4 * MINUTE_MS
+
+
 @way("waiting-policy", "The policy mailer is paused. The trigger waits until somebody resumes the policy.")
 def its_policy_is_paused(world: World) -> Instant:
     writer = with_policy(world, PolicyLimits(5, None))

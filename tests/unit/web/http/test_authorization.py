@@ -61,6 +61,7 @@ TABLE: list[tuple[str, str, Any, tuple[int, int, int]]] = [
     ("GET", "/v1/namespaces/ns/forecast", None, (200, 200, 200)),
     ("GET", "/v1/namespaces/ns/stats", None, (409, 409, 409)),
     ("GET", "/v1/namespaces/ns/policies", None, (200, 200, 200)),
+    ("GET", f"{POLICY_URL}/keys", None, (404, 404, 404)),
     ("GET", f"{POLICY_URL}/changes", None, (404, 404, 404)),
     ("GET", "/v1/namespaces/ns", None, (200, 200, 200)),
     ("PUT", "/v1/namespaces/ns", {"limits": {"jobs": 5}}, (403, 403, 200)),

@@ -4,16 +4,21 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import JOB, READER, WRITER, Answered, Client, document
+from tests.fakes.policies import nobody_serves
 from tests.fakes.world import World
 
 URL = "/v1/namespaces/ns/policies/mailer"
 LIST = "/v1/namespaces/ns/policies"
 
 
-def client() -> Client:
+def policy_world() -> World:
     world = World()
     world.flow_functions_max = 6
-    return Client(world)
+    return world
+
+
+def client() -> Client:
+    return Client(policy_world())
 
 
 def put(to: Client, body: Any = None, url: str = URL, **options: Any) -> Answered:
@@ -72,6 +77,12 @@ def test_a_policy_without_a_limit_of_concurrency_shows_what_the_stack_can_reach(
             ["/maxConcurrent", "/rate/limit", "/rate/per"],
         ),
         ({"maxConcurrent": 5, "name": "mailer"}, ["/name"]),
+        ({"by": "host"}, [""]),
+        *(
+            ({"maxConcurrent": 5, "by": by}, ["/by"])
+            for by in ("", "hosts", "Host", "label", "label:", "label:a:b", "label:" + "n" * 129, 5, ["job"])
+        ),
+        ({"maxConcurrent": 0, "by": "labels:a"}, ["/maxConcurrent", "/by"]),
         ([], [""]),
     ],
 )
@@ -85,6 +96,61 @@ def test_a_policy_that_is_not_valid_is_refused_with_its_pointers(body: Any, poin
 @pytest.mark.parametrize("body", [{"maxConcurrent": 1}, {"maxConcurrent": 10_000}])
 def test_the_bounds_of_concurrency_are_accepted(body: Any) -> None:
     assert put(client(), body).status == 201
+
+
+@pytest.mark.parametrize("by", ["host", "job", "label:tenant", "label:" + "n" * 128, "label:a b/c#d"])
+def test_a_policy_shows_by_what_it_counts_and_not_what_all_its_keys_use(by: str) -> None:
+    to = client()
+    assert put(to, {"maxConcurrent": 5, "by": by}).json["by"] == by
+    shown = to.send("GET", URL).json
+    assert (shown["by"], shown["effectiveMaxConcurrent"]) == (by, 5)
+    assert not shown.keys() & {"inUse", "waiting", "waitingIsExact", "waitingSince"}
+    assert put(to, {"maxConcurrent": 5}).json.keys() == shown.keys() - {"by"}
+    assert "by" not in to.send("GET", LIST).json["items"][0]
+
+
+def test_keys_of_a_policy_that_wait_are_listed_in_pages() -> None:
+    world = policy_world()
+    to = Client(world)
+    put(to, {"maxConcurrent": 1, "by": "label:tenant"})
+    keys = f"{URL}/keys"
+    assert to.send("GET", keys, caller=READER).json == {"items": []}
+    with nobody_serves(world):
+        for tenant in ("acme", "", "zulu"):
+            world.put(f"job-{tenant}", policy="mailer", schedule="@every 10s", labels={"tenant": tenant})
+            world.run_until(world.clock.time + 20_000)
+    first = to.send("GET", f"{keys}?limit=2", caller=READER).json
+    assert [(each["value"], each["waitingIsExact"]) for each in first["items"]] == [
+        ("acme", True),
+        ("", True),
+    ]
+    assert first["items"][0]["waiting"] > first["items"][1]["waiting"] >= 1
+    assert first["items"][0]["waitingSince"] < first["items"][1]["waitingSince"]
+    rest = to.send("GET", f"{keys}?limit=2&cursor={first['nextCursor']}").json
+    assert [each["value"] for each in rest["items"]] == ["zulu"]
+    assert "nextCursor" not in rest
+    assert to.send("GET", f"{keys}?cursor=abc").pointers == ["/cursor"]
+
+
+def test_a_policy_that_is_not_there_or_has_no_by_has_no_keys() -> None:
+    to = client()
+    assert to.send("GET", f"{URL}/keys").status == 404
+    put(to)
+    assert to.send("GET", f"{URL}/keys").json == {"items": []}
+
+
+def test_by_cannot_be_changed_while_triggers_wait() -> None:
+    world = policy_world()
+    to = Client(world)
+    put(to, {"maxConcurrent": 1, "by": "job"})
+    with nobody_serves(world):
+        world.put(policy="mailer", schedule="@every 10s")
+        world.run_until(world.clock.time + 20_000)
+    for body in ({"maxConcurrent": 1}, {"maxConcurrent": 1, "by": "host"}):
+        refused = put(to, body)
+        assert refused.status == 409
+        assert "`by`" in refused.json["detail"]
+    assert put(to, {"maxConcurrent": 7, "by": "job"}).status == 200
 
 
 @pytest.mark.parametrize("rate", [(1, "1s"), (10_000, "1d"), (10_000, "1s"), (1, "24h"), (7, "1.5s")])

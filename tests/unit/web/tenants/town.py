@@ -17,6 +17,8 @@ from sweephand.access.callers import authorize
 from sweephand.base.instants import MINUTE_MS, SECOND_MS
 from sweephand.model.api_key import ROLES, Caller, Role
 from sweephand.model.attempt import Answer, Attempt
+from sweephand.model.gate import GateName, WaitingGate, guard_id
+from sweephand.model.policy_names import PolicyKey
 
 #: The tenant whose keys a test holds, the other tenant, and a namespace that was never used.
 OURS: Final = "amber"
@@ -169,7 +171,11 @@ class Town:
         admin("POST", "/signing-keys")
         for name in ("mailer", "spare"):
             for most in (5, 6):
-                admin("PUT", f"/policies/{namespace}-{name}", {"maxConcurrent": most})
+                admin("PUT", f"/policies/{namespace}-{name}", {"maxConcurrent": most, "by": "job"})
+            # The list of values that wait has two places, so a page of one has a cursor.
+            for number in range(2):
+                gate = GateName(PolicyKey(namespace, f"{namespace}-{name}"), 0, f"job:{mark}-{number}")
+                self.client.world.gates.enlist(WaitingGate(gate, guard_id(number, mark)))
         for name, fields in _definitions(namespace).items():
             admin("PUT", f"/jobs/{jobs[name]}", {**_common(namespace), **fields})
         admin("POST", f"/jobs/{jobs['steady']}/pause", {"reason": mark})

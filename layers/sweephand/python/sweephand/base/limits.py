@@ -59,6 +59,8 @@ BATCH_COUNT_MAX: Final = 10_000_000
 BATCH_WINDOW_DAYS_MAX: Final = 7
 #: Requests that one policy lets be open at once. Each ten of them need a function.
 POLICY_CONCURRENT_MAX: Final = 10_000
+#: The longest key of a gate: `label`, the name of a label, and its value, with a colon between two of them.
+GATE_KEY_LENGTH_MAX: Final = 2 * LABEL_LENGTH_MAX + len("label::")
 #: Requests of one policy's rate. Its tokens are counted in microseconds.
 POLICY_RATE_MAX: Final = 10_000
 #: The longest time in which a policy's rate counts.

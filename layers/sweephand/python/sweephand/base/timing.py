@@ -188,6 +188,10 @@ PAYLOAD_KEPT_MS: Final = max(RETRY_DAYS_MAX, RUN_DAYS_MAX) * DAY_MS + PAYLOAD_LA
 #: just before that end goes on for up to its window. One day is spare.
 REVISION_RETENTION_MS: Final = 2 * TIMER_RETENTION_MS + BATCH_WINDOW_DAYS_MAX * DAY_MS + DAY_MS
 
+#: A gate of a key is kept for this long after its last write. The holder of an asynchronous run is written
+#: when the run begins. While the gate has a living guard, it is written every few minutes.
+KEY_GATE_RETENTION_MS: Final = RUN_DAYS_MAX * DAY_MS + TIMER_RETENTION_MS
+
 #: Health is bad when tick's last heartbeat is older than this, which is three missed wake-ups.
 HEARTBEAT_AGE_MAX_MS: Final = 3 * MINUTE_MS
 

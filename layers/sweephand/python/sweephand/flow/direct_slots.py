@@ -1,29 +1,49 @@
 """The slots that a delivery function takes for triggers that need not wait in a line."""
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from threading import Lock
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import POLICY_AGE_MAX_MS
+from sweephand.flow.gate_key import gate_key
 from sweephand.flow.gates import Gates
 from sweephand.flow.held_slots import HeldSlots
 from sweephand.flow.permit import Permit
 from sweephand.flow.tokens import Tokens
 from sweephand.model.policy import Policy, PolicyKey, Token
+from sweephand.model.trigger import LineWait
 
 
-def take_slots(gates: Gates, key: PolicyKey, wanted: int) -> "DirectSlots | None":
-    """Take up to that many slots of one gate, and tokens if there is a rate; None if none is free.
+def take_slots(gates: Gates, key: PolicyKey, waits: Sequence[LineWait]) -> Sequence["DirectSlots | None"]:
+    """Take slots for triggers of one policy: of one gate for each key, and tokens if there is a rate.
 
-    StoreError: slots may be taken. They come back by themselves.
+    Returns the slots of each trigger; None for one that has to wait in the line. StoreError: slots may be
+    taken. They come back by themselves.
     """
     read_at, policy = gates.clock.now(), gates.policies.get(key)
-    if policy is None or (slots := gates.acquire(policy, wanted)) is None:
+    if policy is None:
+        return [None] * len(waits)
+    keys = [gate_key(policy.by, each.definition, each.message.trigger.key.name) for each in waits]
+    taken = {of: _take(gates, policy, read_at, of, wanted) for of, wanted in Counter(keys).items()}
+    left = {of: 0 if slots is None else slots.size for of, slots in taken.items()}
+    found: list[DirectSlots | None] = []
+    for of in keys:
+        found.append(taken[of] if left[of] > 0 else None)
+        left[of] -= 1
+    return found
+
+
+def _take(
+    gates: Gates, policy: Policy, read_at: Instant, of: str | None, wanted: int
+) -> "DirectSlots | None":
+    if (slots := gates.acquire(policy, of, wanted)) is None:
         return None
     tokens = None
     if policy.rate is not None:
-        tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        tokens = Tokens(slots.name, store=gates.store, clock=gates.clock, ids=gates.ids)
         tokens.take_more(policy.rate, slots.size)
     return DirectSlots(gates, policy, read_at, slots, tokens)
 

@@ -36,16 +36,24 @@ class Forward:
 
         Everything leaves a gate that the limit does not have, for one that it has. If the policy is paused or
         missing, only triggers leave whose jobs do not name it any more. The delivery function decides what
-        becomes of these. With `after`, only entries behind that place are looked at.
+        becomes of these. It also gets all triggers of a gate of another `by`. With `after`, only entries
+        behind that place are looked at.
         """
         gates = self._gates
         gates.store.change(name, GateChange(removes_baton=True))
-        moves = policy is not None and name.number >= policy.gates
+        let_go = None
+        if policy is not None and not policy.has(name):
+            let_go = self._send_all
+        elif policy is not None and name.number >= policy.gates:
+            let_go = self._move
         while True:
             now = gates.clock.now()
             top = gates.lines.top(name, _ENTRIES_READ, after)
-            let_go = self._move_all if moves else self._send_leavers
-            let_go(name, top.takeable(now), now)
+            entries = top.takeable(now)
+            if let_go is None:
+                self._send_leavers(name, entries, now)
+            else:
+                self._together([partial(let_go, name, entry, now) for entry in entries])
             if not (top.has_more and top.entries):
                 return
             after = top.entries[-1].sort_key
@@ -53,13 +61,19 @@ class Forward:
                 gates.send("baton", name, now, after=after)
                 return
 
-    def _move_all(self, name: GateName, entries: Sequence[Entry], now: Instant) -> None:
-        self._together([partial(self._move, name, entry, now) for entry in entries])
-
     def _move(self, name: GateName, entry: Entry, now: Instant) -> None:
         """Write the triggers of an entry into the line of another gate, and then delete it here."""
         if (leased := self._leased(name, entry, now)) is not None:
-            self._gates.enqueue(name.policy, entry.priority, leased.messages, leased.token)
+            gates = self._gates
+            policy = gates.policies.get(name.policy)
+            to = gates.name_for(name.policy, policy, name.key)
+            gates.put(to, policy, entry.priority, leased.messages, leased.token)
+            gates.lines.replace(name, leased, None)
+
+    def _send_all(self, name: GateName, entry: Entry, now: Instant) -> None:
+        """Let every trigger of an entry go on as it came: the delivery function finds its key."""
+        if (leased := self._leased(name, entry, now)) is not None:
+            self._queue.send([(each, 0) for each in leased.messages])
             self._gates.lines.replace(name, leased, None)
 
     def _send_leavers(self, name: GateName, entries: Sequence[Entry], now: Instant) -> None:

@@ -5,16 +5,31 @@ that gives back slots writes the gate, and then reads whether the line may hold 
 them sees what the other has written. `tests/models` explores each order of the steps.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Final
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import GUARD_MS, HOLDER_MS, QUEUE_DELAY_MAX_MS
+from sweephand.flow.gate_key import gate_key
 from sweephand.flow.held_slots import HeldSlots, end_run, with_expired
 from sweephand.flow.tokens import next_token_at
-from sweephand.model.gate import Baton, Gate, GateChange, GateName, Holder, Swap, server_slots_of
+from sweephand.model.definition import Definition
+from sweephand.model.gate import (
+    Baton,
+    Gate,
+    GateChange,
+    GateName,
+    Holder,
+    Swap,
+    WaitingGate,
+    guard_id,
+    guarded_since,
+    server_slots_of,
+)
 from sweephand.model.gate_line import ENTRY_TRIGGERS_MAX, entries_of
 from sweephand.model.gate_message import GateMessage, Purpose
 from sweephand.model.job import JobKey
@@ -35,6 +50,8 @@ _FULL_GATES_MAX: Final = 1_000
 
 #: Triggers of an entry for each slot that a function may have. So a small limit has small entries.
 _TRIGGERS_FOR_SLOT: Final = 3
+
+_NO_JOBS: Final[Mapping[JobKey, Definition]] = MappingProxyType({})
 
 
 class Gates:
@@ -64,44 +81,101 @@ class Gates:
     # ---- what waits
 
     def enqueue(
-        self, key: PolicyKey, priority: Priority, messages: Iterable[TriggerMessage], source: str
+        self,
+        key: PolicyKey,
+        priority: Priority,
+        messages: Iterable[TriggerMessage],
+        source: str,
+        jobs: Mapping[JobKey, Definition] = _NO_JOBS,
     ) -> None:
-        """Put triggers into the line of a gate. When this returns, their messages may be acknowledged.
+        """Put triggers into lines of gates. When this returns, their messages may be acknowledged.
 
         `source` says where they come from. A policy that is missing has a line too. A message that was
         received before sends a baton even if one seems to be under way: the function may have crashed that
-        was to send it.
+        was to send it. `jobs` has the definition of each job, for a policy with `by`.
         """
-        every = list(messages)
         policy = self.policies.get(key)
-        name = GateName(key, self._number(policy))
+        if policy is None or policy.by is None:
+            self.put(self.name_for(key, policy, None), policy, priority, list(messages), source)
+            return
+        by_key: dict[str | None, list[TriggerMessage]] = defaultdict(list)
+        for message in messages:
+            job = message.trigger.key
+            by_key[gate_key(policy.by, jobs[job], job.name)].append(message)
+        self._concurrently(
+            [
+                partial(self.put, self.name_for(key, policy, of), policy, priority, some, source)
+                for of, some in by_key.items()
+            ]
+        )
+
+    def put(
+        self,
+        name: GateName,
+        policy: Policy | None,
+        priority: Priority,
+        messages: Sequence[TriggerMessage],
+        source: str,
+    ) -> None:
+        """Put triggers into the line of that gate, as enqueue() does. The policy was just read."""
         size = ENTRY_TRIGGERS_MAX
         if policy is not None:
             size = min(size, _TRIGGERS_FOR_SLOT * server_slots_of(policy.slots))
-        entries = entries_of(every, priority, source, size)
+        entries = entries_of(messages, priority, source, size)
         self._concurrently([partial(self.lines.put, name, entry) for entry in entries])
-        self.see_to(name, policy, again=any(each.crashes for each in every))
+        self.see_to(name, policy, again=any(each.crashes for each in messages))
 
     def see_to(self, name: GateName, policy: Policy | None, *, again: bool = False) -> None:
-        """Have a gate looked after whose line has a new entry, and call if a slot is free."""
+        """Have a gate looked after whose line has a new entry, and call if a slot is free.
+
+        A gate of another `by` is called too. The function that comes lets its entries go on.
+        """
         gate = self.store.get(name)
         if gate.guard is None:
             gate = self.begin_guard(name)
         elif not gate.queues:
             gate = self.mark(name)
-        if policy is not None and gate.free(policy.share(name.number), self.clock.now()) > 0:
+        if policy is None:
+            return
+        if not policy.has(name) or gate.free(policy.share_at(name), self.clock.now()) > 0:
             self.call(name, policy, gate, again=again)
 
     def begin_guard(self, name: GateName) -> Gate:
-        """Send a guard, and then store it if there is none. Returns the gate after that."""
-        guard = self.send_guard(name)
-        return self.store.change(name, GateChange(guard_if_absent=guard, queues=True)).gate
+        """Send a guard, and then store it if there is none. Returns the gate after that.
 
-    def send_guard(self, name: GateName) -> str:
-        """Send a guard that comes when each function has ended that runs now. Returns its id."""
-        guard = self.ids.token()
+        The gate of a key is listed then, if the guard was stored.
+        """
+        guard = self.send_guard(name)
+        gate = self.store.change(name, GateChange(guard_if_absent=guard, queues=True)).gate
+        if gate.guard == guard:
+            self.enlist(name, guard)
+        return gate
+
+    def send_guard(self, name: GateName, former: str | None = None) -> str:
+        """Send a guard that comes when each function has ended that runs now. Returns its id.
+
+        It takes the place of the `former` guard, if there was one.
+        """
+        guard = self._guard_id(name, former)
         self.send("guard", name, self.clock.now() + GUARD_MS, guard=guard)
         return guard
+
+    def _guard_id(self, name: GateName, former: str | None = None) -> str:
+        """An id of a guard. That of a key's gate says since when guards look after the gate."""
+        token = self.ids.token()
+        if name.key is None:
+            return token
+        return guard_id(self.clock.now() if former is None else guarded_since(former), token)
+
+    def enlist(self, name: GateName, guard: str) -> None:
+        """Write the gate of a key into the list of those that wait. A gate without a key needs no list."""
+        if name.key is not None:
+            self.store.enlist(WaitingGate(name, guard))
+
+    def delist(self, name: GateName, guard: str) -> None:
+        """Remove the gate of a key from that list, unless another guard has written it there."""
+        if name.key is not None:
+            self.store.delist(WaitingGate(name, guard))
 
     def mark(self, name: GateName) -> Gate:
         """Store that the line of a gate may hold something. Returns the gate after that."""
@@ -125,17 +199,15 @@ class Gates:
         """
         if seen is not None and seen.baton is not None and not again:
             return
-        at = self.clock.now() if policy is None else self.token_near_at(policy)
+        at = self.clock.now() if policy is None else self.token_near_at(name, policy)
         baton = Baton(at, self.ids.token())
         if self.store.change(name, GateChange(baton=baton, replaces_baton=again)).is_made:
             self.send("baton", name, at, hint=hint)
 
-    def token_near_at(self, policy: Policy) -> Instant:
-        """When a function may take a token of the policy's rate; now if it may, or if there is no rate."""
+    def token_near_at(self, name: GateName, policy: Policy) -> Instant:
+        """When a function may take a token of the gate's rate; now if it may, or if there is no rate."""
         now = self.clock.now()
-        return (
-            now if policy.rate is None else max(now, next_token_at(policy.key, policy.rate, self.store, now))
-        )
+        return now if policy.rate is None else max(now, next_token_at(name, policy.rate, self.store, now))
 
     def send(
         self,
@@ -148,28 +220,37 @@ class Gates:
         after: str | None = None,
     ) -> None:
         """Send a message about a gate for that instant. SQS keeps it for 15 minutes at most."""
-        message = GateMessage(purpose, *name.policy, name.number, at, guard, hint, after)
-        self._queue.send(message, min(max(at - self.clock.now(), 0), QUEUE_DELAY_MAX_MS))
+        message = GateMessage(purpose, *name.policy, name.number, at, guard, hint, after, name.key)
+        self.send_message(message)
 
-    def wake(self, name: GateName) -> None:
-        """Have a gate looked after whose messages may be lost. If its guard is under way, no harm is done."""
-        guard = self.store.get(name).guard
-        self.send("wake", name, self.clock.now(), guard=guard or self.ids.token())
+    def send_message(self, message: GateMessage) -> None:
+        """Send a message for the instant of which it says that it must not be handled before."""
+        self._queue.send(message, min(max(message.not_before - self.clock.now(), 0), QUEUE_DELAY_MAX_MS))
+
+    def wake(self, name: GateName, guard: str | None = None) -> None:
+        """Have a gate looked after whose messages may be lost. If its guard is under way, no harm is done.
+
+        `guard` is the one that a list of waiting gates has shown.
+        """
+        guard = guard or self.store.get(name).guard or self._guard_id(name)
+        self.send("wake", name, self.clock.now(), guard=guard)
 
     # ---- slots
 
-    def acquire(self, policy: Policy, wanted: int) -> HeldSlots | None:
-        """Take up to that many slots for triggers that have not waited; None if others wait, or none is free.
+    def acquire(self, policy: Policy, of: str | None, wanted: int) -> HeldSlots | None:
+        """Take slots for so many triggers of a key at most that have not waited.
+
+        None if others wait, or no slot is free.
 
         It asks one gate, and a second one if the first has none. A gate without a free slot is left alone for
         a while: each refused write costs as much as one that is made.
         """
-        names = [GateName(policy.key, self._number(policy)) for _ in range(_GATES_ASKED)]
+        names = [self.name_for(policy.key, policy, of) for _ in range(_GATES_ASKED)]
         tried = (self._acquire(name, policy, wanted) for name in dict.fromkeys(names))
         return next(filter(None, tried), None)
 
     def _acquire(self, name: GateName, policy: Policy, wanted: int) -> HeldSlots | None:
-        share, now = policy.share(name.number), self.clock.now()
+        share, now = policy.share_at(name), self.clock.now()
         count = min(wanted, server_slots_of(policy.slots), share)
         if now < self._full_until.get(name, 0):
             return None
@@ -191,7 +272,7 @@ class Gates:
 
     def take(self, name: GateName, policy: Policy) -> HeldSlots | None:
         """Take slots of a gate, and remove the mark of its baton; None if no slot is free."""
-        share, want = policy.share(name.number), server_slots_of(policy.slots)
+        share, want = policy.share_at(name), server_slots_of(policy.slots)
         token, until = self.ids.token(), self.clock.now() + HOLDER_MS
         gate = self.store.get(name)
         for _ in range(_TRIES_MAX):
@@ -218,7 +299,7 @@ class Gates:
 
         While its request may be open, the slot stays in use. Ending it again changes nothing.
         """
-        name = GateName(PolicyKey(key.namespace, permit.policy), permit.gate)
+        name = GateName(PolicyKey(key.namespace, permit.policy), permit.gate, permit.key)
         gate = end_run(self.store, name, permit.id, self.clock.now())
         if gate is None or not gate.queues:
             return
@@ -227,8 +308,11 @@ class Gates:
         if policy is None or policy.paused_at is None:
             self.call(name, policy, gate)
 
+    def name_for(self, key: PolicyKey, policy: Policy | None, of: str | None) -> GateName:
+        """A gate of a policy for newcomers of that key: each is as likely as its share is large."""
+        return GateName(key, self._number(policy), of)
+
     def _number(self, policy: Policy | None) -> int:
-        """A gate for a newcomer: each is as likely as its share is large."""
         if policy is None:
             return 0
         slot = int(self.ids.fraction() * (policy.concurrent_max or policy.gates * policy.slots))

@@ -82,7 +82,7 @@ class Leasing:
         numbers = [int(self._gates.ids.fraction() * count) for _ in range(_OTHERS_READ)]
         if self._hint is not None:
             numbers, self._hint = [self._hint, *numbers], None
-        return [GateName(policy.key, each) for each in dict.fromkeys(numbers) if each != own]
+        return [self._slots.name._replace(number=each) for each in dict.fromkeys(numbers) if each != own]
 
     def _lease(self, name: GateName, entry: Entry, now: Instant) -> Entry | None:
         """The entry as it is leased; None if another function was first.

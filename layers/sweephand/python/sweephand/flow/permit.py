@@ -1,7 +1,9 @@
 """The permit of one request, as the code that delivers a trigger uses it."""
 
 from sweephand.base.instants import Instant
+from sweephand.flow.gate_key import is_under
 from sweephand.flow.held_slots import HeldSlots, end_request_of_run, give_back_of_run, held_by_run
+from sweephand.model.definition import Definition
 from sweephand.model.gate import Gate, Holder
 from sweephand.model.policy import PermitName, PolicyKey, Token
 from sweephand.ports.clock import Clock
@@ -40,7 +42,12 @@ class Permit:
     @property
     def name(self) -> PermitName:
         """Its name, by which others give its slot back once an asynchronous run has it."""
-        return PermitName(self.key.name, self._slots.name.number, self._request)
+        gate = self._slots.name
+        return PermitName(self.key.name, gate.number, self._request, gate.key)
+
+    def is_for(self, definition: Definition, job: str) -> bool:
+        """Whether a job of that name still counts under the policy and the key of the permit."""
+        return definition.policy == self.key.name and is_under(self._slots.name.key, definition, job)
 
     @property
     def has_token(self) -> bool:

@@ -2,22 +2,29 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import Final, Literal
 
 from sweephand.base.concurrency import Concurrently
 from sweephand.base.instants import Instant
-from sweephand.base.timing import EARLY_WAIT_MAX_MS, SETTLING_MS, TOKEN_LEAD_MS
+from sweephand.base.timing import CLOCK_SKEW_MAX_MS, EARLY_WAIT_MAX_MS, SETTLING_MS, TOKEN_LEAD_MS
 from sweephand.flow.forward import Forward
 from sweephand.flow.gates import Gates
 from sweephand.flow.turn import TURN_MS, Deliver, Turn
-from sweephand.model.gate import GateChange, GateName, Swap
+from sweephand.model.gate import GateChange, GateName, Swap, guarded_since
 from sweephand.model.gate_message import GateMessage
-from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.policy import Policy
 
 #: What became of a message about a gate: it came too early and was sent again; another one looks after the
 #: gate; the line holds nothing; every slot is in use; no token of the rate is near; entries of a gate
-#: without a share went on; batons were sent after a change; or the gate was served.
-ServerOutcome = Literal["early", "other", "empty", "full", "no-token", "forwarded", "changed", "served"]
+#: without a share went on; the guard of a paused key rests; batons were sent after a change; or the gate was
+#: served.
+ServerOutcome = Literal[
+    "early", "other", "empty", "full", "no-token", "forwarded", "rests", "changed", "served"
+]
+
+
+#: Keys that wait are read from their list so many at once.
+_KEYS_READ: Final = 100
 
 
 class Server:
@@ -48,18 +55,11 @@ class Server:
         """
         clock, name = self._gates.clock, message.name
         if message.not_before - clock.now() >= EARLY_WAIT_MAX_MS:
-            self._gates.send(
-                message.purpose,
-                name,
-                message.not_before,
-                guard=message.guard,
-                hint=message.hint,
-                after=message.after,
-            )
+            self._gates.send_message(message)
             return "early"
         clock.wait_until(message.not_before)
         if message.purpose == "change":
-            return self._tell_of_change(name.policy, message.gate)
+            return self._tell_of_change(message, deadline)
         if message.purpose != "baton" and message.guard is not None:
             goes_on = self._wake if message.purpose == "wake" else self._guard
             outcome = goes_on(name, message.guard, acknowledge)
@@ -73,7 +73,7 @@ class Server:
         """Serve a gate by the policy of this moment, or let go on what waits at a gate without a share."""
         gates, name = self._gates, message.name
         policy = gates.policies.get(name.policy)
-        if policy is None or not policy.share(name.number):
+        if policy is None or not policy.share_at(name):
             ends_at = min(gates.clock.now() + TURN_MS, deadline - SETTLING_MS)
             self._forward.forward(name, policy, ends_at, message.after)
             return "forwarded"
@@ -92,7 +92,7 @@ class Server:
     def _waits_for_token(self, name: GateName, policy: Policy) -> bool:
         """Whether no token is near, and a baton comes when one is. If none comes in time, one is sent."""
         gates, now = self._gates, self._gates.clock.now()
-        near_at = gates.token_near_at(policy)
+        near_at = gates.token_near_at(name, policy)
         if near_at <= now + TOKEN_LEAD_MS or gates.lines.top(name, 1).is_empty:
             return False
         baton = gates.store.get(name).baton
@@ -107,41 +107,88 @@ class Server:
         gates = self._gates
         there = gates.store.get(name).guard
         if there not in {None, guard}:
+            self._leave_to(there, name, guard)
             return "other"
+        if there == guard:
+            gates.enlist(name, guard)
         is_empty = gates.lines.top(name, 1).is_empty
         if there == guard and not is_empty:
+            if name.key is not None and self._is_paused(name):
+                # Guards of many paused keys would cost more than what waits. The resume wakes each key.
+                return "rests"
             self._replace(name, guard)
             acknowledge()
             return None
         if there == guard:
-            if not gates.store.change(name, GateChange(guard=Swap(guard, None))).is_made:
+            changed = gates.store.change(name, GateChange(guard=Swap(guard, None)))
+            if not changed.is_made:
+                self._leave_to(changed.gate.guard, name, guard)
                 return "other"
             # Who wrote an entry meanwhile may have seen this guard.
             is_empty = gates.lines.top(name, 1).is_empty
+        gates.delist(name, guard)
         if is_empty:
             return "empty"
         gates.begin_guard(name)
         acknowledge()
         return None
 
+    def _is_paused(self, name: GateName) -> bool:
+        policy = self._gates.policies.get(name.policy)
+        return policy is not None and policy.paused_at is not None
+
+    def _leave_to(self, there: str | None, name: GateName, guard: str) -> None:
+        """Another guard looks after the gate. It has a place of its own in the list, unless it follows."""
+        if name.key is None:
+            return
+        if there is None or guarded_since(there) != guarded_since(guard):
+            self._gates.delist(name, guard)
+
     def _wake(self, name: GateName, guard: str, _acknowledge: Callable[[], None]) -> None:
         """Send a guard in the place of one that was lost, unless the gate has another one by now."""
-        if self._gates.store.get(name).guard in {None, guard}:
-            self._replace(name, guard)
+        there = self._gates.store.get(name).guard
+        if there in {None, guard}:
+            new, there = self._replace(name, guard)
+            if there == new:
+                self._gates.enlist(name, new)
+                return
+        self._leave_to(there, name, guard)
 
-    def _replace(self, name: GateName, guard: str) -> None:
-        """Send the next guard, then store it if the gate has this one, or none."""
-        store, new = self._gates.store, self._gates.send_guard(name)
+    def _replace(self, name: GateName, guard: str) -> tuple[str, str | None]:
+        """Send the next guard, then store it if the gate has this one, or none.
+
+        Returns the next guard, and the one that the gate has then.
+        """
+        store, new = self._gates.store, self._gates.send_guard(name, guard)
         changed = store.change(name, GateChange(guard=Swap(guard, new), queues=True))
         if not changed.is_made and changed.gate.guard is None:
-            store.change(name, GateChange(guard_if_absent=new, queues=True))
+            changed = store.change(name, GateChange(guard_if_absent=new, queues=True))
+        return new, changed.gate.guard
 
     # ---- a change of the limit
 
-    def _tell_of_change(self, key: PolicyKey, before: int) -> ServerOutcome:
-        """Send a baton to each gate that there was before or is now. No function acts by the old limit."""
-        gates, policy = self._gates, self._gates.policies.get(key)
-        count = max(before, 0 if policy is None else policy.gates)
-        now = gates.clock.now()
-        self._together([partial(gates.send, "baton", GateName(key, each), now) for each in range(count)])
-        return "changed"
+    def _tell_of_change(self, message: GateMessage, deadline: Instant) -> ServerOutcome:
+        """Have each gate looked after that there was before, is now, or has a key that waits.
+
+        No function acts by the old limit. If many keys wait, another message goes on with the rest.
+        """
+        gates, key, after = self._gates, message.name.policy, message.after
+        policy, now = gates.policies.get(key), gates.clock.now()
+        numbers = range(0 if policy is None else policy.gates)
+        if after is None:
+            count = message.gate if policy is None or policy.by else max(message.gate, policy.gates)
+            self._together([partial(gates.send, "baton", GateName(key, each), now) for each in range(count)])
+        while True:
+            page = gates.store.waiting(key, after or "", _KEYS_READ)
+            # A function that lists a key later knows the new limit.
+            waiting = [each for each in page.items if each.since <= message.not_before + CLOCK_SKEW_MAX_MS]
+            self._together([partial(gates.wake, each.name, each.guard) for each in waiting])
+            listed = {each.name for each in waiting}
+            others = {each._replace(number=number) for each in listed for number in numbers} - listed
+            self._together([partial(gates.send, "baton", each, now) for each in sorted(others)])
+            after = page.next
+            if after is None or len(waiting) < len(page.items):
+                return "changed"
+            if gates.clock.now() + SETTLING_MS >= deadline:
+                gates.send_message(message._replace(after=after))
+                return "changed"

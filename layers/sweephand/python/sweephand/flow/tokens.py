@@ -10,7 +10,8 @@ from typing import Final
 
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.timing import TOKEN_LEAD_MS
-from sweephand.model.policy import RATE_OF_GATE_MAX, PolicyKey, Rate, Token, next_slot_at, next_slots
+from sweephand.model.gate import GateName
+from sweephand.model.policy import RATE_OF_GATE_MAX, Rate, Token, next_slot_at, next_slots
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import GateStore
 
@@ -26,20 +27,22 @@ def buckets_of(rate: Rate) -> Sequence[Rate]:
     return [Rate(limit, rate.per_ms) for limit in limits]
 
 
-def next_token_at(key: PolicyKey, rate: Rate, store: GateStore, now: Instant) -> Instant:
-    """When a function may take a token: shortly before the next slot of any bucket, or now."""
+def next_token_at(name: GateName, rate: Rate, store: GateStore, now: Instant) -> Instant:
+    """When a function may take a token for a gate: shortly before the next slot of any bucket, or now."""
     buckets = enumerate(buckets_of(rate))
-    return max(now, min(next_slot_at(store.bucket(key, n), each, now) for n, each in buckets) - TOKEN_LEAD_MS)
+    slots_at = [next_slot_at(store.bucket(name._replace(number=n)), each, now) for n, each in buckets]
+    return max(now, min(slots_at) - TOKEN_LEAD_MS)
 
 
 class Tokens:
     """Slots of time that a function has taken and not used. A slot that has passed is lost.
 
-    Several threads may share one object, and one at a time may take more. Two threads never get one token.
+    They belong to the policy of a gate, and to its key if it has one. Several threads may share one object,
+    and one at a time may take more. Two threads never get one token.
     """
 
-    def __init__(self, key: PolicyKey, *, store: GateStore, clock: Clock, ids: Ids) -> None:
-        self._key = key
+    def __init__(self, gate: GateName, *, store: GateStore, clock: Clock, ids: Ids) -> None:
+        self._gate = gate
         self._store = store
         self._clock = clock
         self._ids = ids
@@ -88,15 +91,16 @@ class Tokens:
 
     def _take_from(self, number: int, rate: Rate, wanted: int) -> bool:
         """Take tokens from a bucket. False if it has none within a second."""
+        name = self._gate._replace(number=number)
         for _ in range(_TRIES_MAX):
             began_at = self._clock.now()
-            seen, now = self._store.bucket(self._key, number), self._clock.now()
+            seen, now = self._store.bucket(name), self._clock.now()
             # The write takes about as long as the read. A slot that begins before it is over would be lost.
             taken = next_slots(seen, rate, now + now - began_at, wanted, self._owner)
             if taken is None:
                 return False
             slots, bucket = taken
-            if self._store.move_bucket(self._key, number, bucket, seen):
+            if self._store.move_bucket(name, bucket, seen):
                 self._add(slots.token(each) for each in range(slots.size))
                 break
         return True

@@ -17,7 +17,7 @@ from sweephand.flow.leasing import ENTRIES_READ, Leasing
 from sweephand.flow.permit import Permit
 from sweephand.flow.taken import LeftEntry, TakenEntries, TakenEntry, TakenTrigger
 from sweephand.flow.tokens import Tokens
-from sweephand.model.gate import GateName, server_slots_of
+from sweephand.model.gate import server_slots_of
 from sweephand.model.gate_line import entries_of
 from sweephand.model.policy import Policy, PolicyKey, Priority
 from sweephand.model.trigger import LineWait, TriggerMessage
@@ -82,7 +82,7 @@ class Turn:
         self._name = slots.name
         self._read_at = self._began_at = self._clock.now()
         self._ends_at = min(self._began_at + TURN_MS, deadline)
-        self._tokens = Tokens(policy.key, store=gates.store, clock=gates.clock, ids=gates.ids)
+        self._tokens = Tokens(slots.name, store=gates.store, clock=gates.clock, ids=gates.ids)
         self._taken = TakenEntries()
         self._open = 0
         self._is_over = False
@@ -194,12 +194,13 @@ class Turn:
 
     def _write_waits(self, entries: Sequence[TakenEntry]) -> None:
         """Write the triggers of these entries that wait elsewhere, before the line forgets them."""
-        waits: dict[tuple[PolicyKey, Priority], list[TriggerMessage]] = defaultdict(list)
+        waits: dict[tuple[PolicyKey, Priority], list[LineWait]] = defaultdict(list)
         for wait in (wait for taken in entries for wait in taken.waits):
-            waits[wait.policy, wait.priority].append(wait.message)
+            waits[wait.policy, wait.priority].append(wait)
         source = "+".join(taken.entry.token for taken in entries)
-        for (key, priority), messages in waits.items():
-            self._gates.enqueue(key, priority, messages, source)
+        for (key, priority), some in waits.items():
+            jobs = {each.message.trigger.key: each.definition for each in some}
+            self._gates.enqueue(key, priority, [each.message for each in some], source, jobs)
         self._deliver.flush()
 
     # ---- the line
@@ -257,11 +258,11 @@ class Turn:
         if now - self._read_at < POLICY_AGE_MAX_MS * 3 // 4:
             return False
         policy, before = self._gates.policies.get(self._policy.key), self._policy
-        share = 0 if policy is None else policy.share(self._name.number)
+        share = 0 if policy is None else policy.share_at(self._name)
         if policy is None or share == 0:
             return True
         self._policy, self._read_at = policy, now
-        is_lower = share < before.share(self._name.number)
+        is_lower = share < before.share_at(self._name)
         return is_lower and self._gates.store.get(self._name).used > share
 
     def _read(self, now: Instant, wanted: int) -> bool:
@@ -286,15 +287,15 @@ class Turn:
         if now < self._call_at or wants_tokens:
             return
         self._call_at = now + FAN_OUT_MS
-        policy, number = self._policy, self._name.number
-        gate = self._slots.grow(policy.share(number), server_slots_of(policy.slots))
-        if gate.free(policy.share(number), now) > 0:
-            self._gates.call(self._name, policy, gate)
+        policy, name = self._policy, self._name
+        gate = self._slots.grow(policy.share_at(name), server_slots_of(policy.slots))
+        if gate.free(policy.share_at(name), now) > 0:
+            self._gates.call(name, policy, gate)
         elif policy.gates > 1:
-            other = GateName(policy.key, int(self._gates.ids.fraction() * policy.gates))
+            other = name._replace(number=int(self._gates.ids.fraction() * policy.gates))
             seen = self._gates.store.get(other)
-            if seen.free(policy.share(other.number), now) > 0:
-                self._gates.call(other, policy, seen, hint=number)
+            if seen.free(policy.share_at(other), now) > 0:
+                self._gates.call(other, policy, seen, hint=name.number)
 
     # ---- the end
 
@@ -336,7 +337,7 @@ class Turn:
         for name in sorted({self._name, *(each.taken.line for each in left)}):
             is_own = name == self._name and idle > 0
             gate = self._slots.give_back(idle, queues=True) if is_own else self._gates.mark(name)
-            if gate.free(self._policy.share(name.number), self._clock.now()) > 0:
+            if gate.free(self._policy.share_at(name), self._clock.now()) > 0:
                 self._gates.call(name, self._policy, gate)
 
     def _free(self, left: LeftEntry) -> None:

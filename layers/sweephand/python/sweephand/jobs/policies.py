@@ -1,25 +1,28 @@
 """Writing flow policies: which are valid, and that what waits is looked after once more of it may leave."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NoReturn
 
 from sweephand.base.errors import ConflictError, NotFoundError, UnavailableError, Violation
 from sweephand.base.instants import Instant
 from sweephand.base.limits import (
+    LABEL_LENGTH_MAX,
     POLICY_CONCURRENT_MAX,
     POLICY_RATE_MAX,
     POLICY_RATE_PER_DAYS_MAX,
     POLICY_RATE_PER_S_MIN,
 )
+from sweephand.base.names import text_schema
 from sweephand.base.timing import API_LIMIT_MS, POLICY_CHANGE_MS
-from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Number, Object
+from sweephand.jobs.fields.field import DURATION_RULE, Duration, Field, Judged, Number, Object, Text
 from sweephand.jobs.policy_check import POLICIES_OFF
 from sweephand.jobs.preconditions import check_revision, check_time_limit
 from sweephand.jobs.validation import object_violations
 from sweephand.model.change import Change, changes_between
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import Policy, PolicyKey, Rate
+from sweephand.model.policy_names import BY_HOST, BY_JOB, BY_LABEL
 from sweephand.model.trigger import NewerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, PolicyStore
@@ -50,6 +53,28 @@ _PER: Final = Field(
     is_required=True,
 )
 RATE: Final = Object("PolicyRateRequest", (RATE_LIMIT, _PER))
+_BY_RULE: Final = (
+    f"Give host, job, or label: and the name of a label, of 1 to {LABEL_LENGTH_MAX} characters and no colon."
+)
+
+
+def _is_key_source(at: str, by: object, _: Judged) -> list[Violation]:
+    """A text says by what a policy counts."""
+    if not isinstance(by, str) or by in (BY_HOST, BY_JOB):
+        return []
+    label = by.removeprefix(BY_LABEL)
+    is_label = label != by and 0 < len(label) <= LABEL_LENGTH_MAX and ":" not in label
+    return [] if is_label else [Violation(at, _BY_RULE)]
+
+
+BY: Final = Field(
+    "by",
+    Text(text_schema(r"^(?:host|job|label:[^:]+)$", LABEL_LENGTH_MAX + len(BY_LABEL))),
+    "By what the policy counts: `label:` and the name of a label of the jobs, `host` (of an HTTP target), or "
+    "`job`. Then each value has the limits of the policy by itself. It can be changed while nothing waits "
+    "and nothing is open.",
+    (_is_key_source,),
+)
 POLICY: Final = Object(
     "PolicyRequest",
     (
@@ -60,6 +85,7 @@ POLICY: Final = Object(
             "How many requests may leave within a time: an object. Requests leave evenly spaced, so "
             "that no window of that length has more. About 95% of the rate can be used.",
         ),
+        BY,
     ),
 )
 _NO_LIMIT: Final = "Give maxConcurrent, or rate, or both: a policy without either limits nothing."
@@ -70,15 +96,17 @@ _TRIES_MAX: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class PolicyLimits:
-    """What a caller writes of a policy: at least one of the two."""
+    """What a caller writes of a policy: at least one of the first two."""
 
     concurrent_max: int | None
     rate: Rate | None
+    by: str | None = None
 
 
 def policy_violations(written: Mapping[str, Any]) -> list[Violation]:
     """What is wrong with a policy beside the shapes of its fields, none of which is null."""
-    return object_violations(POLICY, written) if written else [Violation("", _NO_LIMIT)]
+    found = object_violations(POLICY, written)
+    return [*found, Violation("", _NO_LIMIT)] if written.keys() <= {BY.name} else found
 
 
 def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
@@ -87,6 +115,7 @@ def limits_of(written: Mapping[str, Any]) -> PolicyLimits:
     return PolicyLimits(
         written.get("maxConcurrent"),
         None if rate is None else Rate(rate["limit"], parse_duration_ms(rate["per"])),
+        written.get("by"),
     )
 
 
@@ -99,18 +128,23 @@ class PolicyWritten:
 
 
 class PolicyWriter:
-    """Creates, changes, pauses and deletes policies. Without preconditions, the last write wins."""
+    """Creates, changes, pauses and deletes policies. Without preconditions, the last write wins.
+
+    `is_in_use` says whether triggers wait under a policy, or requests are open.
+    """
 
     def __init__(
         self,
         *,
         policies: PolicyStore,
+        is_in_use: Callable[[Policy], bool],
         changes: ChangeStore,
         flow_queue: FlowQueue,
         clock: Clock,
         ids: Ids,
     ) -> None:
         self._policies = policies
+        self._is_in_use = is_in_use
         self._changes = changes
         self._flow_queue = flow_queue
         self._clock = clock
@@ -131,7 +165,7 @@ class PolicyWriter:
         A message is sent before the commit, delayed past it, and another one after it. So whatever crashes,
         one comes when no function acts by the old limit any more, and has each gate looked after. `if_match`
         are the versions of which the stored policy must have one. With `if_absent`, there must be no policy.
-        Raises PreconditionError, and
+        Raises PreconditionError, ConflictError for another `by` while the policy is in use, and
         UnavailableError after 20 s; then nothing was committed. Raises StoreError, after which the write may
         be committed. The caller may safely ask again.
         """
@@ -142,6 +176,9 @@ class PolicyWriter:
             check_revision(f"policy {key.name}", version, if_match, if_absent=if_absent)
             if present is not None and _limits(present) == limits:
                 return PolicyWritten(present, "unchanged")
+            # A trigger that comes at this moment goes on to a gate of the new `by`.
+            if stored is not None and stored.by != limits.by and self._is_in_use(stored):
+                raise ConflictError(_IN_USE)
             policy = self._policy(key, stored, limits, now, who)
             if self._commit(policy, stored, requested_at):
                 return PolicyWritten(policy, "created" if present is None else "replaced")
@@ -262,6 +299,7 @@ class PolicyWriter:
             paused_at=None if present is None else present.paused_at,
             pause_reason=None if present is None else present.pause_reason,
             change=_change(present, limits, token, now, who),
+            by=limits.by,
         )
 
     def _file_change_of(self, stored: Policy | None) -> None:
@@ -272,7 +310,8 @@ class PolicyWriter:
     def _announce(self, stored: Policy | None, key: PolicyKey, delay_ms: int) -> None:
         """Have each gate of both limits looked after, once no function acts by the earlier limit."""
         delay_ms += POLICY_CHANGE_MS
-        gates = 0 if stored is None else stored.gates
+        # The gates of keys are found in the list of those that wait.
+        gates = 0 if stored is None or stored.by is not None else stored.gates
         message = GateMessage("change", *key, gates, self._clock.now() + delay_ms)
         self._flow_queue.send(message, delay_ms)
 
@@ -291,7 +330,14 @@ class PolicyRemover(PolicyWriter):
     """The PolicyWriter of a stack without flow policies: there, policies can only be resumed and deleted."""
 
     def __init__(self, *, policies: PolicyStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
-        super().__init__(policies=policies, changes=changes, flow_queue=_NoQueue(), clock=clock, ids=ids)
+        super().__init__(
+            policies=policies,
+            is_in_use=lambda _: False,
+            changes=changes,
+            flow_queue=_NoQueue(),
+            clock=clock,
+            ids=ids,
+        )
 
     def put(self, *_: Any, **__: Any) -> NoReturn:
         """Raise ConflictError."""
@@ -302,6 +348,10 @@ class PolicyRemover(PolicyWriter):
         raise ConflictError(POLICIES_OFF)
 
 
+_IN_USE: Final = (
+    "Triggers wait under the policy, or requests are open. Its `by` can be changed when nothing waits and "
+    "nothing is open."
+)
 _BUSY: Final = "The policy keeps changing. Nothing was written. Try again."
 
 
@@ -310,7 +360,7 @@ def _present(stored: Policy | None) -> Policy | None:
 
 
 def _limits(policy: Policy) -> PolicyLimits:
-    return PolicyLimits(policy.concurrent_max, policy.rate)
+    return PolicyLimits(policy.concurrent_max, policy.rate, policy.by)
 
 
 def shown_limits(limits: PolicyLimits | Policy) -> dict[str, Any]:
@@ -319,6 +369,7 @@ def shown_limits(limits: PolicyLimits | Policy) -> dict[str, Any]:
     shown = {
         "maxConcurrent": limits.concurrent_max,
         "rate": None if rate is None else {"limit": rate.limit, "per": duration_text(rate.per_ms)},
+        "by": limits.by,
     }
     return {name: value for name, value in shown.items() if value is not None}
 

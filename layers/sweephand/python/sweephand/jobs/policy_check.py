@@ -46,6 +46,12 @@ class PolicyCheck:
             return "missing"
         return None if policy.paused_at is None else "paused"
 
+    def by(self, namespace: str, definition: Definition) -> str | None:
+        """By what the definition's policy counts. None if it has one limit for all, or does not exist."""
+        name = definition.policy
+        policy = None if name is None else self._read(PolicyKey(namespace, name))
+        return None if policy is None else policy.by
+
     def once(self) -> "PolicyCheck":
         """A check for one call: it reads each policy once, from whichever threads it is asked."""
         lock, remembered = Lock(), cache(self._read)

@@ -1,8 +1,10 @@
 """Reading flow policies: their limits, the permits in use, and how many triggers wait in their lines."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from sweephand.base.concurrency import Concurrently
@@ -12,6 +14,7 @@ from sweephand.model.gate import GateName, server_slots_of
 from sweephand.model.gate_line import LineCount
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey
+from sweephand.model.policy_names import key_parts
 from sweephand.ports.flow import GateLines, GateStore, PolicyStore
 
 #: About so many entries of a line are counted. An entry is one trigger or up to twenty.
@@ -33,9 +36,21 @@ class PolicyUse(NamedTuple):
     waiting_since: Instant | None
 
 
+class KeyUse(NamedTuple):
+    """What waits under one value of a policy with `by`, counted as in PolicyUse."""
+
+    value: str
+    waiting: int
+    is_exact: bool
+    waiting_since: Instant
+
+
 @dataclass(frozen=True, slots=True)
 class PolicyView:
-    """A policy as its reader sees it. `effective_max` is how many slots the stack can use at once."""
+    """A policy as its reader sees it. `effective_max` is how many slots the stack can use at once.
+
+    A policy with `by` has no `use`: nothing sums up its keys.
+    """
 
     policy: Policy
     effective_max: int
@@ -66,10 +81,9 @@ class PolicyReader:
         It makes one read and one query for each gate. The numbers are read one after the other while
         functions go on, so they do not belong to one instant.
         """
-        policy = self._policies.get(key)
-        if policy is None or policy.deleted_at is not None:
-            raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
-        return PolicyView(policy, self._effective_max(policy), self._use(policy, now))
+        policy = self._present(key)
+        use = None if policy.by else self._use(_gates(policy), now)
+        return PolicyView(policy, self._effective_max(policy), use)
 
     def view(self, policy: Policy) -> PolicyView:
         """A policy without its use."""
@@ -80,20 +94,64 @@ class PolicyReader:
         page = self._policies.page(namespace, after, limit)
         return Page(tuple(map(self.view, page.items)), page.next)
 
+    def keys(self, key: PolicyKey, after: str, limit: int) -> Page[KeyUse]:
+        """The values that wait under a policy with `by`, those first that have waited longest.
+
+        It looks at `limit` gates behind the place `after`, by one query of the list and one for each gate. A
+        gate whose line is empty by now is left out. A value whose limit has several gates can be on several
+        pages. A policy without `by` has no values. NotFoundError if there is no policy.
+        """
+        self._present(key)
+        page = self._gates.waiting(key, after, limit)
+        counts = self._counts([each.name for each in page.items])
+        by_value: dict[str, list[LineCount]] = defaultdict(list)
+        for each, count in zip(page.items, counts, strict=True):
+            by_value[key_parts(each.name.key or "")[1]].append(count)
+        uses = [
+            KeyUse(value, sum(each.triggers for each in some), all(each.is_all for each in some), since)
+            for value, some in by_value.items()
+            if (since := _earliest(some)) is not None
+        ]
+        return Page(tuple(sorted(uses, key=attrgetter("waiting_since"))), page.next)
+
+    def is_in_use(self, policy: Policy, now: Instant) -> bool:
+        """Whether anything waits under a policy, or is open, as far as gates or the list of keys show that.
+
+        Of a key that does not wait, what is open is not known.
+        """
+        names, has_more = _gates(policy), False
+        if policy.by is not None:
+            page = self._gates.waiting(policy.key, "", COUNTED_ENTRIES_MAX)
+            names, has_more = [each.name for each in page.items], page.next is not None
+        use = self._use(names, now)
+        return has_more or use.in_use > 0 or use.waiting > 0
+
+    def _present(self, key: PolicyKey) -> Policy:
+        policy = self._policies.get(key)
+        if policy is None or policy.deleted_at is not None:
+            raise NotFoundError(f"There is no policy {key.name} in namespace {key.namespace}.")
+        return policy
+
     def _effective_max(self, policy: Policy) -> int:
         return min(policy.slots, server_slots_of(policy.slots) * self._functions_max)
 
-    def _use(self, policy: Policy, now: Instant) -> PolicyUse:
-        names = [GateName(policy.key, number) for number in range(policy.gates)]
+    def _use(self, names: Sequence[GateName], now: Instant) -> PolicyUse:
         gates = self._concurrently([partial(self._gates.get, name) for name in names])
-        limit = -(-COUNTED_ENTRIES_MAX // len(names))
-        counts = list(self._concurrently([partial(self._lines.count, name, limit) for name in names]))
+        counts = self._counts(names)
         return PolicyUse(
             sum(each.slots for gate in gates for each in gate.holders.values() if each.until >= now),
             sum(each.triggers for each in counts),
             all(each.is_all for each in counts),
             _earliest(counts),
         )
+
+    def _counts(self, names: Sequence[GateName]) -> Sequence[LineCount]:
+        limit = -(-COUNTED_ENTRIES_MAX // max(1, len(names)))
+        return list(self._concurrently([partial(self._lines.count, name, limit) for name in names]))
+
+
+def _gates(policy: Policy) -> Sequence[GateName]:
+    return [GateName(policy.key, number) for number in range(policy.gates)]
 
 
 def _earliest(counts: Iterable[LineCount]) -> Instant | None:

@@ -5,6 +5,7 @@ function while it serves, or an asynchronous run until it is over.
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Final, NamedTuple, Self
 
 from sweephand.base.instants import Instant
@@ -16,15 +17,46 @@ SHARE_MAX: Final = 32
 #: The most slots of one function. So many at most stand idle after a crash.
 SERVER_SLOTS_MAX: Final = 10
 
+#: The digest of a key has this many hexadecimal digits: 128 bits.
+_DIGEST_LENGTH: Final = 32
+
 #: A function gets a quarter of a limit at most, so that a crash stops no more of it.
 _PARTS_MIN: Final = 4
 
 
 class GateName(NamedTuple):
-    """The gate of that number of a policy."""
+    """The gate of that number of a policy.
+
+    A policy with `by` has gates of its own for each `key`, such as `label:tenant:acme`. Another policy has
+    gates without a key.
+    """
 
     policy: PolicyKey
     number: int
+    key: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The key as part of a stored name, in 32 characters: no value forges another key."""
+        # A label may have half of a surrogate pair.
+        return sha256((self.key or "").encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+
+
+class WaitingGate(NamedTuple):
+    """A gate of a key whose line may hold something, and the id of a guard that has looked after it."""
+
+    name: GateName
+    guard: str
+
+    @property
+    def since(self) -> Instant:
+        """Since when guards have looked after the gate without a break."""
+        return guarded_since(self.guard)
+
+    @property
+    def place(self) -> str:
+        """The place in the list: those come first that have waited longest."""
+        return f"{self.since:014d}.{self.name.digest}.{self.name.number:04d}"
 
 
 class Holder(NamedTuple):
@@ -148,6 +180,16 @@ class Changed(NamedTuple):
 
     gate: Gate
     is_made: bool
+
+
+def guard_id(since: Instant, token: str) -> str:
+    """The id of a guard, one of those that have looked after a gate since then."""
+    return f"{since:014d}.{token}"
+
+
+def guarded_since(guard: str) -> Instant:
+    """Since when guards have looked after the gate, up to the guard of that id."""
+    return int(guard.partition(".")[0])
 
 
 def share_of(limit: int, number: int) -> int:

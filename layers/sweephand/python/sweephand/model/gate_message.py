@@ -5,7 +5,8 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from sweephand.base.errors import PoisonError
 from sweephand.base.instants import Instant
-from sweephand.base.layouts import NAME, WHOLE, Field, Layout, choice_of
+from sweephand.base.layouts import NAME, WHOLE, Field, Layout, choice_of, text_of
+from sweephand.base.limits import GATE_KEY_LENGTH_MAX
 from sweephand.model.gate import GateName
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.trigger import NewerMessage
@@ -21,7 +22,8 @@ class GateMessage(NamedTuple):
 
     `guard` is the id of the guard, or of the one that a wake-up replaces. The function looks first at the
     line of the gate `hint`. It does not act before `not_before`. A `change` names how many gates there were
-    as `gate`. A function that lets entries go on begins behind the sort key `after`.
+    as `gate`. A function that lets entries go on begins behind the sort key `after`. A `change` goes on
+    behind that place in the list of keys that wait.
     """
 
     purpose: Purpose
@@ -32,11 +34,12 @@ class GateMessage(NamedTuple):
     guard: str | None = None
     hint: int | None = None
     after: str | None = None
+    key: str | None = None
 
     @property
     def name(self) -> GateName:
         """The gate that it is about."""
-        return GateName(PolicyKey(self.namespace, self.policy), self.gate)
+        return GateName(PolicyKey(self.namespace, self.policy), self.gate, self.key)
 
 
 #: The newest version of such a message that this code reads, and the one that it writes.
@@ -54,6 +57,7 @@ _LAYOUT: Final = Layout(
     Field("guard", "guard", NAME, None),
     Field("hint", "hint", WHOLE, None),
     Field("after", "after", NAME, None),
+    Field("key", "key", text_of(GATE_KEY_LENGTH_MAX), None),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from sweephand.base.instants import SECOND_MS, Instant
 from sweephand.base.limits import POLICY_CONCURRENT_MAX
 from sweephand.model.change import Change
-from sweephand.model.gate import gates_of, share_of
+from sweephand.model.gate import GateName, gates_of, share_of
 from sweephand.model.policy_names import PRIORITIES as PRIORITIES  # noqa: PLC0414 - users of Policy need these
 from sweephand.model.policy_names import PermitName as PermitName  # noqa: PLC0414 - same
 from sweephand.model.policy_names import PolicyKey as PolicyKey  # noqa: PLC0414 - same
@@ -31,7 +31,8 @@ class Policy:
     """A stored policy. `version` changes with every write, and `change` is the write that made it.
 
     A policy that was deleted is closed: it keeps its item with `deleted_at`, and its limit, as long as a job
-    may name it. A paused policy keeps its limit, and no gate has a share of it.
+    may name it. A paused policy keeps its limit, and no gate has a share of it. With `by`, each value has the
+    whole limit by itself: `label:` and the name of a label, `host`, or `job`.
     """
 
     key: PolicyKey
@@ -44,6 +45,7 @@ class Policy:
     paused_at: Instant | None = None
     pause_reason: str | None = None
     change: Change | None = None
+    by: str | None = None
 
     @property
     def slots(self) -> int:
@@ -67,6 +69,14 @@ class Policy:
         if self.concurrent_max is not None:
             return share_of(self.concurrent_max, number)
         return self.slots if number < self.gates else 0
+
+    def has(self, gate: GateName) -> bool:
+        """Whether the gate is one of those that `by` divides the policy into. Another one has no share."""
+        return gate.key is None if self.by is None else (gate.key or "").startswith(f"{self.by}:")
+
+    def share_at(self, gate: GateName) -> int:
+        """The slots of a gate of the policy."""
+        return self.share(gate.number) if self.has(gate) else 0
 
 
 #: A worker takes the slots that begin within this. Those that it does not use are lost.

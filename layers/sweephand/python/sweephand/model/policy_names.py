@@ -38,11 +38,27 @@ class PolicyKey(NamedTuple):
 
 
 class PermitName(NamedTuple):
-    """The permit of one request: the name of its policy, the number of its gate, and an id of its own."""
+    """The permit of one request: the name of its policy, the number of its gate, and an id of its own.
+
+    `key` is that of the gate; None under a policy without `by`.
+    """
 
     policy: str
     gate: int
     id: str
+    key: str | None = None
+
+
+#: What `by` of a policy names: a label, whose name follows this, or the host of the target, or the job.
+BY_LABEL: Final = "label:"
+BY_HOST: Final = "host"
+BY_JOB: Final = "job"
+
+
+def key_parts(key: str) -> tuple[str, str]:
+    """The `by` and the value of a gate's key, between which is a colon. The name of a label has none."""
+    parts = key.split(":", 1 + key.startswith(BY_LABEL))
+    return ":".join(parts[:-1]), parts[-1]
 
 
 #: Stands between a lane and the receipt of a message of that lane. No receipt has it.

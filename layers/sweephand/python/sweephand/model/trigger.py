@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from sweephand.base.instants import Instant
-from sweephand.model.definition import Payload
+from sweephand.model.definition import Definition, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANE_DEFAULT, Lane, PermitName, PolicyKey, Priority
 from sweephand.model.run_id import BatchEnd, Demand, RunName, batch_id
@@ -170,11 +170,15 @@ class TriggerMessage(NamedTuple):
 
 
 class LineWait(NamedTuple):
-    """A trigger that has to wait in a line of a policy, until its `not_before` at least."""
+    """A trigger that has to wait in a line of a policy, until its `not_before` at least.
+
+    Its job's `definition` says under which key.
+    """
 
     policy: PolicyKey
     priority: Priority
     message: TriggerMessage
+    definition: Definition
 
 
 class HasRevision(Protocol):

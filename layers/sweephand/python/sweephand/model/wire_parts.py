@@ -23,7 +23,12 @@ from sweephand.base.layouts import (
     list_of,
     text_of,
 )
-from sweephand.base.limits import DATA_INLINE_BYTES_MAX, REDRIVES_KEPT, RESULT_BYTES_MAX
+from sweephand.base.limits import (
+    DATA_INLINE_BYTES_MAX,
+    GATE_KEY_LENGTH_MAX,
+    REDRIVES_KEPT,
+    RESULT_BYTES_MAX,
+)
 from sweephand.model.definition import CatchUpMode, CatchUpPolicy, Payload
 from sweephand.model.job import JobKey
 from sweephand.model.policy_names import LANES, PermitName
@@ -68,7 +73,11 @@ BATCH_PLACE: Final = Layout(
 )
 
 PERMIT: Final = Layout(
-    PermitName, Field("policy", "p", NAME), Field("gate", "g", WHOLE), Field("id", "i", NAME)
+    PermitName,
+    Field("policy", "p", NAME),
+    Field("gate", "g", WHOLE),
+    Field("id", "i", NAME),
+    Field("key", "k", text_of(GATE_KEY_LENGTH_MAX), None),
 )
 
 PASSAGE: Final = Layout(

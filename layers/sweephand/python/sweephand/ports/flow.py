@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from sweephand.base.instants import Instant
     from sweephand.model.change import AdminChange
     from sweephand.model.counters import Allowance, Slots
-    from sweephand.model.gate import Changed, Gate, GateChange, GateName
+    from sweephand.model.gate import Changed, Gate, GateChange, GateName, WaitingGate
     from sweephand.model.gate_line import Entry, LineCount, LineTop
     from sweephand.model.gate_message import GateMessage
     from sweephand.model.namespace import JobCount, NamespaceSettings
@@ -39,7 +39,10 @@ class PolicyStore(Protocol):
 
 
 class GateStore(Protocol):
-    """The gates of policies, and the tokens of their rates. Both outlive their policy."""
+    """The gates of policies, and the tokens of their rates. Both outlive their policy.
+
+    Those of a key are removed some weeks after their last write. Entries and the list of what waits stay.
+    """
 
     def get(self, name: GateName) -> Gate:
         """The gate of that name; an empty one if it was never written."""
@@ -53,12 +56,27 @@ class GateStore(Protocol):
         """
         ...
 
-    def bucket(self, key: PolicyKey, number: int) -> RateBucket:
-        """The bucket of that number of a policy's rate."""
+    def bucket(self, name: GateName) -> RateBucket:
+        """The bucket of that number of a policy's rate, and of that key if it has one."""
         ...
 
-    def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
+    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
         """Move the next token if nobody has since `seen` was read; return whether it did."""
+        ...
+
+    def enlist(self, waiting: WaitingGate) -> None:
+        """Write a gate of a key into the list of those that wait, in the place of its former guard."""
+        ...
+
+    def delist(self, waiting: WaitingGate) -> None:
+        """Remove a gate from that list, unless it stands there with another guard."""
+        ...
+
+    def waiting(self, key: PolicyKey, after: str, limit: int) -> Page[WaitingGate]:
+        """Up to `limit` gates of the list, those first that have waited longest, behind the place `after`.
+
+        It is read strongly. `next` is the place of the last one.
+        """
         ...
 
 

@@ -145,7 +145,7 @@ class Auditor:
             if job is not None and self._end_runs(job, begun.before, part, is_over):
                 return
         after: str | None = begun.name
-        listed = ListedPolicies(self._policies, namespace, begun.name)
+        listed = ListedPolicies(self._policies, namespace, begun.name, begun.waiting)
         while after is not None:
             page = self._jobs.page(namespace, "", after, PAGE_MAX)
             living = [job for job in page.items if not job.is_gone(part.now)]
@@ -157,7 +157,7 @@ class Auditor:
             ):
                 return
             if not part.lines.keep(listed, page.next):
-                done.reached = JobProgress(namespace, listed.passed)
+                done.reached = JobProgress(namespace, listed.passed, waiting=listed.place)
                 return
             if page.next is not None and (is_over() or done.is_full):
                 done.reached = JobProgress(namespace, page.next)
@@ -184,7 +184,7 @@ class Auditor:
             listed.passed = job.key.name
             is_done = part.lines.looks == looks or not is_over()
         if not is_done:
-            part.done.reached = JobProgress(job.key.namespace, listed.passed)
+            part.done.reached = JobProgress(job.key.namespace, listed.passed, waiting=listed.place)
         return is_done
 
     def _arm(self, jobs: Sequence[Job], part: "_Part") -> None:

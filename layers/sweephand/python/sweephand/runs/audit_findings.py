@@ -18,12 +18,14 @@ from sweephand.runs.job_walk import awaited
 class JobProgress(NamedTuple):
     """How far a walk has come: the namespace, the job `name`, and the position `before` within its runs.
 
-    The timers of that job are done. `before` is empty if all of its runs were examined.
+    The timers of that job are done. `before` is empty if all of its runs were examined. `waiting` is the
+    place in the list of keys that wait under the next policy.
     """
 
     namespace: str = ""
     name: str = ""
     before: str = ""
+    waiting: str = ""
 
 
 #: The progress of a walk that has not begun.
@@ -100,7 +102,6 @@ class LostRuns:
         self._policies = policies
         self._lines = lines
         self._now = now
-        self._reached: dict[PolicyKey, Instant | None] = {}
 
     def message(self, run: Run, job: Job) -> TriggerMessage | DeadlineMessage | None:
         """The message that a run has lost, with the instant when it was due; None if that is not certain.
@@ -125,16 +126,9 @@ class LostRuns:
         """The instant up to which triggers of a job leave now; None if none leaves, however long it waits."""
         if job.definition.policy is None:
             return self._now
-        key = PolicyKey(job.key.namespace, job.definition.policy)
-        if key not in self._reached:
-            self._reached[key] = self._line_reached_at(key)
-        return self._reached[key]
-
-    def _line_reached_at(self, key: PolicyKey) -> Instant | None:
-        policy = self._policies.get(key)
-        if policy is None:
+        if self._policies.get(PolicyKey(job.key.namespace, job.definition.policy)) is None:
             return None
-        first_at = self._lines.first_at(key)
+        first_at = self._lines.first_at(job)
         return self._now if first_at is None else min(first_at, self._now)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from sweephand.base.instants import DAY_MS, Instant
 from sweephand.base.timing import TIMER_RETENTION_MS
+from sweephand.flow.gate_key import gate_key
 from sweephand.flow.gates import Gates
 from sweephand.model.gate import GateName
 from sweephand.model.gate_line import Entry
@@ -27,6 +28,9 @@ _BEHIND_MS: Final = DAY_MS
 
 #: The data of an entry is renewed once it has waited for so long. A round of the audit takes a week.
 _WAITED_MS: Final = 2 * DAY_MS
+
+#: Keys that wait are read from their list so many at once.
+_KEYS_READ: Final = 100
 
 #: So many entries are looked at in one step.
 _ENTRIES_MAX: Final = 500
@@ -61,7 +65,7 @@ class LineAudit:
         self._is_over = is_over
         self._mends = mends
         #: The times of the first entries of lines, as far as they were asked for.
-        self._first: dict[PolicyKey, Instant | None] = {}
+        self._first: dict[GateName, Instant | None] = {}
         self._renewed: set[tuple[str, str]] = set()
         self.looks = 0
         self.kept = 0
@@ -75,8 +79,9 @@ class LineAudit:
         """
         if self._mends:
             for policy in listed.up_to(name):
-                self._keep(policy)
-                listed.passed = policy.key.name
+                if not (self._keep_keys(policy, listed) if policy.by else self._keep(policy)):
+                    return False
+                listed.passed, listed.place = policy.key.name, ""
                 if self._is_over() and listed.passed != name:
                     return False
         return True
@@ -91,23 +96,30 @@ class LineAudit:
             return
         if job.removed_at >= self._now + _ENDING_MS:
             return
-        first_at = self.first_at(PolicyKey(job.key.namespace, name))
+        first_at = self.first_at(job)
         if first_at is not None and first_at < max(job.expires_at, self._now - _BEHIND_MS):
             self._jobs.keep(job.key, self._now + TIMER_RETENTION_MS)
 
-    def first_at(self, key: PolicyKey) -> Instant | None:
-        """Since when the first entry of a policy waits; None if nothing does. It is read once in a call."""
-        if key not in self._first:
-            self.looks += 1
-            policy = self._policies.get(key)
-            counts = (
-                [] if policy is None else [self._lines.count(each, _ENTRIES_MAX) for each in _gates(policy)]
-            )
-            found = [each.first_at for each in counts if each.first_at is not None]
-            self._first[key] = min(found, default=None)
-        return self._first[key]
+    def first_at(self, job: Job) -> Instant | None:
+        """Since when the first entry waits under a job's policy, and its key there. None if nothing does.
 
-    def _keep(self, policy: Policy) -> None:
+        Of each, it is read once in a call.
+        """
+        definition = job.definition
+        assert definition.policy is not None, "its caller looks for the policy"
+        key = PolicyKey(job.key.namespace, definition.policy)
+        policy = self._policies.get(key)
+        of = None if policy is None else gate_key(policy.by, definition, job.key.name)
+        first = GateName(key, 0, of)
+        if first not in self._first:
+            self.looks += 1
+            names = [first._replace(number=each) for each in range(0 if policy is None else policy.gates)]
+            counts = [self._lines.count(each, _ENTRIES_MAX) for each in names]
+            found = [each.first_at for each in counts if each.first_at is not None]
+            self._first[first] = min(found, default=None)
+        return self._first[first]
+
+    def _keep(self, policy: Policy) -> bool:
         """Renew the data and the records of triggers that wait under a policy, which may be paused.
 
         Their gates are woken: SQS removes a message after 14 days in which nobody received it. A policy under
@@ -117,19 +129,42 @@ class LineAudit:
         names = list(_gates(policy))
         first = int(self._flow.ids.fraction() * len(names))
         for name in names[first:] + names[:first]:
-            after: str | None = None
-            while True:
-                top = self._lines.top(name, _ENTRIES_MAX, after)
-                if after is None and not top.is_empty:
-                    self._flow.wake(name)
-                for entry in top.entries:
-                    if entry.at < self._now - _WAITED_MS:
-                        self._renew(entry)
-                    if self._is_over():
-                        return
-                if not (top.has_more and top.entries):
-                    break
-                after = top.entries[-1].sort_key
+            if not self._keep_gate(name):
+                break
+        return True
+
+    def _keep_keys(self, policy: Policy, listed: "ListedPolicies") -> bool:
+        """The same for each key that waits. False if the next call has to go on with the list."""
+        self.looks += 1
+        following: str | None = listed.place
+        while following is not None:
+            page = self._flow.store.waiting(policy.key, following, _KEYS_READ)
+            for each in page.items:
+                self._keep_gate(each.name, each.guard)
+                listed.place = each.place
+                if self._is_over():
+                    return False
+            following = page.next
+        return True
+
+    def _keep_gate(self, name: GateName, guard: str | None = None) -> bool:
+        """Renew what the triggers in a line need, and wake its gate. False if the time is up before that.
+
+        A gate of a key is woken whatever it has: its place in the list of those that wait may be left over.
+        """
+        after: str | None = None
+        while True:
+            top = self._lines.top(name, _ENTRIES_MAX, after)
+            if after is None and (guard is not None or not top.is_empty):
+                self._flow.wake(name, guard)
+            for entry in top.entries:
+                if entry.at < self._now - _WAITED_MS:
+                    self._renew(entry)
+                if self._is_over():
+                    return False
+            if not (top.has_more and top.entries):
+                return True
+            after = top.entries[-1].sort_key
 
     def _renew(self, entry: Entry) -> None:
         for named in set(entry.payloads) - self._renewed:
@@ -159,11 +194,13 @@ def _gates(policy: Policy) -> Iterator[GateName]:
 class ListedPolicies:
     """The policies of a namespace behind a name, in the order of their names, deleted ones too.
 
-    `passed` is the name of the last policy or job that an audit has done.
+    `passed` is the name of the last policy or job that an audit has done. `place` is how far it has come in
+    the list of keys that wait under the next policy.
     """
 
-    def __init__(self, policies: PolicyStore, namespace: str, after: str) -> None:
+    def __init__(self, policies: PolicyStore, namespace: str, after: str, place: str = "") -> None:
         self.passed = after
+        self.place = place
         self._rest = _listed(policies, namespace, after)
         self._next = next(self._rest, None)
 

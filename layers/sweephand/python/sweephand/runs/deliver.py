@@ -181,7 +181,8 @@ class Deliverer:
             self._requeue.put_back(delivery.message, wait.until)
             return Outcome(wait.why)
         message = self._requeue.data.of_trigger(delivery.message, wait.until)
-        return Outcome(wait.why, into=LineWait(wait.line, delivery.job.definition.priority, message))
+        definition = delivery.job.definition
+        return Outcome(wait.why, into=LineWait(wait.line, definition.priority, message, definition))
 
     def _withdrawn(self, delivery: Delivery) -> Outcome:
         """Drop a trigger that its job does not owe any more, together with its place in the job's line."""

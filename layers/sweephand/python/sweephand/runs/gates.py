@@ -117,10 +117,11 @@ class Gates:
         """Send a trigger without a permit of its job's policy into the line of that policy.
 
         If the job has none, the queue gets the trigger. The server of another line meets it if the job has
-        named that other policy before.
+        named that other policy before, or counted under another key.
         """
-        policy, permit = delivery.job.definition.policy, delivery.permit
-        if policy == (None if permit is None else permit.key.name):
+        definition, permit = delivery.job.definition, delivery.permit
+        policy, name = definition.policy, delivery.job.key.name
+        if policy is None if permit is None else permit.is_for(definition, name):
             return delivery
         now = self._clock.now()
         if policy is None:

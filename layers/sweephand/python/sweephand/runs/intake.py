@@ -21,6 +21,7 @@ from sweephand.model.job import JobKey
 from sweephand.model.policy_names import PolicyKey, Priority
 from sweephand.model.trigger import (
     BundleMessage,
+    LineWait,
     Message,
     NewerMessage,
     RangeMessage,
@@ -238,11 +239,10 @@ class Intake:
         tasks: list[Callable[[], Handled]] = []
         direct: set[int] = set()
         for policy, some in prompt.items():
-            if (slots := self._slots(policy, len(some))) is None:
-                continue
-            for each in some[: slots.size]:
-                direct.add(id(each))
-                tasks.append(partial(self._deliver_with, slots, each, reads, deadline))
+            for each, slots in zip(some, self._slots(policy, some), strict=True):
+                if slots is not None:
+                    direct.add(id(each))
+                    tasks.append(partial(self._deliver_with, slots, each, reads, deadline))
         done = self._put_into_lines([each for each in handled if id(each) not in direct])
         return done + (self._put_into_lines(list(self._concurrently(tasks))) if tasks else [])
 
@@ -254,14 +254,15 @@ class Intake:
         is_late = self._clock.now() - message.not_before > _PROMPT_MS
         return message.lane == "policy" and message.crashes == 0 and not is_late
 
-    def _slots(self, policy: PolicyKey, wanted: int) -> "DirectSlots | None":
+    def _slots(self, policy: PolicyKey, some: Sequence[Handled]) -> "Sequence[DirectSlots | None]":
         # Most deliveries are under no policy.
         from sweephand.flow.direct_slots import take_slots  # noqa: PLC0415 - as above
 
         try:
-            return take_slots(self._rare().gates, policy, wanted)
+            waits = [each.outcome.into for each in some if each.outcome.into is not None]
+            return take_slots(self._rare().gates, policy, waits)
         except Exception:  # noqa: BLE001 - what gets no slot waits in the line
-            return None
+            return [None] * len(some)
 
     def _deliver_with(
         self, slots: "DirectSlots", lined: Handled, reads: Mapping[JobKey, JobRead], deadline: Instant
@@ -291,21 +292,22 @@ class Intake:
     def _put_into_lines(self, handled: Sequence[Handled]) -> list[Handled]:
         """The same, after the lines of policies hold the triggers that wait there, in few entries."""
         done: list[Handled] = []
-        lined: dict[tuple[PolicyKey, Priority], list[tuple[Handled, TriggerMessage]]] = defaultdict(list)
+        lined: dict[tuple[PolicyKey, Priority], list[tuple[Handled, LineWait]]] = defaultdict(list)
         for each in handled:
             if (into := each.outcome.into) is None:
                 done.append(each)
             else:
-                lined[into.policy, into.priority].append((each, into.message))
+                lined[into.policy, into.priority].append((each, into))
         for (policy, priority), some in lined.items():
-            messages = [message for _, message in some]
+            messages = [into.message for _, into in some]
+            jobs = {into.message.trigger.key: into.definition for _, into in some}
             try:
-                self._rare().gates.enqueue(policy, priority, messages, self._ids.token())
+                self._rare().gates.enqueue(policy, priority, messages, self._ids.token(), jobs)
             except NewerError:
-                done += [self._faults.put_back_newer(each.received, message) for each, message in some]
+                done += [self._faults.put_back_newer(each.received, into.message) for each, into in some]
             except Exception as error:  # noqa: BLE001 - the other messages of the invocation are unaffected
                 done += [
-                    self._faults.put_back_faulty(each.received, message, error) for each, message in some
+                    self._faults.put_back_faulty(each.received, into.message, error) for each, into in some
                 ]
             else:
                 done += [each for each, _ in some]

@@ -68,9 +68,21 @@ def compose_api(
     # A stack without flow policies still removes those that it has.
     has_policies = options.flow_functions_max > 0
     policy_check = PolicyCheck(stores.policies.get) if has_policies else PoliciesOff()
+    policy_reader = PolicyReader(
+        policies=stores.policies,
+        gates=stores.gates,
+        lines=stores.gate_lines,
+        functions_max=options.flow_functions_max,
+        concurrently=concurrently,
+    )
     policy_writer = (
         PolicyWriter(
-            policies=stores.policies, changes=changes, flow_queue=stores.flow_queue, clock=clock, ids=ids
+            policies=stores.policies,
+            is_in_use=lambda policy: policy_reader.is_in_use(policy, clock.now()),
+            changes=changes,
+            flow_queue=stores.flow_queue,
+            clock=clock,
+            ids=ids,
         )
         if has_policies
         else PolicyRemover(policies=stores.policies, changes=changes, clock=clock, ids=ids)
@@ -174,13 +186,7 @@ def compose_api(
         ),
         auditor=compose_auditor(stores),
         policy_writer=policy_writer,
-        policy_reader=PolicyReader(
-            policies=stores.policies,
-            gates=stores.gates,
-            lines=stores.gate_lines,
-            functions_max=options.flow_functions_max,
-            concurrently=concurrently,
-        ),
+        policy_reader=policy_reader,
         policy_changes=PolicyChangeHistory(policies=stores.policies, changes=changes),
         namespaces=NamespaceAdmin(
             namespaces=stores.namespaces,

@@ -21,7 +21,7 @@ def flow_stores() -> FlowStores:
         timers=DynamoTimers(timers),
         batches=DynamoBatches(jobs),
         policies=DynamoPolicies(jobs),
-        gates=DynamoGates(timers),
+        gates=DynamoGates(timers, tables.clock().now),
         gate_lines=DynamoGateLines(timers),
         flow_queue=SqsFlowQueue(aws.sqs_clients(), tables.settings().flow_queue_url),
     )

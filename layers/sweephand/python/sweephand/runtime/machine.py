@@ -130,12 +130,30 @@ def write_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result
 
 
 def sweep_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:
-    """The results of the tasks, in order. The first error is raised once every task has ended."""
-    futures = [sweep_pool().submit(task) for task in tasks]
-    errors = [future.exception() for future in futures]
-    for error in filter(None, errors):
-        raise error
-    return [future.result() for future in futures]
+    """The results of the tasks, in order. The first error is raised once every task has ended.
+
+    The calling thread works as well. So a task may call this again, however many threads of the pool wait.
+    """
+    numbers = iter(range(len(tasks)))
+    results: dict[int, Result] = {}
+    errors: dict[int, Exception] = {}
+
+    def work() -> None:
+        for number in numbers:
+            try:
+                results[number] = tasks[number]()
+            except Exception as error:  # noqa: BLE001 - it is raised once every task has ended
+                errors[number] = error
+
+    helping = [sweep_pool().submit(work) for _ in tasks[1 : REQUESTS_AT_ONCE + 1]]
+    work()
+    for helper in helping:
+        # No thread has begun a helper that can be cancelled, and its tasks are done.
+        if not helper.cancel():
+            helper.result()
+    if errors:
+        raise errors[min(errors)]
+    return [results[number] for number in range(len(tasks))]
 
 
 def deliver_concurrently(tasks: Sequence[Callable[[], Result]]) -> Iterable[Result]:

@@ -17,6 +17,7 @@ _PROGRESS: Final = Layout(
     Field("namespace", "namespace", SENTENCE, ""),
     Field("name", "name", SENTENCE, ""),
     Field("before", "before", SENTENCE, ""),
+    Field("waiting", "waiting", SENTENCE, ""),
 )
 
 _ROUND: Final = Layout(

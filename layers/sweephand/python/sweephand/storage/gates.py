@@ -1,9 +1,13 @@
 """How gates and their lines are stored in the Timers table.
 
+A key is part of its partition key as a digest, so no value forges another key, and none is too long. The list
+of gates that wait has the value itself.
+
 Each holder is an attribute of its gate: `h_` and its id, with its slots, its end and the number of its writes
 as one text. So a write compares a holder as a whole, and never meets the write of another one.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from pynamodb.attributes import UnicodeAttribute
@@ -12,13 +16,18 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from sweephand.base.errors import StoreError
-from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Holder
+from sweephand.base.instants import SECOND_MS, Instant
+from sweephand.base.layouts import text_of
+from sweephand.base.limits import GATE_KEY_LENGTH_MAX
+from sweephand.base.timing import KEY_GATE_RETENTION_MS
+from sweephand.model.gate import Baton, Changed, Gate, GateChange, GateName, Holder, WaitingGate
 from sweephand.model.gate_line import Entry, LineCount, LineTop
+from sweephand.model.page import Page
 from sweephand.model.policy import RateBucket
 from sweephand.model.policy_names import PRIORITIES, PolicyKey
 from sweephand.model.trigger import TriggerMessage
 from sweephand.model.wire import decode, encode
-from sweephand.storage.item import IntegerAttribute, Item
+from sweephand.storage.item import FormAttribute, IntegerAttribute, Item
 from sweephand.storage.table import ItemKey, RawItem, Refusal, Table
 from sweephand.storage.timers import DeflatedAttribute
 
@@ -35,6 +44,14 @@ class GateItem(Item):
     guard = UnicodeAttribute(attr_name="g", null=True)
     queues = IntegerAttribute(attr_name="q", null=True)
     baton = UnicodeAttribute(attr_name="b", null=True)
+
+
+class WaitingItem(Item):
+    """A gate of a key in the list of those that wait. Its sort key begins with since when it does."""
+
+    key = FormAttribute(text_of(GATE_KEY_LENGTH_MAX))
+    number = IntegerAttribute(attr_name="n")
+    guard = UnicodeAttribute(attr_name="g")
 
 
 class BucketItem(Item):
@@ -57,10 +74,11 @@ class EntryItem(Item):
 
 
 class DynamoGates:
-    """ports.GateStore on the Timers table."""
+    """ports.GateStore on the Timers table. `now` says when what belongs to a key was last written."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, now: Callable[[], Instant]) -> None:
         self._table = table
+        self._now = now
 
     def get(self, name: GateName) -> Gate:
         """The gate of that name. One strong read."""
@@ -69,33 +87,57 @@ class DynamoGates:
 
     def change(self, name: GateName, change: GateChange) -> Changed:
         """Make the change by one update, whose condition is all that the change expects."""
-        conditions, actions = _expected(change), _actions(change)
+        conditions, actions = _expected(change), [*_actions(change), *self._expires(name)]
         answer = self._table.update(_gate_key(name), actions, conditions)
         if not isinstance(answer, Refusal):
             return Changed(_gate(answer), is_made=True)
         gate = Gate() if answer.stored is None else _gate(answer.stored)
         return Changed(gate, change.is_made(gate))
 
-    def bucket(self, key: PolicyKey, number: int) -> RateBucket:
+    def bucket(self, name: GateName) -> RateBucket:
         """The bucket of that number. One strong read."""
-        raw = self._table.get(_bucket_key(key, number))
+        raw = self._table.get(_bucket_key(name))
         return RateBucket() if raw is None else _bucket(raw)
 
-    def move_bucket(self, key: PolicyKey, number: int, bucket: RateBucket, seen: RateBucket) -> bool:
+    def move_bucket(self, name: GateName, bucket: RateBucket, seen: RateBucket) -> bool:
         """Store the next slot and who moved it, if nobody else has since, or if this write is there."""
         assert bucket.owner is not None, "whoever moves a bucket has an id"
         actions = [
             BucketItem.next_us.set(bucket.next_us),
             BucketItem.owner.set(bucket.owner),
             BucketItem.step_us.set(bucket.step_us),
+            *self._expires(name),
         ]
         unseen = BucketItem.owner.does_not_exist()
         unchanged = (BucketItem.owner == seen.owner) & (BucketItem.next_us == seen.next_us)
         condition = unseen if seen.owner is None else unchanged
-        answer = self._table.update(_bucket_key(key, number), actions, condition)
+        answer = self._table.update(_bucket_key(name), actions, condition)
         if not isinstance(answer, Refusal):
             return True
         return answer.stored is not None and _bucket(answer.stored) == bucket
+
+    def enlist(self, waiting: WaitingGate) -> None:
+        """Write the place of a gate in the list."""
+        name = waiting.name
+        self._table.put(
+            WaitingItem(*_waiting_key(waiting), key=name.key, number=name.number, guard=waiting.guard)
+        )
+
+    def delist(self, waiting: WaitingGate) -> None:
+        """Remove that place if its guard is the same."""
+        self._table.delete(_waiting_key(waiting), WaitingItem.guard == waiting.guard)
+
+    def waiting(self, key: PolicyKey, after: str, limit: int) -> Page[WaitingGate]:
+        """The first places behind that one, by one strong query."""
+        beyond = WaitingItem.sk > (after or " ")
+        result = self._table.query((WaitingItem.pk == _list(key)) & beyond, limit)
+        last = result.items[-1]["sk"]["S"] if result.has_more else None
+        return Page(tuple(_waiting(key, raw) for raw in result.items), last)
+
+    def _expires(self, name: GateName) -> Sequence[Action]:
+        if name.key is None:
+            return ()
+        return (GateItem.expires_at.set((self._now() + KEY_GATE_RETENTION_MS) // SECOND_MS),)
 
 
 class DynamoGateLines:
@@ -138,15 +180,34 @@ class DynamoGateLines:
 
 
 def _gate_key(name: GateName) -> ItemKey:
-    return f"gate#{name.policy.namespace}#{name.policy.name}#{name.number:04d}", "gate"
+    return f"gate#{_path(name)}#{name.number:04d}", "gate"
 
 
 def _line(name: GateName) -> str:
-    return f"line#{name.policy.namespace}#{name.policy.name}#{name.number:04d}"
+    return f"line#{_path(name)}#{name.number:04d}"
 
 
-def _bucket_key(key: PolicyKey, number: int) -> ItemKey:
-    return f"gate#{key.namespace}#{key.name}#rate", f"{number:04d}"
+def _bucket_key(name: GateName) -> ItemKey:
+    return f"gate#{_path(name)}#rate", f"{name.number:04d}"
+
+
+def _list(key: PolicyKey) -> str:
+    return f"waits#{key.namespace}#{key.name}"
+
+
+def _waiting_key(waiting: WaitingGate) -> ItemKey:
+    return _list(waiting.name.policy), waiting.place
+
+
+def _path(name: GateName) -> str:
+    """The policy, and the digest of the key if there is one."""
+    policy = f"{name.policy.namespace}#{name.policy.name}"
+    return policy if name.key is None else f"{policy}#{name.digest}"
+
+
+def _waiting(key: PolicyKey, raw: RawItem) -> WaitingGate:
+    item = WaitingItem.read(raw)
+    return WaitingGate(GateName(key, item.number, item.key), item.guard)
 
 
 def _bucket(raw: RawItem) -> RateBucket:

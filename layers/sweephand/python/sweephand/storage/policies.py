@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout
+from sweephand.base.layouts import NAME, SENTENCE, WHOLE, Field, Layout, text_of
+from sweephand.base.limits import GATE_KEY_LENGTH_MAX
 from sweephand.model.page import Page
 from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.storage.changes import CHANGE
@@ -26,6 +27,7 @@ _POLICY: Final = Layout(
     Field("paused_at", "paused", WHOLE, None),
     Field("pause_reason", "why", SENTENCE, None),
     Field("change", "change", CHANGE.form, None),
+    Field("by", "by", text_of(GATE_KEY_LENGTH_MAX), None),
 )
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, Instant
 from sweephand.base.timing import CHANGE_RETENTION_MS
+from sweephand.flow.gate_key import gate_key
 from sweephand.jobs.change_history import ChangeHistory
 from sweephand.jobs.policy_check import PolicyCheck
 from sweephand.model.change import Change
@@ -152,10 +153,12 @@ class Explainer:
         is_waiting = run is None and subject is not None and subject.due_at is not None and due_at <= now
         line = stores.lines.get(key) if is_waiting and job.definition.overlap.is_limited else None
         policies = stores.policies.once()
+        by = policies.by(key.namespace, job.definition) if is_waiting else None
         return replace(
             facts,
             line=None if line is None or line.uid != job.uid else line.line,
             policy_block=policies.block(key.namespace, job.definition) if run is None else None,
+            policy_key=gate_key(by, job.definition, key.name),
             events=tuple(stores.history.after(due_at, _EVENTS_MAX)),
             limit=self._limit(key.namespace, now) if is_waiting else None,
             unswept_at=self._unswept_at(job, due_at, wheel) if is_waiting else None,

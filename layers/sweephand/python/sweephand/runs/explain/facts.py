@@ -121,10 +121,11 @@ class Facts:
     `job` is None if there is none; it may have expired. `former` is the schedule that applied at the instant,
     if it is not that of the job now and was kept. `subject` is what the schedule of that time says of the
     instant. It is None without a job, or if the run is of an earlier schedule that was not kept. `run` is the
-    record of the trigger in question, or that of the misfires among which it was skipped. The two of the
-    policy are as in a View of the job. `events` are those that tick found after the due time, oldest first.
-    `limit` is one for which triggers wait now. `unswept_at` is the bucket of the first timer that was due by
-    then and that no sweep has passed; None if there is none.
+    record of the trigger in question, or that of the misfires among which it was skipped. The block of the
+    policy is as in a View of the job. If the policy has `by`, `policy_key` is the key of a trigger that
+    waits. `events` are those that tick found after the due time, oldest first. `limit` is one for which
+    triggers wait now. `unswept_at` is the bucket of the first timer that was due by then and that no sweep
+    has passed; None if there is none.
     """
 
     key: JobKey
@@ -137,6 +138,7 @@ class Facts:
     run: Run | None = None
     line: Line | None = None
     policy_block: PolicyBlock | None = None
+    policy_key: str | None = None
     wheel: WheelState = field(default_factory=lambda: WheelState((), 0, None))
     events: tuple[WheelEvent, ...] = ()
     limit: Limit | None = None

@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from sweephand.base.instants import MINUTE_MS, SECOND_MS, Instant
+from sweephand.base.names import quoted
 from sweephand.base.timing import HEARTBEAT_AGE_MAX_MS, PENDING_MAX_MS
+from sweephand.model.policy_names import key_parts
 from sweephand.model.run import Run, State
 from sweephand.runs.explain.facts import Explanation, Facts, Standstill, answer_of, attempts, span, time
 from sweephand.runs.explain.of_job import moved_of, next_fire
@@ -241,6 +243,11 @@ def held_by_limit(facts: Facts) -> Explanation | None:
     due, policy = _unrecorded(facts), job.definition.policy
     if policy is not None and may_come(job, facts.due_at, facts.now):
         said = f"{due} {POLICY_WAITS[facts.policy_block].format(policy=policy)}"
+        if facts.policy_key is not None:
+            by, value = key_parts(facts.policy_key)
+            said = (
+                f"{said} The policy counts by {by}, and the trigger waits for its turn under {quoted(value)}."
+            )
         resume = "Resume the policy." if facts.policy_block == "paused" else None
         return Explanation("waiting-policy", said, policy=policy, next_step=resume)
     if limit is None:

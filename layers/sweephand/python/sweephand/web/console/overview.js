@@ -6,7 +6,7 @@ import { groupsOf, runsOf } from "./failures.js";
 import { Lately } from "./lately.js";
 import { useLive } from "./live.js";
 import { Empty, Loaded, Table, When } from "./parts.js";
-import { POLICIES_SHOWN, policyLimits, wholePolicies } from "./policies.js";
+import { POLICIES_SHOWN, Waiting, policyLimits, wholePolicies } from "./policies.js";
 import { linkTo } from "./route.js";
 import { answerText } from "./runs.js";
 import { count, counted, inZone, viewerZone } from "./time.js";
@@ -133,9 +133,9 @@ function Paused({ namespace, found: { items: jobs, isPartial } }) {
 
 function Flow({ namespace, found: { items: policies, isPartial } }) {
   if (!policies.length) return html`<${Empty} title="No flow policies." />`;
-  const waiting = [...policies].sort((one, other) => other.waiting - one.waiting).slice(0, 10);
+  const waiting = [...policies].sort((one, other) => (other.waiting ?? 0) - (one.waiting ?? 0)).slice(0, 10);
   return html`<${Table} label="Flow policies" head=${["Policy", "Waiting", "Since"]}>${waiting.map((policy) => html`<tr key=${policy.name}>
       <td class="name"><a href=${linkTo([namespace, "policies"])}>${policy.name}</a><span class="under">${policyLimits(policy)}${policy.state === "paused" ? ", paused" : ""}</span></td>
-      <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>
+      <td class="number"><${Waiting} policy=${policy} /></td><td><${When} at=${policy.waitingSince} /></td></tr>`)}<//>
     ${isPartial ? html`<p>These are among the first ${count(POLICIES_SHOWN)} policies by name. Triggers may wait under others too. <a href=${linkTo([namespace, "policies"])}>Show the policies</a></p>` : null}`;
 }

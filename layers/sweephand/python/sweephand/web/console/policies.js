@@ -24,7 +24,7 @@ export async function wholePolicies(namespace, most = POLICIES_SHOWN) {
 export function policyLimits(policy) {
   const open = policy.maxConcurrent ? `${count(policy.maxConcurrent)} at once` : null;
   const rate = policy.rate ? `${count(policy.rate.limit)} in ${policy.rate.per}` : null;
-  return [open, rate].filter(Boolean).join(", ");
+  return [open, rate].filter(Boolean).join(", ") + (policy.by ? ` for each ${policy.by}` : "");
 }
 
 export function Policies({ me, namespace }) {
@@ -44,7 +44,7 @@ export function Policies({ me, namespace }) {
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
             <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
           <td><${Use} policy=${policy} /></td>
-          <td class="number">${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}</td>
+          <td class="number"><${Waiting} policy=${policy} /></td>
           <td><${When} at=${policy.waitingSince} /></td>
           ${mayWrite ? html`<td><div class="verbs">
             <button type="button" aria-label=${`Change ${policy.name}`} onClick=${() => setAsked({ verb: "change", policy })}>Change</button>
@@ -75,8 +75,14 @@ function Pause({ path, name, onClose }) {
     <${Field} id="reason" label="Reason (optional)"><input id="reason" value=${reason} onInput=${(event) => setReason(event.target.value)} /><//><//>`;
 }
 
+/** How many triggers wait. A policy with `by` counts them for each value alone. */
+export function Waiting({ policy }) {
+  return policy.by ? "–" : `${policy.waitingIsExact ? "" : "at least "}${count(policy.waiting)}`;
+}
+
 /** How much of `maxConcurrent` is taken. */
 function Use({ policy }) {
+  if (policy.by) return "–";
   if (!policy.maxConcurrent) return count(policy.inUse);
   return html`<${Share} label=${`In use by ${policy.name}`} part=${policy.inUse} whole=${policy.maxConcurrent} />`;
 }
@@ -84,7 +90,7 @@ function Use({ policy }) {
 /** Writes a policy anew, or the limits of one. A change of somebody else in between is refused. */
 function Change({ namespace, policy, onClose }) {
   const [given, setGiven] = useState({
-    name: policy?.name || "", maxConcurrent: policy?.maxConcurrent ?? "", limit: policy?.rate?.limit ?? "", per: policy?.rate?.per ?? "1s",
+    name: policy?.name || "", maxConcurrent: policy?.maxConcurrent ?? "", limit: policy?.rate?.limit ?? "", per: policy?.rate?.per ?? "1s", by: policy?.by ?? "",
   });
   const set = (name) => (event) => setGiven({ ...given, [name]: event.target.value });
   const deed = () => call("PUT", inNamespace(namespace, "policies", given.name.trim()), {
@@ -92,6 +98,7 @@ function Change({ namespace, policy, onClose }) {
     body: {
       maxConcurrent: given.maxConcurrent === "" ? undefined : Number(given.maxConcurrent),
       rate: given.limit === "" ? undefined : { limit: Number(given.limit), per: given.per },
+      by: given.by.trim() || undefined,
     },
   });
   return html`<${Ask} title=${policy ? `Change ${policy.name}` : "New policy"} verb=${policy ? "Change" : "Create"} deed=${deed} onClose=${onClose}>
@@ -101,5 +108,7 @@ function Change({ namespace, policy, onClose }) {
     <div class="pair">
       <${Field} id="limit" label="Requests that may leave"><input id="limit" type="number" min="1" value=${given.limit} onInput=${set("limit")} /><//>
       <${Field} id="per" label="within"><input id="per" value=${given.per} placeholder="1s" onInput=${set("per")} /><//>
-    </div><//>`;
+    </div>
+    <${Field} id="by" label="For each" hint="host, job or label:NAME. Leave it empty for one limit of all jobs.">
+      <input id="by" autocomplete="off" spellcheck=${false} value=${given.by} onInput=${set("by")} /><//><//>`;
 }

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict  # pydantic asks for this one below Pyth
 from sweephand.base.errors import InvalidError
 from sweephand.base.instants import Instant, rfc3339
 from sweephand.jobs.policies import (
+    BY,
     MAX_CONCURRENT,
     PER_MEANING,
     POLICY,
@@ -81,13 +82,15 @@ class PolicyResponse(TypedDict):
     rate: NotRequired[
         Annotated[PolicyRateResponse, about("How many requests of the policy's jobs may leave.")]
     ]
+    by: NotRequired[Annotated[str, about(BY.meaning)]]
     effectiveMaxConcurrent: Annotated[
         int,
         about(
             "How many requests of the policy the stack can have open at once, while it is not paused. It is "
             "less than `maxConcurrent` if the stack may run too few flow functions. Each has ten slots of "
             "the policy at most, or a quarter of a small limit. Asynchronous runs that go on after a 202 "
-            "need no function, so `inUse` can be more. It is 0 while flow policies are off in the stack."
+            "need no function, so `inUse` can be more. Under a policy with `by`, it is what one value can "
+            "have open. It is 0 while flow policies are off in the stack."
         ),
     ]
     state: Annotated[
@@ -101,32 +104,38 @@ class PolicyResponse(TypedDict):
 
 
 class WholePolicyResponse(PolicyResponse):
-    """A flow policy and how much of it is in use."""
+    """A flow policy and how much of it is in use. A policy with `by` has its use for each value alone."""
 
-    inUse: Annotated[
-        int,
-        about(
-            "How many slots of the policy are taken now, by asynchronous runs and by functions that deliver. "
-            "A function takes up to ten slots at once, and all of them count."
-        ),
+    inUse: NotRequired[
+        Annotated[
+            int,
+            about(
+                "How many slots of the policy are taken now, by asynchronous runs and by functions that "
+                "deliver. A function takes up to ten slots at once, and all of them count."
+            ),
+        ]
     ]
-    waiting: Annotated[
-        int,
-        about(
-            "How many triggers stand in the policy's lines. A trigger stands there from shortly before "
-            "it is due until its request is over. Triggers that were put there together, up to twenty, all "
-            "count until the last of them is over."
-        ),
+    waiting: NotRequired[
+        Annotated[
+            int,
+            about(
+                "How many triggers stand in the policy's lines. A trigger stands there from shortly before "
+                "it is due until its request is over. Triggers that were put there together, up to twenty, "
+                "all count until the last of them is over."
+            ),
+        ]
     ]
-    waitingIsExact: Annotated[
-        bool, about("False if `waiting` was not counted to its end: at least so many wait.")
+    waitingIsExact: NotRequired[
+        Annotated[bool, about("False if `waiting` was not counted to its end: at least so many wait.")]
     ]
-    waitingSince: Annotated[
-        Time | None,
-        about(
-            "The time from which on the first of these triggers could have been delivered. Null "
-            "if there is none."
-        ),
+    waitingSince: NotRequired[
+        Annotated[
+            Time | None,
+            about(
+                "The time from which on the first of these triggers could have been delivered. Null "
+                "if there is none."
+            ),
+        ]
     ]
 
 
@@ -157,16 +166,15 @@ def policy_response(view: PolicyView) -> PolicyResponse:
 
 
 def whole_policy_response(view: PolicyView) -> WholePolicyResponse:
-    """A policy with its use, which the view must have."""
-    use = view.use
-    assert use is not None, "a policy that is read alone has its use"
-    return {
-        **policy_response(view),
-        "inUse": use.in_use,
-        "waiting": use.waiting,
-        "waitingIsExact": use.is_exact,
-        "waitingSince": time_or_none(use.waiting_since),
-    }
+    """A policy with its use, if the view has that."""
+    shown: Any = policy_response(view)
+    response: WholePolicyResponse = shown
+    if (use := view.use) is not None:
+        response["inUse"] = use.in_use
+        response["waiting"] = use.waiting
+        response["waitingIsExact"] = use.is_exact
+        response["waitingSince"] = time_or_none(use.waiting_since)
+    return response
 
 
 def _read_policy(document: Mapping[str, Any], _: Services, __: Instant) -> PolicyLimits:
@@ -181,9 +189,10 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "at most 50 at a time": {"maxConcurrent": 50},
     "ten a second": {"rate": {"limit": 10, "per": "1s"}},
     "both": {"maxConcurrent": 5, "rate": {"limit": 1000, "per": "1h"}},
+    "two at a time for each customer": {"maxConcurrent": 2, "by": "label:customer"},
 }
 _LIST_PATH: Final = "/v1/namespaces/{namespace}/policies"
-_PATH: Final = _LIST_PATH + "/{policy}"
+POLICY_PATH: Final = _LIST_PATH + "/{policy}"
 _ETAG: Final = {"ETag": "The revision of the policy, in double quotes."}
 _IF_MATCH: Final = {
     "If-Match": "An ETag: the call writes only if the policy has this revision. `*`: only if it exists."
@@ -194,7 +203,7 @@ _ABSENT: Final = {"If-None-Match": "`*`: the call writes the policy only if it d
 @partial(
     Operation,
     method="PUT",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="write",
     accepts=Accepts(PolicyRequest, EXAMPLES, _read_policy),
@@ -210,10 +219,11 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
 
     A change is in force within seconds. If the limit is lowered, requests that are open are not cut. If the
     limits equal the stored ones, nothing changes. A paused policy stays paused. A policy that was deleted
-    opens again. The answer is 409 in a stack whose parameter `FlowPolicies` is not `on`.
+    opens again. The answer is 409 in a stack whose parameter `FlowPolicies` is not `on`. It is 409, too, for
+    another `by` while triggers wait under the policy or requests are open.
     """
     written = services.policy_writer.put(
-        _key(request),
+        key_of(request),
         request.body,
         who=request.caller.key_id,
         requested_at=request.requested_at,
@@ -226,7 +236,7 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
 @partial(
     Operation,
     method="POST",
-    path=_PATH + "/pause",
+    path=POLICY_PATH + "/pause",
     tag="Flow",
     access="write",
     accepts=Accepts(PauseRequest, PAUSE_EXAMPLES, required=False),
@@ -243,7 +253,7 @@ def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) ->
     parameter `FlowPolicies` is not `on`.
     """
     policy = services.policy_writer.pause(
-        _key(request),
+        key_of(request),
         reason=request.body.reason,
         who=request.caller.key_id,
         requested_at=request.requested_at,
@@ -255,7 +265,7 @@ def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) ->
 @partial(
     Operation,
     method="POST",
-    path=_PATH + "/resume",
+    path=POLICY_PATH + "/resume",
     tag="Flow",
     access="write",
     headers=_IF_MATCH,
@@ -268,7 +278,7 @@ def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     Triggers that wait leave within seconds, as the limit allows. A policy that is not paused does not change.
     """
     policy = services.policy_writer.resume(
-        _key(request),
+        key_of(request),
         who=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
@@ -279,7 +289,7 @@ def resume_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
 @partial(
     Operation,
     method="GET",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="read",
     returns={200: Returns("The policy and its use", WholePolicyResponse, _ETAG)},
@@ -290,14 +300,14 @@ def get_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
 
     The numbers of its use are read one after the other, while deliveries go on.
     """
-    found = services.policy_reader.get(_key(request), request.requested_at)
+    found = services.policy_reader.get(key_of(request), request.requested_at)
     return Reply(200, whole_policy_response(found), {"etag": etag(found.policy.version)})
 
 
 @partial(
     Operation,
     method="DELETE",
-    path=_PATH,
+    path=POLICY_PATH,
     tag="Flow",
     access="write",
     headers=_IF_MATCH,
@@ -312,7 +322,7 @@ def delete_policy(services: Services, request: Request[NoQuery, None]) -> Reply:
     open are not cut. The answer is 409 if the policy is paused: resume it first.
     """
     services.policy_writer.delete(
-        _key(request),
+        key_of(request),
         who=request.caller.key_id,
         requested_at=request.requested_at,
         if_match=parse_if_match(request.headers),
@@ -342,7 +352,7 @@ def list_policies(services: Services, request: Request[PageQuery, None]) -> Repl
 @partial(
     Operation,
     method="GET",
-    path=_PATH + "/changes",
+    path=POLICY_PATH + "/changes",
     tag="Flow",
     access="read",
     query=page_query("changes"),
@@ -354,7 +364,7 @@ def list_policy_changes(services: Services, request: Request[PageQuery, None]) -
 
     Lists the newest change first. Sweephand keeps a change for 90 days, also if the policy is deleted.
     """
-    page = services.policy_changes.page(_key(request), request.query.cursor, request.query.limit)
+    page = services.policy_changes.page(key_of(request), request.query.cursor, request.query.limit)
     return Reply(200, cursor.page_of("changes", page, change_response))
 
 
@@ -363,5 +373,6 @@ def _reply(services: Services, policy: Policy, status: int = 200) -> Reply:
     return Reply(status, response, {"etag": etag(policy.version)})
 
 
-def _key(request: Request[Any, Any]) -> PolicyKey:
+def key_of(request: Request[Any, Any]) -> PolicyKey:
+    """The policy that a request names."""
     return PolicyKey(request.namespace, request.path["policy"])

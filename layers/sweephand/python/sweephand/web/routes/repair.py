@@ -258,7 +258,7 @@ def _walk_of(request: Request[NoQuery, Any]) -> tuple[str | None, JobProgress]:
     """
     asked: JobWalkRequest = request.body
     caller, namespace = request.caller, asked.namespace
-    begun = BEGINNING if asked.cursor is None else JobProgress(*asked.cursor.split(_SEPARATOR, 2))
+    begun = BEGINNING if asked.cursor is None else _progress(asked.cursor)
     if namespace is not None and begun.namespace not in ("", namespace):
         raise InvalidError([Violation("/cursor", cursor.INVALID)])
     for each in (namespace, begun.namespace):
@@ -267,6 +267,13 @@ def _walk_of(request: Request[NoQuery, Any]) -> tuple[str | None, JobProgress]:
                 f"This key is for namespace {caller.namespace}. It opens the jobs of no other."
             )
     return namespace or (None if caller.namespace == EVERY_NAMESPACE else caller.namespace), begun
+
+
+def _progress(position: str) -> JobProgress:
+    namespace, name, rest = position.split(_SEPARATOR, 2)
+    # The position within the runs of a job has the separator, too.
+    before, _, waiting = rest.rpartition(_SEPARATOR)
+    return JobProgress(namespace, name, before, waiting)
 
 
 def _following(call: str, reached: JobProgress | None) -> cursor.Following:
