@@ -80,6 +80,7 @@ PARTITIONS: Final = frozenset(
         "secrets#",
         "shard#",
         "stats#",
+        "waits#",
         "wheel",
     }
 )

@@ -43,6 +43,8 @@ def run_keyed(seed: int, *, is_calm: bool) -> FlowWorld:
     world = FlowWorld(
         seed, mishaps=0 if is_calm else 1, consumer_ms=(50, 1_950), tenants=tenants, clocks_differ=False
     )
+    # Nothing is lost and no key exceeds its limit, also if `by` is changed while the policy is in use.
+    world.checks_use = is_calm
     world.watch_limits()
     random, scheduler = world.random, world.scheduler
     top = random.choice((1, 1, 2, 3, 5, 40))

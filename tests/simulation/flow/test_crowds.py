@@ -13,7 +13,7 @@ from sweephand.model.gate import gates_of
 def test_a_backlog_under_a_large_policy_uses_the_functions_and_does_not_fill_the_queue(
     limit: int, functions: int, slots: int
 ) -> None:
-    seen = crowd(7, limit, functions, 2_000)
+    seen = crowd(6, limit, functions, 2_000)
     assert seen.use >= 0.85 * slots
     # A gate has one baton at a time.
     assert seen.waiting <= gates_of(limit)

@@ -65,6 +65,8 @@ class FlowWorld(Platform):
         self._changes = self._switches = 0
         self._jobs = cast("JobStore", Gated(self, _Jobs(tenants)))
         self.tenants = tenants
+        #: Whether another `by` is refused while something waits or is open.
+        self.checks_use = True
         self.pauses = Pauses(self.scheduler)
         self.consumer = Consumer(self, consumer_ms, self.pauses, self.put_again, tenants)
 
@@ -179,7 +181,7 @@ class FlowWorld(Platform):
         )
         return PolicyWriter(
             policies=self._policies,
-            is_in_use=lambda policy: reader.is_in_use(policy, clock.now()),
+            is_in_use=lambda policy: self.checks_use and reader.is_in_use(policy, clock.now()),
             changes=MemoryChanges(),
             flow_queue=self,
             clock=clock,

@@ -285,3 +285,14 @@ def test_triggers_of_a_paused_policy_wait_at_a_gate_of_its_limit_with_a_guard() 
         scene.gates().enqueue(KEY, "normal", triggers(1), "source")
     assert {name.number for name, _ in scene.lines.everything()} == {1}
     assert (len(scene.sent("guard")), scene.sent("baton")) == (1, [])
+
+
+def test_an_entry_behind_a_baton_that_is_under_way_costs_no_write_of_the_gate() -> None:
+    scene = flow(4)
+    scene.gates().enqueue(KEY, "normal", triggers(1), "source")
+    calls: list[str] = []
+    scene.announce = calls.append
+    scene.gates().enqueue(KEY, "normal", triggers(1, NOON + 1), "source")
+    assert "before lines.put" in calls
+    assert "before gates.change" not in calls
+    assert len(scene.sent("baton")) == 1

@@ -250,7 +250,10 @@ def test_a_change_wakes_each_key_that_waits_and_calls_the_others_of_its_gates() 
     waking = {each.name: each.guard for each in scene.sent("wake")}
     assert waking == {each.name: each.guard for each in listed(scene)}
     assert waking.keys() == {ACME, ZULU}
-    assert {each.name for each in scene.sent("baton")} == {each._replace(number=1) for each in (ACME, ZULU)}
+    assert {each.name for each in scene.sent("baton")} == {
+        GATE,
+        *(each._replace(number=1) for each in (ACME, ZULU)),
+    }
 
 
 def test_a_change_of_many_keys_goes_on_in_another_message() -> None:
@@ -268,7 +271,7 @@ def test_a_change_of_many_keys_goes_on_in_another_message() -> None:
         message = following[-1]
     assert rounds == 3
     assert sorted(each.name for each in scene.sent("wake")) == sorted(each.name for each in waiting)
-    assert not scene.sent("baton")
+    assert [each.name for each in scene.sent("baton")] == [GATE], "of the first message alone"
 
 
 def test_a_change_leaves_keys_alone_that_were_listed_long_after_it() -> None:
@@ -296,6 +299,16 @@ def test_what_waits_without_a_key_goes_to_the_delivery_function_when_the_policy_
     scene.put(*triggers(2))
     replaced(scene, 1, "job")
     assert scene.handle(BATON) == "forwarded"
+    assert [each for _, each in scene.deliveries.waiting] == triggers(2)
+
+
+def test_what_came_while_a_policy_was_missing_goes_on_when_it_is_created_with_by() -> None:
+    scene = Flow()
+    scene.gates().enqueue(KEY, "normal", triggers(2), "source")
+    scene.policies.put(policy(1, by="job"), None)
+    scene.queue.waiting.clear()
+    assert scene.handle(CHANGE) == "changed"
+    scene.run(10)
     assert [each for _, each in scene.deliveries.waiting] == triggers(2)
 
 

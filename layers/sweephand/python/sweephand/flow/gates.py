@@ -135,7 +135,8 @@ class Gates:
             gate = self.begin_guard(name)
         elif not gate.queues:
             gate = self.mark(name)
-        if policy is None:
+        # A baton that is under way comes after this entry was written. A refused write would cost as much.
+        if policy is None or (gate.baton is not None and not again):
             return
         if not policy.has(name) or gate.free(policy.share_at(name), self.clock.now()) > 0:
             self.call(name, policy, gate, again=again)

@@ -176,7 +176,8 @@ class Server:
         policy, now = gates.policies.get(key), gates.clock.now()
         numbers = range(0 if policy is None else policy.gates)
         if after is None:
-            count = message.gate if policy is None or policy.by else max(message.gate, policy.gates)
+            # What came while the policy was missing waits at the first gate without a key.
+            count = max(message.gate, 1 if policy is not None and policy.by else len(numbers))
             self._together([partial(gates.send, "baton", GateName(key, each), now) for each in range(count)])
         while True:
             page = gates.store.waiting(key, after or "", _KEYS_READ)

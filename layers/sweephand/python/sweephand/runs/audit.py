@@ -123,7 +123,7 @@ class Auditor:
             is_over=is_over,
             mends=mends,
         )
-        lost_runs = LostRuns(self._policies, lines, now)
+        lost_runs = LostRuns(lines, now)
         part = _Part(self._timers, self._leases, lines, lost_runs, now, mends=mends)
         done = part.done
         for each in namespaces_from(self._namespaces, begun.namespace, namespace):

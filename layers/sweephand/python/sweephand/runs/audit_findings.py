@@ -10,7 +10,6 @@ from sweephand.model.job import Job, JobKey
 from sweephand.model.policy_names import PolicyKey
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.trigger import DeadlineMessage, TriggerMessage
-from sweephand.ports.flow import PolicyStore
 from sweephand.runs.audit_lines import LineAudit
 from sweephand.runs.job_walk import awaited
 
@@ -98,8 +97,7 @@ class Audited:
 class LostRuns:
     """Judges runs in one call of an audit, which began at `now`."""
 
-    def __init__(self, policies: PolicyStore, lines: LineAudit, now: Instant) -> None:
-        self._policies = policies
+    def __init__(self, lines: LineAudit, now: Instant) -> None:
         self._lines = lines
         self._now = now
 
@@ -126,7 +124,7 @@ class LostRuns:
         """The instant up to which triggers of a job leave now; None if none leaves, however long it waits."""
         if job.definition.policy is None:
             return self._now
-        if self._policies.get(PolicyKey(job.key.namespace, job.definition.policy)) is None:
+        if self._lines.policy(PolicyKey(job.key.namespace, job.definition.policy)) is None:
             return None
         first_at = self._lines.first_at(job)
         return self._now if first_at is None else min(first_at, self._now)

@@ -64,7 +64,8 @@ class LineAudit:
         self._now = now
         self._is_over = is_over
         self._mends = mends
-        #: The times of the first entries of lines, as far as they were asked for.
+        #: Policies, and the times of the first entries of lines, as far as they were asked for.
+        self._read: dict[PolicyKey, Policy | None] = {}
         self._first: dict[GateName, Instant | None] = {}
         self._renewed: set[tuple[str, str]] = set()
         self.looks = 0
@@ -100,6 +101,12 @@ class LineAudit:
         if first_at is not None and first_at < max(job.expires_at, self._now - _BEHIND_MS):
             self._jobs.keep(job.key, self._now + TIMER_RETENTION_MS)
 
+    def policy(self, key: PolicyKey) -> Policy | None:
+        """The policy of that key; None if there is none. It is read once in a call."""
+        if key not in self._read:
+            self._read[key] = self._policies.get(key)
+        return self._read[key]
+
     def first_at(self, job: Job) -> Instant | None:
         """Since when the first entry waits under a job's policy, and its key there. None if nothing does.
 
@@ -108,7 +115,7 @@ class LineAudit:
         definition = job.definition
         assert definition.policy is not None, "its caller looks for the policy"
         key = PolicyKey(job.key.namespace, definition.policy)
-        policy = self._policies.get(key)
+        policy = self.policy(key)
         of = None if policy is None else gate_key(policy.by, definition, job.key.name)
         first = GateName(key, 0, of)
         if first not in self._first:
