@@ -101,7 +101,8 @@ SHOWN: Final = {
         test_held_slots.test_a_repeat_that_comes_late_changes_nothing
     ),
     "batons at the commit of a change": _by(
-        test_policies.test_a_message_past_the_commit_is_sent_before_it_and_another_one_after_it
+        test_policies.test_a_message_past_the_commit_is_sent_before_it_and_another_one_after_it,
+        test_policies.put,
     ),
     "a change that sends no batons": _by(
         test_server.test_a_change_of_a_policy_that_is_missing_looks_after_its_former_gates

@@ -274,7 +274,7 @@ def skips_what_was_asked_for() -> Iterator[None]:
 
 @mutation(
     "During a pause, a trigger by hand does not pass those that wait",
-    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_trigger_by_hand_goes_before_a_retry_that_a_pause_holds",
+    shown_by="tests/unit/runs/test_overlap_holders.py::test_a_trigger_by_hand_goes_before_a_retry_that_a_pause_holds",
 )
 def yields_to_nobody() -> Iterator[None]:
     with everywhere("yields_at", lambda *_: None):
@@ -283,7 +283,7 @@ def yields_to_nobody() -> Iterator[None]:
 
 @mutation(
     "A pause lets a trigger by hand pass another one that was asked for by hand",
-    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash",
+    shown_by="tests/unit/runs/test_overlap_holders.py::test_a_holder_that_a_pause_does_not_hold_back_keeps_the_line_after_a_crash",
 )
 def yields_what_was_asked_for() -> Iterator[None]:
     def yields_at(holder: Holder, run: Run | None, job: Job) -> Instant | None:
@@ -299,7 +299,7 @@ def yields_what_was_asked_for() -> Iterator[None]:
 
 @mutation(
     "A copy of an earlier attempt takes the place of the retry in its job's line",
-    shown_by="tests/unit/runs/flow/test_overlap_holders.py::test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry",
+    shown_by="tests/unit/runs/test_overlap_holders.py::test_a_copy_of_an_earlier_attempt_does_not_take_the_place_of_the_retry",
 )
 def takes_the_place_of_a_retry() -> Iterator[None]:
     with patch.object(overlap_queue, "is_superseded", lambda *_: False):

@@ -99,7 +99,7 @@ def test_a_tick_of_a_stack_that_is_off_makes_the_requests_that_the_page_counts()
         "expiry.set",
         "stack_queues.names",
         # Ten messages at once, and once for each empty queue.
-        *["stack_queues.renew"] * (chores.RENEWED_IN_MINUTE // 10 + 3),
+        *["stack_queues.renew"] * (chores.RENEWED_IN_MINUTE // 10 + 4),
     ]
 
 
