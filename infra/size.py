@@ -47,17 +47,17 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    # Policies that pause take 160 lines, and slots for triggers that need not wait 200.
-    "package": Size(lines=29_790, modules=291, inner_imports=31),
-    "client": Size(lines=4_060, modules=42, inner_imports=0),
+    # Policies that pause take 160 lines, limits for each key 420, and slots that are taken at once 220.
+    "package": Size(lines=30_230, modules=293, inner_imports=31),
+    "client": Size(lines=4_080, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
     # `make client-types` takes 220 lines. It replaces 350 handwritten ones of the client.
-    # Lateness under a policy is measured, too.
-    "infra": Size(lines=5_900, modules=68, inner_imports=1),
+    # Lateness under a policy and the cost of keys are measured, too.
+    "infra": Size(lines=5_910, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
-    # What pauses, and what takes slots at once, is simulated: 1,000 lines.
-    "tests": Size(lines=80_700, modules=792, inner_imports=1),
+    # Pauses, keys and slots that are taken at once are simulated: 2,200 lines.
+    "tests": Size(lines=81_900, modules=800, inner_imports=1),
 }
 
 
