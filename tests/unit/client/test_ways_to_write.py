@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any, Final, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.contract.builders import policy
 from tests.fakes.http_events import NS_ADMIN, Answered
@@ -151,6 +151,7 @@ def ways() -> Iterator[Ways]:
 
 @SOME
 @given(job=JOBS)
+@example(job={"dst": {"gap": "skip"}, "ttl": "2020-01-01T00:00:00Z"})
 def test_each_way_to_write_a_job_finds_the_same_violations_in_the_same_order(
     ways: Ways, job: dict[str, Any]
 ) -> None:

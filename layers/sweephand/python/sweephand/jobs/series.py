@@ -55,7 +55,7 @@ def recounted_series(stored: Job, definition: Definition, now: Instant) -> Serie
     A paused job counts from its pause, because the resume has yet to decide about the occurrences since then.
     Raises InvalidError if no occurrence is left, unless the batch of the last one is still running.
     """
-    series = _bounded(stored, definition, _ttl_at(stored, definition, now))
+    series = _bounded(stored, definition, now)
     if series.is_on_demand:
         return series
     series = _counted_from(stored, series, _reached(stored, now), counted=0)
@@ -79,8 +79,7 @@ def patched_series(stored: Job, definition: Definition, now: Instant) -> Series:
     is_same_ttl = before.ttl == definition.ttl
     if not definition.has_same_timing(before):
         return _begun_again(stored, definition, now, is_same_ttl=is_same_ttl)
-    ttl_at = former.ttl_at if is_same_ttl else _ttl_at(stored, definition, now)
-    series = _bounded(stored, definition, ttl_at)
+    series = _bounded(stored, definition, None if is_same_ttl else now)
     if series.is_on_demand:
         # A later patch may give the job a schedule, and its numbers follow those of before.
         return replace(series, counted=former.counted)
@@ -164,18 +163,30 @@ def _begun_again(stored: Job, definition: Definition, now: Instant, *, is_same_t
     return series
 
 
-def _bounded(stored: Job, definition: Definition, ttl_at: Instant | None) -> Series:
+def _bounded(stored: Job, definition: Definition, now: Instant | None) -> Series:
     """The series of a definition with the times of the stored job; it begins where that job's series began.
 
-    The schedule is parsed as of that beginning, because a list with only past instants would be refused now.
+    Its ttl counts from `now`; without that, it is the stored one. The schedule is parsed as of its beginning,
+    because a list with only past instants would be refused now. Raises InvalidError with all that is wrong.
     """
-    former = stored.series
+    former, ttl_at = stored.series, stored.series.ttl_at
+    found: list[Violation] = []
+    if now is not None:
+        try:
+            ttl_at = _ttl_at(stored, definition, now)
+        except InvalidError as error:
+            found += error.violations
     written = {name: value for name, value in definition.written.items() if name != "ttl"}
     began_at = former.start_at
     if definition.due_time is not None and former.due_at is not None:
         written["dueTime"] = rfc3339(former.due_at)
         began_at = min(began_at, former.due_at)
-    series = new_series(stored.key, replace(definition, written=written), began_at)
+    try:
+        series = new_series(stored.key, replace(definition, written=written), began_at)
+    except InvalidError as error:
+        raise InvalidError([*found, *error.violations]) from error
+    if found:
+        raise InvalidError(found)
     return replace(series, start_at=former.start_at, due_at=former.due_at, ttl_at=ttl_at)
 
 
