@@ -58,6 +58,22 @@ def deletions_failed_before_one_had_an_effect(world: World) -> Instant:
     return DUE
 
 
+@way("not-kept", "The job that was there then is gone.")
+def a_deletion_failed_before_one_that_is_dated_after_the_next_creation(world: World) -> Instant:
+    minutely(world, history="failures")
+    world.clock.time += 20_000
+    fail_to_delete(world)
+    world.run_until(NOON + 3 * MINUTE_MS)
+    world.patch(description="changed")
+    world.run_until(NOON + 5 * MINUTE_MS)
+    world.api_clock.ahead_ms = 30_000
+    world.delete()
+    world.api_clock.ahead_ms = -30_000
+    minutely(world, history="failures")
+    world.api_clock.ahead_ms = 0
+    return DUE
+
+
 @way("paused", "Nobody has resumed it.")
 def a_deletion_of_the_paused_job_failed(world: World) -> Instant:
     minutely(world)

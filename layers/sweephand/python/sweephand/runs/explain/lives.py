@@ -140,18 +140,21 @@ class Lives(NamedTuple):
         """The changes, without deletions that had no effect. `is_there` says whether there is a job now.
 
         A deletion is filed before the job is deleted, and may fail after that. Of the deletions of one job,
-        only the last can have had an effect, and none if the job is there.
+        only the last can have had an effect, and none if the job is there, or was changed later. The dates
+        are those of different clocks.
         """
         found: list[Change] = []
-        may_end = not is_there
+        may_end, there_at = not is_there, 0
         for change in newest_first:
             if change.what == "deleted":
-                if not may_end:
+                if not may_end or there_at - change.at > CLOCK_SKEW_MAX_MS:
                     continue
                 may_end = False
             elif change.what == "created":
                 # What was created took the place of a job that had ended.
-                may_end = True
+                may_end, there_at = True, 0
+            else:
+                there_at = max(there_at, change.at)
             found.append(change)
         return cls(found[::-1], is_complete)
 
