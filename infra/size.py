@@ -47,8 +47,8 @@ class Size:
 
 #: No part is larger than this.
 CEILINGS: Final = {
-    # Policies that pause take 160 lines, limits for each key 420, and slots that are taken at once 220.
-    "package": Size(lines=30_230, modules=293, inner_imports=31),
+    # Policies that pause take 160 lines, limits for each key 420, and slots that are taken at once 270.
+    "package": Size(lines=30_280, modules=293, inner_imports=31),
     "client": Size(lines=4_080, modules=42, inner_imports=0),
     # What `make client-types` writes and nobody maintains. It grows with the API.
     "generated": Size(lines=850, modules=6, inner_imports=0),
@@ -57,7 +57,7 @@ CEILINGS: Final = {
     "infra": Size(lines=5_910, modules=68, inner_imports=1),
     # The models of gates take 1,620 lines in 15 modules. The oracle asks who ended a function: 20 lines.
     # Pauses, keys and slots that are taken at once are simulated: 2,200 lines.
-    "tests": Size(lines=81_900, modules=800, inner_imports=1),
+    "tests": Size(lines=82_050, modules=801, inner_imports=1),
 }
 
 

@@ -208,3 +208,17 @@ def test_the_record_of_a_retry_is_kept_while_its_policy_is_paused(*, is_cancelle
     [over] = world.runs.page(key_of(), None, "", 10).items
     assert over.state == ("cancelled" if is_cancelled else "failed"), "the retry comes too late"
     assert (len(world.consumers.attempts), waiting(world)) == (1, [])
+
+
+@pytest.mark.parametrize("tenant", ["acme", "zulu"])
+def test_a_job_is_kept_while_a_trigger_of_it_waits_under_the_key_that_it_had(tenant: str) -> None:
+    world = world_with(1, by="label:tenant")
+    writer = world.api().policy_writer
+    writer.pause(KEY, reason=None, who="me", requested_at=NOON)
+    world.put(labels={"tenant": "acme"}, schedule=["2026-11-21T12:00:10Z"], policy="mailer", retention="P1D")
+    world.run_until(NOON + MINUTE)
+    world.patch(labels={"tenant": tenant})
+    pass_weeks(world, 16)
+    writer.resume(KEY, who="me", requested_at=world.clock.time)
+    world.run_until(world.clock.time + 10 * MINUTE)
+    assert len(world.consumers.attempts) == 1

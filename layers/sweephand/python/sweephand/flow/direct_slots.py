@@ -20,14 +20,17 @@ from sweephand.model.trigger import LineWait
 def take_slots(gates: Gates, key: PolicyKey, waits: Sequence[LineWait]) -> Sequence["DirectSlots | None"]:
     """Take slots for triggers of one policy: of one gate for each key, and tokens if there is a rate.
 
-    Returns the slots of each trigger; None for one that has to wait in the line. StoreError: slots may be
-    taken. They come back by themselves.
+    Returns the slots of each trigger; None for one that has to wait in the line. StoreError: none was taken.
     """
     read_at, policy = gates.clock.now(), gates.policies.get(key)
     if policy is None:
         return [None] * len(waits)
     keys = [gate_key(policy.by, each.definition, each.message.trigger.key.name) for each in waits]
-    taken = {of: _take(gates, policy, read_at, of, wanted) for of, wanted in Counter(keys).items()}
+    due_at = min(each.message.not_before for each in waits)
+    taken = {
+        of: _take(gates, policy, of, wanted, read_at=read_at, due_at=due_at)
+        for of, wanted in Counter(keys).items()
+    }
     left = {of: 0 if slots is None else slots.size for of, slots in taken.items()}
     found: list[DirectSlots | None] = []
     for of in keys:
@@ -37,14 +40,18 @@ def take_slots(gates: Gates, key: PolicyKey, waits: Sequence[LineWait]) -> Seque
 
 
 def _take(
-    gates: Gates, policy: Policy, read_at: Instant, of: str | None, wanted: int
+    gates: Gates, policy: Policy, of: str | None, wanted: int, *, read_at: Instant, due_at: Instant
 ) -> "DirectSlots | None":
-    if (slots := gates.acquire(policy, of, wanted)) is None:
+    """The slots of one key. After an error, what may be taken comes back by itself."""
+    slots = tokens = None
+    with suppress(StoreError):
+        slots = gates.acquire(policy, of, wanted)
+    if slots is None:
         return None
-    tokens = None
     if policy.rate is not None:
         tokens = Tokens(slots.name, store=gates.store, clock=gates.clock, ids=gates.ids)
-        tokens.take_more(policy.rate, slots.size)
+        with suppress(StoreError):
+            tokens.take_more(policy.rate, slots.size, due_at)
     return DirectSlots(gates, policy, read_at, slots, tokens)
 
 
@@ -109,7 +116,10 @@ class DirectSlots:
         with self._lock:
             self._open -= 1
             # An asynchronous run goes on with the slot.
-            self._held -= permit is not None and permit.is_kept
+            is_kept = permit is not None and permit.is_kept
+            self._held -= is_kept
+        if is_kept:
+            self._gates.leave(self._slots.name, 1)
         self._give_back_idle()
 
     def _give_back_idle(self) -> None:
@@ -118,6 +128,7 @@ class DirectSlots:
             given = idle if 2 * idle >= self._held else 0
             self._held -= given
         if given:
+            self._gates.leave(self._slots.name, given)
             with suppress(StoreError):
                 gate = self._slots.give_back(given)
                 if gate.queues:

@@ -5,9 +5,10 @@ that gives back slots writes the gate, and then reads whether the line may hold 
 them sees what the other has written. `tests/models` explores each order of the steps.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from threading import Lock
 from types import MappingProxyType
 from typing import Final
 
@@ -77,6 +78,9 @@ class Gates:
         self._concurrently = concurrently
         #: Gates that had no free slot, and until when they are left alone by triggers that have not waited.
         self._full_until: dict[GateName, Instant] = {}
+        #: The slots of each key that this function has acquired.
+        self._acquired: Counter[GateName] = Counter()
+        self._lock = Lock()
 
     # ---- what waits
 
@@ -244,7 +248,8 @@ class Gates:
         None if others wait, or no slot is free.
 
         It asks one gate, and a second one if the first has none. A gate without a free slot is left alone for
-        a while: each refused write costs as much as one that is made.
+        a while: each refused write costs as much as one that is made. A function acquires as many slots of a
+        key at most as one that serves. Whoever gives slots back says so by leave().
         """
         names = [self.name_for(policy.key, policy, of) for _ in range(_GATES_ASKED)]
         tried = (self._acquire(name, policy, wanted) for name in dict.fromkeys(names))
@@ -252,9 +257,30 @@ class Gates:
 
     def _acquire(self, name: GateName, policy: Policy, wanted: int) -> HeldSlots | None:
         share, now = policy.share_at(name), self.clock.now()
-        count = min(wanted, server_slots_of(policy.slots), share)
         if now < self._full_until.get(name, 0):
             return None
+        of_function = name._replace(number=0)
+        with self._lock:
+            count = min(wanted, server_slots_of(policy.slots) - self._acquired[of_function], share)
+            if count <= 0:
+                return None
+            self._acquired[of_function] += count
+        held = None
+        try:
+            held = self._acquire_of(name, share, count, now)
+        finally:
+            self.leave(name, count - (0 if held is None else held.size))
+        return held
+
+    def leave(self, name: GateName, slots: int) -> None:
+        """This function has so many slots less of those that it has acquired."""
+        of_function = name._replace(number=0)
+        with self._lock:
+            self._acquired[of_function] -= slots
+            if self._acquired[of_function] <= 0:
+                del self._acquired[of_function]
+
+    def _acquire_of(self, name: GateName, share: int, count: int, now: Instant) -> HeldSlots | None:
         token, gate = self.ids.token(), Gate()
         for _ in range(_TRIES_MAX):
             if count <= 0:

@@ -76,8 +76,10 @@ class Tokens:
         token = self._first()
         return None if token is None else token.opens_at - TOKEN_LEAD_MS
 
-    def take_more(self, rate: Rate, wanted: int) -> bool:
+    def take_more(self, rate: Rate, wanted: int, due_at: Instant = 0) -> bool:
         """Take up to `wanted` tokens for the next second from one bucket, if none are left here.
+
+        None opens before `due_at`.
 
         Returns whether there are some now, or may be soon: False if no bucket has one within a second.
         """
@@ -87,16 +89,16 @@ class Tokens:
         # Each bucket is as likely to come first as its share is large.
         first = int(self._ids.fraction() * rate.limit) // buckets[0].limit
         order = [(first + each) % len(buckets) for each in range(len(buckets))]
-        return any(self._take_from(number, buckets[number], wanted) for number in order)
+        return any(self._take_from(number, buckets[number], wanted, due_at) for number in order)
 
-    def _take_from(self, number: int, rate: Rate, wanted: int) -> bool:
+    def _take_from(self, number: int, rate: Rate, wanted: int, due_at: Instant) -> bool:
         """Take tokens from a bucket. False if it has none within a second."""
         name = self._gate._replace(number=number)
         for _ in range(_TRIES_MAX):
             began_at = self._clock.now()
             seen, now = self._store.bucket(name), self._clock.now()
             # The write takes about as long as the read. A slot that begins before it is over would be lost.
-            taken = next_slots(seen, rate, now + now - began_at, wanted, self._owner)
+            taken = next_slots(seen, rate, max(now + now - began_at, due_at), wanted, self._owner)
             if taken is None:
                 return False
             slots, bucket = taken

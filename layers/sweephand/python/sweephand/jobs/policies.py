@@ -23,7 +23,6 @@ from sweephand.model.change import Change, changes_between
 from sweephand.model.gate_message import GateMessage
 from sweephand.model.policy import Policy, PolicyKey, Rate
 from sweephand.model.policy_names import BY_HOST, BY_JOB, BY_LABEL
-from sweephand.model.trigger import NewerMessage
 from sweephand.ports.clock import Clock, Ids
 from sweephand.ports.flow import FlowQueue, PolicyStore
 from sweephand.ports.jobs import ChangeStore
@@ -274,13 +273,16 @@ class PolicyWriter:
     def _commit(self, policy: Policy, stored: Policy | None, requested_at: Instant) -> bool:
         """Write a policy in the place of the stored one; return whether it did.
 
-        A message has each gate looked after once no function acts by the stored one any more.
+        A message has each gate looked after once no function acts by the stored one any more. A pause of a
+        policy with `by` needs none: functions read the policy, and there may be very many keys.
         """
         check_time_limit(self._clock, requested_at)
-        self._announce(stored, policy.key, API_LIMIT_MS)
+        announces = policy.by is None or policy.paused_at is None
+        if announces:
+            self._announce(stored, policy.key, API_LIMIT_MS)
         self._file_change_of(stored)
         is_written = self._policies.put(policy, stored.version if stored else None)
-        if is_written:
+        if is_written and announces:
             self._announce(stored, policy.key, 0)
         return is_written
 
@@ -316,25 +318,18 @@ class PolicyWriter:
         self._flow_queue.send(message, delay_ms)
 
 
-class _NoQueue:
-    """The flow queue of a stack without flow policies: nobody serves gates there."""
-
-    def send(self, message: GateMessage | NewerMessage, delay_ms: int) -> None:
-        """Send nothing."""
-
-    def acknowledge(self, receipt: str) -> None:
-        """Acknowledge nothing."""
-
-
 class PolicyRemover(PolicyWriter):
     """The PolicyWriter of a stack without flow policies: there, policies can only be resumed and deleted."""
 
-    def __init__(self, *, policies: PolicyStore, changes: ChangeStore, clock: Clock, ids: Ids) -> None:
+    def __init__(
+        self, *, policies: PolicyStore, changes: ChangeStore, flow_queue: FlowQueue, clock: Clock, ids: Ids
+    ) -> None:
+        """What it sends waits in `flow_queue` until the stack has flow policies again."""
         super().__init__(
             policies=policies,
             is_in_use=lambda _: False,
             changes=changes,
-            flow_queue=_NoQueue(),
+            flow_queue=flow_queue,
             clock=clock,
             ids=ids,
         )

@@ -244,13 +244,15 @@ def _needs_another_attempt(latest: Job, job: Job, run_token: str | None, permit:
     """Whether this attempt cannot go on with the latest definition of its job.
 
     If the job has become async, its consumer must call back, and the attempt has no token for that. If the
-    job has another policy, the attempt has no permit of it. If the run may now last longer than by `job`, its
-    permit would be free before the run is over.
+    job has another policy, or counts under another key of it, the attempt has no permit of it. If the run may
+    now last longer than by `job`, its permit would be free before the run is over.
     """
     has_no_token = latest.definition.is_async and run_token is None
     lasts_longer = latest.definition.max_run_time_ms > job.definition.max_run_time_ms
     outlasts_permit = permit is not None and run_token is not None and lasts_longer
-    return has_no_token or outlasts_permit or latest.definition.policy != job.definition.policy
+    is_elsewhere = permit is not None and not permit.is_for(latest.definition, latest.key.name)
+    has_other_policy = latest.definition.policy != job.definition.policy
+    return has_no_token or outlasts_permit or has_other_policy or is_elsewhere
 
 
 def _must_be_new(message: TriggerMessage, run_token: str | None) -> bool:

@@ -167,6 +167,8 @@ class LineAudit:
             for entry in top.entries:
                 if entry.at < self._now - _WAITED_MS:
                     self._renew(entry)
+                    if guard is not None:
+                        self._keep_jobs(entry)
                 if self._is_over():
                     return False
             if not (top.has_more and top.entries):
@@ -181,6 +183,11 @@ class LineAudit:
         for message in entry.messages:
             if message.started_at is not None:
                 self._keep_record(message.trigger)
+
+    def _keep_jobs(self, entry: Entry) -> None:
+        """Keep the jobs of triggers that wait under a key, which may not be that of their jobs any more."""
+        for key in {each.trigger.key for each in entry.messages}:
+            self._jobs.keep(key, self._now + TIMER_RETENTION_MS)
 
     def _keep_record(self, trigger: Trigger) -> None:
         """Keep the record of a run that waits for its next attempt, if it would be removed soon.

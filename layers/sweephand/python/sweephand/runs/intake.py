@@ -244,7 +244,7 @@ class Intake:
                     direct.add(id(each))
                     tasks.append(partial(self._deliver_with, slots, each, reads, deadline))
         done = self._put_into_lines([each for each in handled if id(each) not in direct])
-        return done + (self._put_into_lines(list(self._concurrently(tasks))) if tasks else [])
+        return done + (list(self._concurrently(tasks)) if tasks else [])
 
     def _may_take_slot(self, message: TriggerMessage) -> bool:
         """Whether a trigger came in the lane of policies, on time and for the first time.
@@ -267,17 +267,20 @@ class Intake:
     def _deliver_with(
         self, slots: "DirectSlots", lined: Handled, reads: Mapping[JobKey, JobRead], deadline: Instant
     ) -> Handled:
-        """What became of a trigger with one of these slots; the same if it has to wait in the line."""
+        """What became of a trigger with one of these slots. It goes into the line if it cannot leave now."""
         assert lined.outcome.into is not None, "it was to wait in the line"
         message = lined.outcome.into.message
-        if (permit := slots.take()) is None:
-            return lined
-        try:
-            delivery = Delivery.of(message, reads[message.trigger.key], deadline, permit)
-            handled = self._handle_one(lined.received, delivery, deadline)
-        finally:
-            slots.close(permit)
-        return lined if handled.outcome.name == "kept" else handled
+        handled = lined
+        if (permit := slots.take()) is not None:
+            try:
+                # Slow consumers may have held all threads.
+                if self._may_take_slot(message):
+                    delivery = Delivery.of(message, reads[message.trigger.key], deadline, permit)
+                    handled = self._handle_one(lined.received, delivery, deadline)
+            finally:
+                slots.close(permit)
+        [done] = self._put_into_lines([lined if handled.outcome.name == "kept" else handled])
+        return done
 
     def _mates(self, pending: Pending, deadline: Instant) -> Iterator[tuple[Pending, Delivery]]:
         """The other triggers of a message's group that go into lines now and that no thread has begun."""

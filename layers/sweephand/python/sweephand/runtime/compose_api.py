@@ -85,7 +85,9 @@ def compose_api(
             ids=ids,
         )
         if has_policies
-        else PolicyRemover(policies=stores.policies, changes=changes, clock=clock, ids=ids)
+        else PolicyRemover(
+            policies=stores.policies, changes=changes, flow_queue=stores.flow_queue, clock=clock, ids=ids
+        )
     )
 
     # Writes of jobs.
