@@ -18,7 +18,7 @@ from sweephand.runs.delivery import Delivery, Stop
 from sweephand.runs.flow_intake import LineDelivery
 from sweephand.runs.gates import Gates
 from sweephand.runs.intake import Intake
-from sweephand.runs.received import Handled, Outcome
+from sweephand.runs.received import Handled
 
 #: A limit that no seed reaches.
 _BOUNDLESS: Final = 1_000
@@ -100,9 +100,9 @@ def forgets_triggers_that_keep_waiting() -> Iterator[None]:
         return False
 
     def forgotten(handler: Intake, slots: DirectSlots, lined: Handled, *rest: Any) -> Handled:
-        with patch.object(HeldSlots, "last", property(last)):
-            handled = deliver(handler, slots, lined, *rest)
-        return handled._replace(outcome=Outcome("kept")) if handled is lined else handled
+        is_late = patch.object(HeldSlots, "last", property(last))
+        with is_late, patch.object(handler, "_put_into_lines", list):
+            return deliver(handler, slots, lined, *rest)
 
     deliver = Intake._deliver_with
     with patch.object(Intake, "_deliver_with", forgotten):
@@ -114,6 +114,7 @@ def gives_slots_back_early() -> Iterator[None]:
     def early(slots: DirectSlots) -> Permit | None:
         if (permit := take(slots)) is not None:
             slots._slots.give_back(1)
+            slots._gates.leave(slots._slots.name, 1)
         return permit
 
     take = DirectSlots.take
