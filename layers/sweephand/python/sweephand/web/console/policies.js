@@ -39,8 +39,9 @@ export function Policies({ me, namespace }) {
       <button type="button" class="main" onClick=${() => setAsked({ verb: "change", policy: null })}>New policy</button></div>` : null}</div>
     <${Loaded} live=${live} what="the policies" show=${({ items: policies }) => [policies.length ? html`
       <${Table} label="Policies" head=${["Name", "Limit", "In use", "Waiting", "Waiting since", ...(mayWrite ? [""] : [])]}>${policies.map((policy) => html`
-        <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name"><strong>${policy.name}</strong>${policy.state === "paused" ? html`
-            <${StateMark} state="paused" /><span class="under">Paused <${When} at=${policy.pausedAt} />${policy.pauseReason ? `: ${policy.pauseReason}` : ""}</span>` : null}</td>
+        <tr key=${policy.name} class=${policy.state === "paused" ? "is-paused" : ""}><td class="name"><strong>${policy.name}</strong>${policy.state === "paused" ? html`${" "}
+            <${StateMark} state="paused" /><span class="under">Paused <${When} at=${policy.pausedAt} /></span>
+            ${policy.pauseReason ? html`<span class="under">${policy.pauseReason}</span>` : null}` : null}</td>
           <td class="limit">${policyLimits(policy)}${policy.maxConcurrent && policy.effectiveMaxConcurrent < policy.maxConcurrent ? html`
             <span class="under">The stack can have ${count(policy.effectiveMaxConcurrent)} open.</span>` : null}</td>
           <td><${Use} policy=${policy} /></td>
