@@ -20,7 +20,8 @@ from sweephand.model.trigger import LineWait
 def take_slots(gates: Gates, key: PolicyKey, waits: Sequence[LineWait]) -> Sequence["DirectSlots | None"]:
     """Take slots for triggers of one policy: of one gate for each key, and tokens if there is a rate.
 
-    Returns the slots of each trigger; None for one that has to wait in the line. StoreError: none was taken.
+    Returns the slots of each trigger, or None for a trigger that has to wait in the line. Raises StoreError
+    if the policy cannot be read. Then no slot was taken.
     """
     read_at, policy = gates.clock.now(), gates.policies.get(key)
     if policy is None:
@@ -70,7 +71,7 @@ class DirectSlots:
         self._read_at = read_at
         self._slots = slots
         self._tokens = tokens
-        #: For how many triggers there is a slot, and a token where one is needed.
+        #: How many triggers can leave. Each needs a slot, and a token if there is a rate.
         self.size = slots.size if tokens is None else min(slots.size, tokens.size)
         #: Slots that are held, those of them that no trigger has used, and those of open requests.
         self._held, self._unused, self._open = slots.size, self.size, 0

@@ -42,8 +42,10 @@ from sweephand.ports.flow import FlowQueue, GateLines, GateStore, PolicyStore
 #: A gate whose slots others take at the same moment is read again so often.
 _TRIES_MAX: Final = 5
 
-#: How many gates a function asks for slots before a trigger waits, and how long a full one is left alone.
+#: A function asks so many gates for slots before it lets a trigger wait.
 _GATES_ASKED: Final = 2
+
+#: A function leaves a full gate alone for so long.
 _FULL_MS: Final = SECOND_MS
 
 #: A function remembers so many full gates.

@@ -135,7 +135,7 @@ def _awaited(run: Run, job: Job) -> TriggerMessage | DeadlineMessage | None:
 
     A message for an attempt that was claimed looks like one after a crash, so the claim is taken over.
     """
-    message = awaited(run, job.shard, job.definition.lane)
+    message = awaited(run, job)
     if message is None and run.state == "claimed" and run.claimed_until is not None:
         claimed = latest_attempt_of(run)._replace(crashes=1, lane=job.definition.lane)
         if run.attempts == run.round_from:

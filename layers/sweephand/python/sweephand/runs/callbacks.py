@@ -243,7 +243,7 @@ class Callbacks:
             0 if job is None else job.shard,
             self._clock.now() + API_LIMIT_MS + DEADLINE_GRACE_MS,
             permit=run.permit,
-            lane=LANE_DEFAULT if job is None else job.definition.lane,
+            lane=LANE_DEFAULT if job is None else job.definition.priority,
         )
         self._queue.send([(check, API_LIMIT_MS + DEADLINE_GRACE_MS)])
 

@@ -13,7 +13,7 @@ from sweephand.model.attempt import Answer
 from sweephand.model.batch_mark import mark_of
 from sweephand.model.change import SWEEPHAND
 from sweephand.model.job import Job
-from sweephand.model.policy_names import LANE_DEFAULT, Lane
+from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, trigger_of
 from sweephand.model.trigger import DeadLetter, DeadlineMessage, Failure, TriggerMessage
 from sweephand.model.wire import encode
@@ -109,7 +109,7 @@ class FollowUp:
             expires_at=max(run.expires_at or 0, run_until + TIMER_RETENTION_MS),
         )
         self._retention.keep_job(job, run_until)
-        check = deadline_of(running, job.shard, job.definition.lane)
+        check = deadline_of(running, job.shard, job.definition.priority)
         self._requeue.send_at(check, job.shard)
         # A callback may have been recorded before. It stands, and this write is refused.
         return self._runs.record(replace(running, next_check_at=check.not_before))
@@ -253,11 +253,13 @@ class FollowUp:
 
 
 def deadline_of(run: Run, shard: int, lane: Lane) -> DeadlineMessage:
-    """The message that checks a run's deadline. It comes after the deadline by every function's clock."""
+    """The message that checks a run's deadline. It comes after the deadline by every function's clock.
+
+    It travels in the lane of its job's priority, also under a policy. Slow consumers of a policy may hold the
+    functions of its lane, and a check is due within seconds.
+    """
     assert run.owner is not None, "it was claimed"
     not_before = run.deadline_at + DEADLINE_GRACE_MS
-    # Slow consumers of a policy may hold the functions of its lane, and a check is due within seconds.
-    lane = LANE_DEFAULT if lane == "policy" else lane
     return DeadlineMessage(
         trigger_of(run), run.attempts, run.owner, shard, not_before, permit=run.permit, lane=lane
     )
@@ -273,5 +275,5 @@ def permit_check_of(run: Run, job: Job) -> DeadlineMessage:
     not_before = run.claimed_until + DEADLINE_GRACE_MS
     return DeadlineMessage(
         trigger_of(run), run.attempts, run.owner, job.shard, not_before,
-        permit=run.permit, lane=job.definition.lane,
+        permit=run.permit, lane=job.definition.priority,
     )  # fmt: skip

@@ -7,7 +7,6 @@ from sweephand.base.errors import UnavailableError
 from sweephand.base.instants import Instant
 from sweephand.base.timing import API_LIMIT_MS, ATTEMPT_DELAY_MAX_MS
 from sweephand.model.job import Job, JobKey
-from sweephand.model.policy_names import Lane
 from sweephand.model.run import Run, latest_attempt_of
 from sweephand.model.run_id import AFTER_UIDS, RunName, run_position
 from sweephand.model.timer import OccurrenceTimer, WatchTimer
@@ -64,7 +63,7 @@ def run_pages(runs: RunStore, job: Job, before: str, since: Instant) -> Iterator
         yield RunPage([each for each in page.items if each.uid == job.uid], following)
 
 
-def awaited(run: Run, shard: int, lane: Lane) -> TriggerMessage | DeadlineMessage | None:
+def awaited(run: Run, job: Job) -> TriggerMessage | DeadlineMessage | None:
     """The message that a run waits for, with the instant when it is due; None if the run waits for none.
 
     That is the next attempt of a run that is retried, or the check of one that a consumer has accepted.
@@ -74,10 +73,10 @@ def awaited(run: Run, shard: int, lane: Lane) -> TriggerMessage | DeadlineMessag
             attempt=run.attempts + 1,
             not_before=run.next_attempt_at,
             had_token=run.token is not None,
-            lane=lane,
+            lane=job.definition.lane,
         )
     if run.state == "running":
-        check = deadline_of(run, shard, lane)
+        check = deadline_of(run, job.shard, job.definition.priority)
         return check if run.next_check_at is None else check._replace(not_before=run.next_check_at)
     return None
 

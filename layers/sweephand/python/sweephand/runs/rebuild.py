@@ -181,7 +181,7 @@ class Rebuilder:
         """Send what the wheel held for the runs of a job; True if the time was up before the last run."""
         for page in run_pages(self._runs, job, begun, since):
             for run in page.runs:
-                message = awaited(run, job.shard, job.definition.lane)
+                message = awaited(run, job)
                 if message is not None and message.not_before >= since:
                     self._requeue.send_at(message, job.shard)
                     done.runs += 1

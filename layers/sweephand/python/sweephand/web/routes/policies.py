@@ -247,10 +247,10 @@ def put_policy(services: Services, request: Request[NoQuery, PolicyLimits]) -> R
 def pause_policy(services: Services, request: Request[NoQuery, PauseRequest]) -> Reply:
     """Pause a policy.
 
-    From two seconds after the answer on, no request of its jobs begins. Requests that are open are not cut,
-    and asynchronous runs go on. Triggers wait, however long the pause lasts. A policy that is already paused
-    does not change: it keeps the time and the reason of its first pause. The answer is 409 in a stack whose
-    parameter `FlowPolicies` is not `on`.
+    From two seconds after the answer on, no attempt at its triggers begins. Requests that are open are not
+    cut, and asynchronous runs go on. Triggers wait, however long the pause lasts. A policy that is already
+    paused does not change: it keeps the time and the reason of its first pause. The answer is 409 in a stack
+    whose parameter `FlowPolicies` is not `on`.
     """
     policy = services.policy_writer.pause(
         key_of(request),
