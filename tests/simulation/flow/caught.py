@@ -11,6 +11,7 @@ from tests.unit.flow import (
     test_gates,
     test_held_slots,
     test_keys,
+    test_paused_keys,
     test_permit,
     test_server,
     test_tokens,
@@ -181,5 +182,5 @@ SHOWN: Final = {
     "a place in the list that is removed on the id of another guard": _by(
         test_keys.test_a_place_that_another_guard_has_written_is_not_removed
     ),
-    "a guard of a paused key that goes on": _by(test_keys.test_the_guard_of_a_paused_key_rests),
+    "a guard of a paused key that goes on": _by(test_paused_keys.test_the_guard_of_a_paused_key_rests),
 }

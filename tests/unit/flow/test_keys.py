@@ -231,6 +231,20 @@ def test_a_wake_up_takes_the_place_of_the_guard_that_it_names(guard: str | None)
     assert place.since == NOON
 
 
+def test_a_wake_up_that_comes_second_leaves_the_place_of_the_guard_that_follows() -> None:
+    scene = guarded()
+
+    def meanwhile(call: str) -> None:
+        if call == "before gates.change":
+            scene.announce = lambda _: None
+            scene.store.change(ACME, GateChange(guard=Swap(GUARD, NEXT)))
+
+    scene.announce = meanwhile
+    scene.handle(WAKE)
+    assert scene.store.get(ACME).guard == NEXT
+    assert listed(scene) == (WaitingGate(ACME, GUARD),)
+
+
 def test_a_wake_up_for_a_place_that_was_left_over_removes_it() -> None:
     scene = guarded(guard=LATER)
     scene.handle(WAKE)
@@ -351,76 +365,3 @@ def test_an_early_message_keeps_its_key_and_its_place() -> None:
 def test_a_trigger_without_its_definition_is_a_mistake_of_the_caller() -> None:
     with pytest.raises(KeyError):
         keyed().gates().enqueue(KEY, "normal", [trigger_message()], "source")
-
-
-# ---- pauses
-
-
-def paused(scene: Flow, since: int | None = NOON) -> Flow:
-    """Pause the policy, or resume it, without a message."""
-    before = stored(scene)
-    version = scene.ids.token()
-    assert scene.policies.put(replace(before, paused_at=since, version=version), before.version)
-    return scene
-
-
-def test_the_guard_of_a_paused_key_rests() -> None:
-    scene = paused(guarded(is_listed=None))
-    assert scene.handle(MESSAGE) == "rests"
-    assert not scene.queue.sent
-    assert listed(scene) == (WaitingGate(ACME, GUARD),)
-    assert scene.store.get(ACME).guard == GUARD
-
-
-def test_a_key_without_entries_is_not_listed_during_a_pause() -> None:
-    scene = paused(guarded(entries=0))
-    assert scene.handle(MESSAGE) == "empty"
-    assert listed(scene) == ()
-
-
-def test_paused_keys_cost_nothing_while_they_wait() -> None:
-    scene = paused(keyed())
-    enqueue(scene, *of("acme", 3), *of("zulu", 2))
-    scene.run(1_000)
-    scene.queue.sent.clear()
-    calls: list[str] = []
-    scene.announce = calls.append
-    scene.run(100_000)
-    assert not scene.queue.sent
-    assert not calls
-    assert len(listed(scene)) == 2
-
-
-def test_a_resume_wakes_each_key_whose_guard_rests() -> None:
-    scene = paused(keyed())
-    enqueue(scene, *of("acme", 3), *of("zulu", 2))
-    scene.run(1_000)
-    paused(scene, None)
-    scene.handle(CHANGE)
-    scene.run(20)
-    assert len(scene.delivered) == 5
-    scene.run(1_000)
-    assert listed(scene) == ()
-
-
-def test_a_policy_without_by_keeps_its_guards_during_a_pause() -> None:
-    scene = paused(flow(1))
-    scene.gates().enqueue(KEY, "normal", triggers(1), "source")
-    [guard] = scene.sent("guard")
-    scene.clock.time = guard.not_before
-    assert scene.handle(guard) == "forwarded"
-    assert len(scene.sent("guard")) == 2
-
-
-def test_a_wake_up_that_comes_second_leaves_the_place_of_the_guard_that_follows() -> None:
-    scene = guarded()
-
-    def meanwhile(call: str) -> None:
-        if call == "before gates.change":
-            scene.announce = lambda _: None
-            scene.store.change(ACME, GateChange(guard=Swap(GUARD, NEXT)))
-
-    scene.announce = meanwhile
-    scene.handle(WAKE)
-    assert scene.store.get(ACME).guard == NEXT
-    assert listed(scene) == (WaitingGate(ACME, GUARD),)

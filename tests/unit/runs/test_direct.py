@@ -10,7 +10,7 @@ from tests.fakes.world import NOON, World, quiet
 from sweephand.base.instants import SECOND_MS
 from sweephand.model.attempt import Answer
 from sweephand.model.policy import Rate
-from sweephand.model.trigger import TriggerMessage
+from sweephand.model.trigger import DeadlineMessage, TriggerMessage
 
 DUE = NOON + 20 * SECOND_MS
 
@@ -91,6 +91,8 @@ def test_an_asynchronous_run_keeps_the_slot_until_it_is_over(world: World) -> No
     world.put(dueTime="20s", policy="mailer", completion="async", maxRunTime="1m", retry={"maxAttempts": 1})
     world.run_until(DUE)
     assert used(world) == 1
+    checks = [each for _, each in world.queue.waiting if isinstance(each, DeadlineMessage)]
+    assert {each.lane for each in checks} == {"normal"}, "slow consumers may hold the lane of policies"
     world.run_until(DUE + 120 * SECOND_MS)
     assert used(world) == 0
 
