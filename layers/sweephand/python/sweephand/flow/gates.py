@@ -141,8 +141,7 @@ class Gates:
             gate = self.begin_guard(name)
         elif not gate.queues:
             gate = self.mark(name)
-        # A baton that is under way comes after this entry was written. A refused write would cost as much.
-        if policy is None or (gate.baton is not None and not again):
+        if policy is None:
             return
         if not policy.has(name) or gate.free(policy.share_at(name), self.clock.now()) > 0:
             self.call(name, policy, gate, again=again)
@@ -202,7 +201,8 @@ class Gates:
         """Have a function serve a gate: at once, or when the rate of its policy has a token.
 
         One baton at a time: the gate knows of it before it is sent. If the gate as it was `seen` knows of
-        one, that one comes after whatever the caller has written before.
+        one, that one comes after whatever the caller has written before. A refused write would cost as much
+        as one that is made.
         """
         if seen is not None and seen.baton is not None and not again:
             return
@@ -247,11 +247,10 @@ class Gates:
     def acquire(self, policy: Policy, of: str | None, wanted: int) -> HeldSlots | None:
         """Take slots for so many triggers of a key at most that have not waited.
 
-        None if others wait, or no slot is free.
-
-        It asks one gate, and a second one if the first has none. A gate without a free slot is left alone for
-        a while: each refused write costs as much as one that is made. A function acquires as many slots of a
-        key at most as one that serves. Whoever gives slots back says so by leave().
+        Returns None if other triggers wait, or if no slot is free. It asks one gate, and a second one if the
+        first has none. It leaves a gate without a free slot alone for a while: a refused write costs as much
+        as one that is made. A function acquires as many slots of a key at most as one that serves. Whoever
+        gives slots back says so by leave().
         """
         names = [self.name_for(policy.key, policy, of) for _ in range(_GATES_ASKED)]
         tried = (self._acquire(name, policy, wanted) for name in dict.fromkeys(names))

@@ -79,9 +79,8 @@ class Tokens:
     def take_more(self, rate: Rate, wanted: int, due_at: Instant = 0) -> bool:
         """Take up to `wanted` tokens for the next second from one bucket, if none are left here.
 
-        None opens before `due_at`.
-
-        Returns whether there are some now, or may be soon: False if no bucket has one within a second.
+        No token opens before `due_at`. Returns whether there are some now, or may be soon: False if no bucket
+        has one within a second.
         """
         if wanted <= 0 or self._first() is not None:
             return True
