@@ -172,10 +172,13 @@ class Consumer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
-        for sock in (self._listener, *self._sockets):
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
-        for thread in list(self._threads):
+        _shut_down(self._listener)
+        accepting, *_ = self._threads
+        # A connection may just have been accepted, and is known once this thread has ended.
+        accepting.join(PATIENCE_S)
+        for sock in self._sockets:
+            _shut_down(sock)
+        for thread in self._threads:
             thread.join(PATIENCE_S)
             assert not thread.is_alive(), "the behaviour still runs after its test"
         self._listener.close()
@@ -202,6 +205,13 @@ class Consumer:
             if self._tls is not None:
                 with self._tls.wrap_socket(sock, server_side=True) as secure:
                     self._sockets.append(secure)
+                    if self._closing.is_set():
+                        return
                     self._behave(Connection(secure, number, self._closing, self.requests))
             else:
                 self._behave(Connection(sock, number, self._closing, self.requests))
+
+
+def _shut_down(sock: socket.socket) -> None:
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
