@@ -38,7 +38,10 @@ def true(*_: object) -> bool:
 
 @dataclass
 class Flow:
-    """The stores, and what the consumer was asked. `during` says what a delivery returns, or does first."""
+    """The stores, and what the consumer was asked. `during` says what a delivery returns, or does first.
+
+    `connecting` is called while the connection of a request is made.
+    """
 
     clock: HandClock = field(default_factory=HandClock)
     ids: CountingIds = field(default_factory=CountingIds)
@@ -53,6 +56,7 @@ class Flow:
     request_ms: int = 100
     acknowledged: int = 0
     during: Callable[[TriggerMessage, Permit], bool | LineWait] = true
+    connecting: Callable[[], None] = lambda: None
     announce: Callable[[str], None] = lambda _: None
     _open: int = 0
     _threads: list[Callable[[], object]] = field(default_factory=list)
@@ -99,6 +103,7 @@ class Flow:
         self.announce("before consumer.deliver")
         if self.clock.time + self.request_ms > deadline:
             return False
+        self.connecting()
         permit.wait()
         if not permit.may_leave():
             return False

@@ -93,7 +93,10 @@ class DirectSlots:
         if is_without_token or not self._is_in_force():
             self._is_over(None)
             return None
-        return Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+        return Permit(
+            self._slots, gates.ids.token(), token,
+            is_in_force=self._is_in_force, store=gates.store, clock=gates.clock,
+        )  # fmt: skip
 
     def close(self, permit: Permit) -> None:
         """The request of a permit is over, or never left. If a write fails, its slot comes back by itself."""

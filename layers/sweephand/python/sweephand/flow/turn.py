@@ -140,7 +140,17 @@ class Turn:
             self._open += 1
             trigger = self._taken.begin()
         gates = self._gates
-        return trigger, Permit(self._slots, gates.ids.token(), token, store=gates.store, clock=gates.clock)
+        return trigger, Permit(
+            self._slots, gates.ids.token(), token,
+            is_in_force=self._is_in_force, store=gates.store, clock=gates.clock,
+        )  # fmt: skip
+
+    def _is_in_force(self) -> bool:
+        """Whether the gate has a share, by a read of the policy that is at most a second old."""
+        if self._clock.now() - self._read_at < POLICY_AGE_MAX_MS:
+            return True
+        policy = self._gates.policies.get(self._policy.key)
+        return policy is not None and policy.share_at(self._name) > 0
 
     def _serve(self, trigger: TakenTrigger, permit: Permit) -> None:
         became: bool | LineWait = False
