@@ -14,7 +14,8 @@ from tests.simulation.world.sqs import Sqs
 
 from sweephand.base.errors import ConflictError, NotFoundError, StoreError, UnavailableError
 from sweephand.base.instants import SECOND_MS, Instant
-from sweephand.jobs.policies import PolicyLimits, PolicyWriter
+from sweephand.jobs.policies import PolicyWriter
+from sweephand.jobs.policy_fields import PolicyLimits
 from sweephand.model.gate import GateName
 from sweephand.model.gate_message import GateMessage, encode_gate_message
 from sweephand.model.policy import Policy

@@ -25,11 +25,18 @@ class Permit:
         token: Token | None,
         *,
         is_in_force: Callable[[], bool],
+        is_probe: bool = False,
         store: GateStore,
         clock: Clock,
     ) -> None:
-        """It `is_in_force` while the policy, read at most a second ago, lets requests leave."""
+        """It `is_in_force` while the policy, read at most a second ago, lets requests leave.
+
+        A probe leaves while the breaker of the policy is open.
+        """
         self._is_in_force = is_in_force
+        self.is_probe = is_probe
+        #: Whether the answer was one for which a breaker opens; None before an answer.
+        self.met_outage: bool | None = None
         self._slots = slots
         self._request = request
         self.token = token
@@ -60,6 +67,11 @@ class Permit:
     def is_for(self, definition: Definition, job: str) -> bool:
         """Whether a job of that name still counts under the policy and the key of the permit."""
         return definition.policy == self.key.name and is_under(self._slots.name.key, definition, job)
+
+    @property
+    def was_in_vain(self) -> bool:
+        """Whether its request was a probe that failed. Such an attempt does not count."""
+        return self.is_probe and self.met_outage is True
 
     @property
     def has_token(self) -> bool:
