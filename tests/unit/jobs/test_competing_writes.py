@@ -45,8 +45,7 @@ def test_no_commit_comes_later_than_the_time_limit_after_its_request_however_man
     assert world.stored().definition.schedule == "@every 100s"
 
 
-def test_of_two_concurrent_writers_the_loser_starts_over_from_the_winners_version() -> None:
-    world = World()
+def test_of_two_concurrent_writers_the_loser_starts_over_from_the_winners_version(world: World) -> None:
     first = world.put(schedule="@every 10s", data="0").job
     at_call(world, "before jobs.put", lambda: world.put(schedule="@every 10s", data="1"))
     last = world.put(schedule="@every 10s", data="2").job
@@ -56,8 +55,7 @@ def test_of_two_concurrent_writers_the_loser_starts_over_from_the_winners_versio
     assert [rev.partition("-")[0] for rev in (*revs, last.rev)] == ["1", "2", "3"]
 
 
-def test_a_precondition_on_the_revision_fails_if_another_write_came_first() -> None:
-    world = World()
+def test_a_precondition_on_the_revision_fails_if_another_write_came_first(world: World) -> None:
     rev = world.put(dueTime="1h").job.rev
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h"))
     with pytest.raises(PreconditionError):
@@ -65,8 +63,7 @@ def test_a_precondition_on_the_revision_fails_if_another_write_came_first() -> N
     assert world.stored().definition.due_time == "2h"
 
 
-def test_a_put_that_a_delete_overtakes_makes_a_new_job() -> None:
-    world = World()
+def test_a_put_that_a_delete_overtakes_makes_a_new_job(world: World) -> None:
     old = world.put(dueTime="1h").job
     at_call(world, "before jobs.put", world.delete)
     written = world.put(dueTime="2h")
@@ -75,16 +72,14 @@ def test_a_put_that_a_delete_overtakes_makes_a_new_job() -> None:
     assert not written.job.earlier
 
 
-def test_a_deletion_that_an_update_overtakes_deletes_the_updated_job() -> None:
-    world = World()
+def test_a_deletion_that_an_update_overtakes_deletes_the_updated_job(world: World) -> None:
     world.put(dueTime="1h")
     at_call(world, "before jobs.delete", lambda: world.put(dueTime="2h"))
     world.delete()
     assert world.jobs.get(key_of()) is None
 
 
-def test_a_delete_gives_up_when_others_keep_writing() -> None:
-    world = World()
+def test_a_delete_gives_up_when_others_keep_writing(world: World) -> None:
     world.put(dueTime="1h")
 
     at_call(world, "before jobs.delete", lambda: compete(world), times=100)
@@ -93,8 +88,7 @@ def test_a_delete_gives_up_when_others_keep_writing() -> None:
     assert world.stored().definition.due_time == "1h"
 
 
-def test_a_writer_that_loses_discards_only_its_own_data() -> None:
-    world = World()
+def test_a_writer_that_loses_discards_only_its_own_data(world: World) -> None:
     world.put(dueTime="1h", data=LARGE)
     at_call(world, "before jobs.put", lambda: world.put(dueTime="2h", data=LARGE.upper()))
     world.put(dueTime="3h", data=LARGE)

@@ -6,8 +6,7 @@ from tests.fakes.world import NOON, World
 MINUTE = 60_000
 
 
-def test_a_job_that_cannot_be_written_now_is_left_to_its_retention() -> None:
-    world = World()
+def test_a_job_that_cannot_be_written_now_is_left_to_its_retention(world: World) -> None:
     world.put(dueTime="10s", deleteAfterCompletion=True)
     world.clock.time = NOON + 10_000
     failing(world, "jobs.put")

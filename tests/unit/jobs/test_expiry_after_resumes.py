@@ -42,8 +42,7 @@ def test_a_resumed_job_is_kept_until_a_batch_with_a_longer_window_than_its_own_i
     assert expires_at >= NOON + 6 * DAY_MS + HOUR_MS
 
 
-def test_a_resumed_job_is_kept_long_enough_if_it_was_updated_in_the_pause() -> None:
-    world = World()
+def test_a_resumed_job_is_kept_long_enough_if_it_was_updated_in_the_pause(world: World) -> None:
     world.put(dueTime="0s", batch=LONG, **BRIEF)
     world.clock.time += HOUR_MS
     world.pause()
@@ -56,9 +55,9 @@ def test_a_resumed_job_is_kept_long_enough_if_it_was_updated_in_the_pause() -> N
 
 @pytest.mark.parametrize("updates", [[], [{"history": "full"}]])
 def test_a_job_without_a_batch_is_kept_no_longer_after_an_update_and_a_resume(
+    world: World,
     updates: list[dict[str, Any]],
 ) -> None:
-    world = World()
     world.put(dueTime="0s", **BRIEF)
     world.clock.time += MINUTE_MS
     for update in updates:
@@ -68,8 +67,7 @@ def test_a_job_without_a_batch_is_kept_no_longer_after_an_update_and_a_resume(
     assert resumed.expires_at == world.clock.time + MINUTE_MS + HOUR_MS
 
 
-def test_a_job_with_more_changes_than_are_read_is_kept_for_the_longest_window() -> None:
-    world = World()
+def test_a_job_with_more_changes_than_are_read_is_kept_for_the_longest_window(world: World) -> None:
     world.put(dueTime="0s", batch=LONG, **BRIEF)
     world.patch(batch={"count": 6, "window": "1m"})
     for number in range(100):

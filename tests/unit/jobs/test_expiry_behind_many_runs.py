@@ -8,8 +8,7 @@ from sweephand.model.attempt import Answer
 MINUTE = 60_000
 
 
-def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_many_newer_runs() -> None:
-    world = World()
+def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_many_newer_runs(world: World) -> None:
     retry = {"maxAttempts": 2, "initialDelay": "10m", "multiplier": 1}
     world.put(schedule="@every 1s", repeats=90, deleteAfterCompletion=True, retry=retry)
     world.consumers.answering = lambda made: Answer(
@@ -22,8 +21,7 @@ def test_a_run_that_is_not_over_delays_the_deletion_of_its_job_behind_many_newer
     assert not world.has_job()
 
 
-def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again() -> None:
-    world = World()
+def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again(world: World) -> None:
     world.put(schedule="R2500/PT1S")
     world.run_until(NOON + 2_600_000)
     world.delete()
@@ -40,8 +38,7 @@ def test_runs_of_earlier_jobs_of_its_name_are_not_read_again_and_again() -> None
     assert pages[0] == 1
 
 
-def test_a_job_whose_runs_take_too_long_to_read_is_kept_for_its_retention() -> None:
-    world = World()
+def test_a_job_whose_runs_take_too_long_to_read_is_kept_for_its_retention(world: World) -> None:
     world.put(schedule="R1001/PT1S", deleteAfterCompletion=True)
     world.run_until(NOON + 999_000)
 

@@ -42,8 +42,7 @@ def arrived(world: World) -> list[str]:
     return bodies
 
 
-def test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight() -> None:
-    world = World()
+def test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put("a", schedule="@daily", data=large("a"))
     world.put("by-hand", data="1")
@@ -74,8 +73,7 @@ def test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight
     assert audit(world) == Audited(examined=4 * len(bucket._payloads), discarded=0)
 
 
-def test_a_job_keeps_its_data_through_a_patch_and_lets_go_of_it_wherever_it_lies() -> None:
-    world = World()
+def test_a_job_keeps_its_data_through_a_patch_and_lets_go_of_it_wherever_it_lies(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     move_to(world, table, bucket)
@@ -89,8 +87,7 @@ def test_a_job_keeps_its_data_through_a_patch_and_lets_go_of_it_wherever_it_lies
     assert (held(bucket), held(table)) == (set(), set())
 
 
-def test_the_audit_moves_a_bounded_number_of_payloads_in_a_step() -> None:
-    world = World()
+def test_the_audit_moves_a_bounded_number_of_payloads_in_a_step(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     for number in range(MOVED_MAX + 1):
         world.put(f"job-{number}", schedule="@daily", data=large("a"))
@@ -99,8 +96,7 @@ def test_the_audit_moves_a_bounded_number_of_payloads_in_a_step() -> None:
     assert not held(bucket)
 
 
-def test_the_audit_discards_what_no_job_refers_to_in_a_former_place() -> None:
-    world = World()
+def test_the_audit_discards_what_no_job_refers_to_in_a_former_place(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     world.delete()
@@ -110,8 +106,7 @@ def test_the_audit_discards_what_no_job_refers_to_in_a_former_place() -> None:
     assert not held(bucket)
 
 
-def test_the_audit_begins_anew_where_its_position_is_in_a_place_that_is_gone() -> None:
-    world = World()
+def test_the_audit_begins_anew_where_its_position_is_in_a_place_that_is_gone(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     move_to(world, table, bucket)
@@ -122,8 +117,7 @@ def test_the_audit_begins_anew_where_its_position_is_in_a_place_that_is_gone() -
     assert world.audits.position() == ""
 
 
-def test_a_move_that_fails_halfway_is_done_again_and_loses_nothing() -> None:
-    world = World()
+def test_a_move_that_fails_halfway_is_done_again_and_loses_nothing(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     move_to(world, table, bucket)
@@ -139,8 +133,7 @@ def test_a_move_that_fails_halfway_is_done_again_and_loses_nothing() -> None:
     assert (held(bucket), held(table)) == (set(), {large("a")})
 
 
-def test_two_moves_in_opposite_directions_at_once_leave_a_copy_that_does_not_expire() -> None:
-    world = World()
+def test_two_moves_in_opposite_directions_at_once_leave_a_copy_that_does_not_expire(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     job = world.put(schedule="@daily", data=large("a")).job
     world.clock.time += HOUR_MS
@@ -178,8 +171,7 @@ def test_a_place_that_does_not_answer_is_no_reason_to_say_that_data_is_gone() ->
     assert PayloadsInPlaces([bucket, Silent()]).get("uid", "ref") == "[1]"
 
 
-def test_the_data_of_a_job_is_shown_from_any_place() -> None:
-    world = World()
+def test_the_data_of_a_job_is_shown_from_any_place(world: World) -> None:
     bucket, table = world.payloads, MemoryPayloads(world.clock.now)
     world.put(schedule="@daily", data=large("a"))
     move_to(world, table, bucket)

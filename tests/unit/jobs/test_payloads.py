@@ -25,8 +25,7 @@ def kept(world: World) -> Payload:
     return job.definition.payload
 
 
-def test_data_over_two_kilobytes_is_stored_before_the_job_and_discarded_after_it() -> None:
-    world = World()
+def test_data_over_two_kilobytes_is_stored_before_the_job_and_discarded_after_it(world: World) -> None:
     calls = calls_of(world, lambda: world.put(dueTime="1h", data=LARGE))
     assert calls.index("after payloads.put") < calls.index("before jobs.put")
     first = kept(world)
@@ -38,8 +37,7 @@ def test_data_over_two_kilobytes_is_stored_before_the_job_and_discarded_after_it
     assert world.payloads.discarded == {(job.uid, first.ref)}
 
 
-def test_the_data_of_a_deleted_job_is_discarded() -> None:
-    world = World()
+def test_the_data_of_a_deleted_job_is_discarded(world: World) -> None:
     job = world.put(dueTime="1h", data=LARGE).job
     world.clock.time += PAYLOAD_GRACE_MS + 1
     world.delete()
@@ -47,8 +45,7 @@ def test_the_data_of_a_deleted_job_is_discarded() -> None:
     assert world.payloads.discarded == {(job.uid, job.definition.payload.ref)}
 
 
-def test_a_write_succeeds_even_if_its_old_data_cannot_be_discarded() -> None:
-    world = World()
+def test_a_write_succeeds_even_if_its_old_data_cannot_be_discarded(world: World) -> None:
     world.put(dueTime="1h", data=LARGE)
     world.clock.time += PAYLOAD_GRACE_MS + 1
     failing(world, "payloads.discard")
@@ -77,8 +74,7 @@ def audited(world: World) -> Audited:
     return world.upkeep().payload_audit.step()
 
 
-def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data() -> None:
-    world = World()
+def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data(world: World) -> None:
     repeated_after(world, world.delete)
     world.put(schedule="@daily", data=LARGE)
     job = world.jobs.get(key_of())
@@ -88,8 +84,7 @@ def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data() -> None:
     assert world.payloads.get(job.uid, kept(world).ref or "") == LARGE
 
 
-def test_a_replacement_that_seems_lost_keeps_data_that_another_write_uses() -> None:
-    world = World()
+def test_a_replacement_that_seems_lost_keeps_data_that_another_write_uses(world: World) -> None:
     world.put(schedule="@every 1s", data='"small"')
     for number in range(22):
         world.run_until(world.clock.time + 10 * SECOND_MS)
@@ -105,8 +100,7 @@ def test_a_replacement_that_seems_lost_keeps_data_that_another_write_uses() -> N
     assert audited(world).discarded == 0
 
 
-def test_the_audit_discards_the_data_of_a_young_job_that_is_deleted() -> None:
-    world = World()
+def test_the_audit_discards_the_data_of_a_young_job_that_is_deleted(world: World) -> None:
     job = world.put(dueTime="1h", data=LARGE).job
     ref = kept(world).ref
     world.delete()
@@ -117,8 +111,7 @@ def test_the_audit_discards_the_data_of_a_young_job_that_is_deleted() -> None:
     assert audited(world) == Audited(1, 0)  # its two weeks do not begin anew
 
 
-def test_the_audit_discards_the_data_of_a_job_that_dynamodb_removed() -> None:
-    world = World()
+def test_the_audit_discards_the_data_of_a_job_that_dynamodb_removed(world: World) -> None:
     world.put("gone", dueTime="1s", data=LARGE, retention="0s")
     world.put("there", dueTime="1s", data=LARGE, retention="90d")
     world.clock.time += 30 * DAY_MS
@@ -129,8 +122,7 @@ def test_the_audit_discards_the_data_of_a_job_that_dynamodb_removed() -> None:
     assert owner_of(ref) == key_of("gone")
 
 
-def test_a_job_does_not_keep_the_data_of_an_earlier_job_of_its_name() -> None:
-    world = World()
+def test_a_job_does_not_keep_the_data_of_an_earlier_job_of_its_name(world: World) -> None:
     old = world.put(dueTime="1h", data=LARGE).job
     world.delete()
     world.put(dueTime="1h", data=LARGE)
@@ -139,8 +131,7 @@ def test_a_job_does_not_keep_the_data_of_an_earlier_job_of_its_name() -> None:
 
 
 @pytest.mark.parametrize("call", ["timers.put", "jobs.put"])
-def test_the_data_of_a_put_that_failed_after_its_upload_is_discarded(call: str) -> None:
-    world = World()
+def test_the_data_of_a_put_that_failed_after_its_upload_is_discarded(world: World, call: str) -> None:
     failing(world, call)
     with pytest.raises(StoreError):
         world.put(schedule="@every 400s", data=LARGE)
@@ -150,8 +141,7 @@ def test_the_data_of_a_put_that_failed_after_its_upload_is_discarded(call: str) 
     assert world.payloads.discarded
 
 
-def test_data_that_a_trigger_brought_expires_by_itself_and_keeps_its_two_weeks() -> None:
-    world = World()
+def test_data_that_a_trigger_brought_expires_by_itself_and_keeps_its_two_weeks(world: World) -> None:
     world.put(dueTime="1h")
     world.trigger(data=LARGE)
     before = set(world.payloads.discarded)
@@ -159,14 +149,12 @@ def test_data_that_a_trigger_brought_expires_by_itself_and_keeps_its_two_weeks()
     assert world.payloads.discarded == before
 
 
-def test_the_audit_keeps_data_whose_name_does_not_name_a_job() -> None:
-    world = World()
+def test_the_audit_keeps_data_whose_name_does_not_name_a_job(world: World) -> None:
     world.payloads.put("uid0000000000001", "digest-token", LARGE)
     assert audited(world) == Audited(1, 0)
 
 
-def test_the_audit_goes_on_where_it_stopped_and_starts_over_after_the_last_object() -> None:
-    world = World()
+def test_the_audit_goes_on_where_it_stopped_and_starts_over_after_the_last_object(world: World) -> None:
     for number in range(5):
         world.put(f"job-{number}", dueTime="1d", data=LARGE)
     assert [world.upkeep().payload_audit.step(2).examined for _ in range(4)] == [2, 2, 1, 2]

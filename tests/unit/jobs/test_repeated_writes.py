@@ -53,8 +53,7 @@ def test_a_repeated_deletion_does_not_delete_the_next_job_of_the_name(*, has_con
     assert second.uid != first.uid
 
 
-def test_a_deletion_that_is_repeated_discards_only_the_data_of_its_own_job() -> None:
-    world = World()
+def test_a_deletion_that_is_repeated_discards_only_the_data_of_its_own_job(world: World) -> None:
     first = world.put(dueTime="1h", data=LARGE).job
     world.clock.time += 3_600_000
     deletion_repeated_after(world, creation(world))
@@ -62,16 +61,14 @@ def test_a_deletion_that_is_repeated_discards_only_the_data_of_its_own_job() -> 
     assert [uid for uid, _ in world.payloads.discarded] == [first.uid]
 
 
-def test_a_deletion_of_a_job_that_was_updated_meanwhile_reads_it_again() -> None:
-    world = World()
+def test_a_deletion_of_a_job_that_was_updated_meanwhile_reads_it_again(world: World) -> None:
     world.put(dueTime="1h")
     update_before_deletion(world)
     world.delete()
     assert world.jobs.get(key_of()) is None
 
 
-def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job() -> None:
-    world = World()
+def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job(world: World) -> None:
     first = world.put(dueTime="1h").job
     update_before_deletion(world)
     with pytest.raises(PreconditionError):
@@ -81,9 +78,8 @@ def test_a_deletion_on_a_condition_is_refused_by_an_update_of_the_same_job() -> 
 
 @pytest.mark.parametrize("is_forgotten", [False, True])
 def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgotten(
-    *, is_forgotten: bool
+    world: World, *, is_forgotten: bool
 ) -> None:
-    world = World()
     world.put(schedule="@every 1h")
 
     def updated() -> None:
@@ -99,16 +95,14 @@ def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgo
     assert (job.rev[:2], job.definition.written["description"]) == ("3-", "another client's")
 
 
-def test_a_patch_that_the_sdk_repeats_after_a_deletion_succeeds() -> None:
-    world = World()
+def test_a_patch_that_the_sdk_repeats_after_a_deletion_succeeds(world: World) -> None:
     world.put(schedule="@every 1h")
     put_repeated_after(world, world.delete)
     assert world.patch(description="mine").job.rev.startswith("2-")
     assert world.jobs.get(key_of()) is None
 
 
-def test_a_patch_that_another_clients_patch_overtakes_is_applied_to_its_result() -> None:
-    world = World()
+def test_a_patch_that_another_clients_patch_overtakes_is_applied_to_its_result(world: World) -> None:
     world.put(schedule="@every 1h")
     meanwhile(world, "before jobs.put", lambda: world.patch(description="another client's"))
     written = world.patch(labels={"by": "me"}).job
