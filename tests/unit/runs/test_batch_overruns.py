@@ -57,9 +57,8 @@ def test_a_batch_of_the_schedule_that_begins_late_has_less_time() -> None:
 
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_batch_that_a_backfill_has_begun_overran_only_if_it_took_longer_than_its_window(
-    *, is_late: bool
+    world: World, *, is_late: bool
 ) -> None:
-    world = World()
     retry = {"initialDelay": "60s", "maxAttempts": 2}
     world.put(schedule="0 11 * * *", batch={"count": 4, "window": "20s"}, onComplete=TOLD, retry=retry)
     world.consumers.answering = lambda each: Answer(
@@ -72,8 +71,7 @@ def test_a_batch_that_a_backfill_has_begun_overran_only_if_it_took_longer_than_i
     assert (head.began_at, head.overran) == (NOON, is_late)
 
 
-def test_the_end_of_a_batch_keeps_the_instant_at_which_it_began() -> None:
-    world = World()
+def test_the_end_of_a_batch_keeps_the_instant_at_which_it_began(world: World) -> None:
     world.put(dueTime="10s", batch={"count": 4, "window": "20s"})
     world.run_until(DUE + SECOND_MS)
     assert head_of(world).began_at == DUE
@@ -82,8 +80,7 @@ def test_the_end_of_a_batch_keeps_the_instant_at_which_it_began() -> None:
     assert head_of(world).began_at == DUE
 
 
-def test_a_batch_that_an_earlier_release_has_begun_ends_without_that_instant() -> None:
-    world = World()
+def test_a_batch_that_an_earlier_release_has_begun_ends_without_that_instant(world: World) -> None:
     world.put(dueTime="10s", batch={"count": 4, "window": "20s"})
     name = BatchName(key_of(), world.stored().uid, DUE)
     world.batches.advance(BatchHead(name, BatchSize(4, 20 * SECOND_MS), expires_at=DUE + DAY_MS))
@@ -92,8 +89,7 @@ def test_a_batch_that_an_earlier_release_has_begun_ends_without_that_instant() -
     assert head_of(world).began_at is None
 
 
-def test_a_batch_overran_if_a_retry_ends_long_after_its_window() -> None:
-    world = World()
+def test_a_batch_overran_if_a_retry_ends_long_after_its_window(world: World) -> None:
     world.put(
         dueTime="10s",
         batch={"count": 4, "window": "2s"},

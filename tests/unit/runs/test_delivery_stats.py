@@ -134,8 +134,7 @@ def test_a_call_that_nearly_ran_out_of_time_counts_nothing() -> None:
     assert outcomes(world) == Counter(succeeded=1)
 
 
-def test_a_stack_that_does_not_count_writes_nothing_and_has_nothing_to_read() -> None:
-    world = World()
+def test_a_stack_that_does_not_count_writes_nothing_and_has_nothing_to_read(world: World) -> None:
     world.put(dueTime="10s")
     world.run_until(NOON + MINUTE_MS)
     assert world.consumers.times

@@ -14,8 +14,7 @@ from sweephand.runs.received import Received
 RUN = f"{NOON + 10_000}-0"
 
 
-def test_a_trigger_is_not_given_up_while_another_function_holds_its_claim() -> None:
-    world = World()
+def test_a_trigger_is_not_given_up_while_another_function_holds_its_claim(world: World) -> None:
     message = due(world, history="full")
     failing(world, "consumers.deliver", times=1)
     with pytest.raises(StoreError):
@@ -34,8 +33,7 @@ def test_a_trigger_is_not_given_up_while_another_function_holds_its_claim() -> N
     assert run_of(world) == held
 
 
-def test_a_trigger_that_was_claimed_before_each_fault_is_given_up_and_can_be_redriven() -> None:
-    world = World()
+def test_a_trigger_that_was_claimed_before_each_fault_is_given_up_and_can_be_redriven(world: World) -> None:
     batch = received_of(due(world, history="full", data=LARGE, onError="pause"))
     failing(world, "payloads.get")
     while not world.queue.buried:

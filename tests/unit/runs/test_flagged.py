@@ -104,8 +104,7 @@ def test_the_runs_of_a_deleted_job_are_listed() -> None:
     assert states(world) == ["failed"]
 
 
-def test_a_span_of_misfires_is_one_entry() -> None:
-    world = World()
+def test_a_span_of_misfires_is_one_entry(world: World) -> None:
     world.put(schedule="@every 1m", catchup={"mode": "none", "window": "5m"})
     world.run_until(NOON + HOUR_MS, ticking=False)
     world.run_until(NOON + HOUR_MS + 120_000)
@@ -114,8 +113,7 @@ def test_a_span_of_misfires_is_one_entry() -> None:
     assert run.count > 40
 
 
-def test_a_run_that_overlap_skipped_is_listed() -> None:
-    world = World()
+def test_a_run_that_overlap_skipped_is_listed(world: World) -> None:
     world.consumers.answering = lambda _: ACCEPTED
     world.put(schedule="@every 1m", overlap="skip", completion="async")
     world.run_until(NOON + 130_000)

@@ -44,8 +44,7 @@ def test_a_first_attempt_makes_the_writes_that_its_history_needs(
     assert writes(World(), history, answer) == made
 
 
-def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way() -> None:
-    world = World()
+def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way(world: World) -> None:
     message = due(world, history="full")
     seen: list[Run] = []
     meanwhile(world, "before consumers.deliver", lambda: seen.append(run_of(world)))
@@ -54,8 +53,7 @@ def test_with_full_history_a_first_attempt_is_seen_while_it_is_under_way() -> No
     assert run_of(world).state == "succeeded"
 
 
-def test_with_full_history_a_copy_of_a_first_attempt_is_not_delivered() -> None:
-    world = World()
+def test_with_full_history_a_copy_of_a_first_attempt_is_not_delivered(world: World) -> None:
     message = due(world, history="full")
     assert handle(world, message).name == "succeeded"
     assert handle(world, message).name == "repeated"
@@ -79,9 +77,8 @@ def test_with_full_history_a_first_attempt_whose_function_crashed_is_made_again_
     ("answer", "state"), [(Answer(succeeded=True, code=200), "succeeded"), (FAILED, "failed")]
 )
 def test_the_claim_of_a_crashed_function_is_ended_by_an_attempt_that_needs_no_claim(
-    answer: Answer, state: str
+    world: World, answer: Answer, state: str
 ) -> None:
-    world = World()
     message = due(world, history="full", retry={"maxAttempts": 1})
     failing(world, "consumers.deliver", times=1)
     with pytest.raises(StoreError):
@@ -98,8 +95,7 @@ def test_the_claim_of_a_crashed_function_is_ended_by_an_attempt_that_needs_no_cl
     assert run_of(world).state == state
 
 
-def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again() -> None:
-    world = World()
+def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again(world: World) -> None:
     message = due(world, history="full")
     failing(world, "runs.record")
     with pytest.raises(StoreError):
@@ -107,16 +103,14 @@ def test_a_claim_that_was_stored_is_ended_or_the_message_comes_again() -> None:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_a_trigger_that_was_given_up_is_recorded_whatever_the_history(history: str) -> None:
-    world = World()
+def test_a_trigger_that_was_given_up_is_recorded_whatever_the_history(world: World, history: str) -> None:
     message = due(world, history=history)
     answers(world, FINAL)
     handle(world, message)
     assert run_of(world).state == "failed"
 
 
-def test_a_job_that_asks_for_failures_only_lists_no_success() -> None:
-    world = World()
+def test_a_job_that_asks_for_failures_only_lists_no_success(world: World) -> None:
     world.put(schedule="@every 10s", history="failures")
     world.run_until(NOON + 60_000)
     assert len(world.consumers.attempts) == 6

@@ -75,8 +75,7 @@ def test_jobs_of_due_triggers_are_read_before_the_threads_begin() -> None:
     assert before_threads == [["before jobs.get_many", "after jobs.get_many"]]
 
 
-def test_two_triggers_of_one_job_need_one_read() -> None:
-    world = World()
+def test_two_triggers_of_one_job_need_one_read(world: World) -> None:
     world.put(schedule="@every 10s")
     world.clock.time = NOON + 30_000
     batch = world.queue.take()
@@ -85,8 +84,7 @@ def test_two_triggers_of_one_job_need_one_read() -> None:
     assert world.consumers.dues == {NOON + 10_000, NOON + 20_000, NOON + 30_000}
 
 
-def test_jobs_of_messages_that_will_wait_anyway_are_not_read() -> None:
-    world = World()
+def test_jobs_of_messages_that_will_wait_anyway_are_not_read(world: World) -> None:
     world.put(dueTime="10s")
     world.clock.time = NOON + 10_000
     batch = world.queue.take()
@@ -321,8 +319,7 @@ def test_faults_count_for_one_attempt_and_not_for_the_next() -> None:
     assert (following.attempt, following.faults) == (2, 0)
 
 
-def test_early_and_due_messages_share_a_batch() -> None:
-    world = World()
+def test_early_and_due_messages_share_a_batch(world: World) -> None:
     world.put("now", dueTime="0s")
     world.put("later", dueTime="100s")
     world.queue.waiting = [(NOON, message) for _, message in world.queue.waiting]

@@ -26,8 +26,7 @@ def delivered(world: World) -> list[int]:
 
 
 @pytest.mark.parametrize("history", ["outcome", "full", "failures"])
-def test_the_notification_of_a_success_has_all_its_fields(history: str) -> None:
-    world = World()
+def test_the_notification_of_a_success_has_all_its_fields(world: World, history: str) -> None:
     message = due(world, onComplete=TOLD, history=history)
     assert handle(world, message).name == "succeeded"
     world.run_until(NOON + 11_000, ticking=False)
@@ -55,8 +54,7 @@ def test_the_notification_of_a_success_has_all_its_fields(history: str) -> None:
     assert telling.id == f"{message.trigger.id}-end-1"
 
 
-def test_a_failure_is_notified_when_retrying_ends_and_not_before() -> None:
-    world = World()
+def test_a_failure_is_notified_when_retrying_ends_and_not_before(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 2})
     by_target(world, lambda _: FAILED)
     handle(world, message)
@@ -67,8 +65,7 @@ def test_a_failure_is_notified_when_retrying_ends_and_not_before() -> None:
     assert end["reason"] == "Attempt 2 of 2 failed: Response 503."
 
 
-def test_a_job_without_on_complete_sends_no_notification() -> None:
-    world = World()
+def test_a_job_without_on_complete_sends_no_notification(world: World) -> None:
     message = due(world)
     assert "before queue.send" not in calls_of(world, lambda: handle(world, message))
 
@@ -83,8 +80,7 @@ def test_the_notification_is_sent_before_the_end_is_recorded() -> None:
 
 
 @pytest.mark.parametrize("end", ["complete", "cancel", "fail", "silence"])
-def test_the_end_of_an_asynchronous_run_is_notified(end: str) -> None:
-    world = World()
+def test_the_end_of_an_asynchronous_run_is_notified(world: World, end: str) -> None:
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
     by_target(world, worker.accept)
     if end == "complete":
@@ -99,8 +95,7 @@ def test_the_end_of_an_asynchronous_run_is_notified(end: str) -> None:
     assert notice["state"] == expected[end] == run_of(world).state
 
 
-def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own() -> None:
-    world = World()
+def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
     handle(world, message)
@@ -112,8 +107,7 @@ def test_each_end_of_a_redriven_run_has_a_notification_with_an_id_of_its_own() -
     assert ids == [f"{message.trigger.id}-end-1", f"{message.trigger.id}-end-2"]
 
 
-def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_same() -> None:
-    world = World()
+def test_a_failure_that_is_redriven_before_its_notification_is_notified_all_the_same(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda attempt: FAILED if attempt.number == 1 else Answer(succeeded=True, code=200))
     handle(world, message)
@@ -146,8 +140,7 @@ def test_no_notification_is_delivered_of_a_round_that_went_on_after_it_was_given
     assert [each["attempts"] for each in told(world)].count(2) == 2
 
 
-def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter() -> None:
-    world = World()
+def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_letter(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda _: Answer(succeeded=True, code=200), lambda _: FAILED)
     handle(world, message)
@@ -162,8 +155,7 @@ def test_a_notification_is_retried_by_the_default_policy_and_becomes_a_dead_lett
     assert run_of(world).state == "succeeded"
 
 
-def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on() -> None:
-    world = World()
+def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on(world: World) -> None:
     message = due(world, onComplete=TOLD)
     by_target(
         world,
@@ -178,8 +170,7 @@ def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on() ->
     assert job.paused_at is None
 
 
-def test_a_pause_does_not_hold_back_the_notification_of_its_cause() -> None:
-    world = World()
+def test_a_pause_does_not_hold_back_the_notification_of_its_cause(world: World) -> None:
     message = due(world, onComplete=TOLD, onError="pause")
     by_target(world, lambda _: FINAL)
     handle(world, message)
@@ -203,8 +194,7 @@ def test_a_notification_of_a_job_that_is_gone_or_has_no_on_complete_is_dropped(b
     assert not told(world)
 
 
-def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_is_made() -> None:
-    world = World()
+def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_is_made(world: World) -> None:
     handle(world, due(world, onComplete=TOLD))
 
     def slow() -> None:
@@ -217,8 +207,7 @@ def test_no_notification_is_sent_for_a_job_that_is_deleted_while_the_connection_
     assert not told(world)
 
 
-def test_the_body_of_a_notification_is_always_small() -> None:
-    world = World()
+def test_the_body_of_a_notification_is_always_small(world: World) -> None:
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, worker.accept)
     worker.fail(reason="\x00\ud800\U0001f600" * 150)

@@ -16,8 +16,7 @@ MINUTE = 60_000
 HOUR = 60 * MINUTE
 
 
-def test_a_notification_waits_for_an_end_that_is_not_recorded_yet() -> None:
-    world = World()
+def test_a_notification_waits_for_an_end_that_is_not_recorded_yet(world: World) -> None:
     worker = running(world, onComplete=TOLD)
     by_target(world, worker.accept)
     outcomes: list[str] = []
@@ -34,8 +33,7 @@ def test_a_notification_waits_for_an_end_that_is_not_recorded_yet() -> None:
     assert {each["state"] for each in told(world)} == {"succeeded"}
 
 
-def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too() -> None:
-    world = World()
+def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too(world: World) -> None:
     worker = running(world, onComplete=TOLD, retry={"maxAttempts": 1}, heartbeatTimeout="1m")
     by_target(world, worker.accept)
     ((_, check),) = world.queue.waiting
@@ -64,8 +62,7 @@ def test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too() -> N
     assert told(world)[0]["endedAt"] == "2026-11-21T12:02:00.000Z"
 
 
-def test_no_notification_is_delivered_of_a_failure_that_was_not_recorded() -> None:
-    world = World()
+def test_no_notification_is_delivered_of_a_failure_that_was_not_recorded(world: World) -> None:
     message = due(world, onComplete=TOLD, retry={"maxAttempts": 1})
     by_target(world, lambda _: FAILED)
     failing(world, "runs.record", times=1)

@@ -21,16 +21,14 @@ def job_of(world: World) -> Job:
 
 
 @pytest.mark.parametrize("on_error", [None, "continue"])
-def test_a_job_goes_on_when_a_trigger_is_given_up(on_error: str | None) -> None:
-    world = World()
+def test_a_job_goes_on_when_a_trigger_is_given_up(world: World, on_error: str | None) -> None:
     message = due(world, **({} if on_error is None else {"onError": on_error}))
     answers(world, FINAL)
     assert handle(world, message).name == "failed"
     assert job_of(world).paused_at is None
 
 
-def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None:
-    world = World()
+def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before(world: World) -> None:
     message = due(world, onError="pause", retry={"maxAttempts": 2})
     answers(world, FAILED, FAILED)
     assert handle(world, message).name == "retrying"
@@ -42,8 +40,7 @@ def test_a_job_can_be_paused_when_a_trigger_is_given_up_and_not_before() -> None
     assert job.pause_reason == f"Run {NOON + 10_000}-0 failed. Attempt 2 of 2 failed: Response 503."
 
 
-def test_an_answer_410_pauses_the_job_whatever_on_error_says() -> None:
-    world = World()
+def test_an_answer_410_pauses_the_job_whatever_on_error_says(world: World) -> None:
     message = due(world, onError="continue")
     answers(world, GONE)
     assert handle(world, message).name == "failed"
@@ -52,8 +49,7 @@ def test_an_answer_410_pauses_the_job_whatever_on_error_says() -> None:
     assert len(world.consumers.attempts) == 1
 
 
-def test_an_answer_410_of_a_former_target_does_not_pause_the_job() -> None:
-    world = World()
+def test_an_answer_410_of_a_former_target_does_not_pause_the_job(world: World) -> None:
     message = due(world)
 
     def answer(_: Attempt) -> Answer:
@@ -65,8 +61,7 @@ def test_an_answer_410_of_a_former_target_does_not_pause_the_job() -> None:
     assert job_of(world).paused_at is None
 
 
-def test_a_job_with_on_error_pause_is_paused_though_its_target_was_replaced() -> None:
-    world = World()
+def test_a_job_with_on_error_pause_is_paused_though_its_target_was_replaced(world: World) -> None:
     message = due(world, onError="pause")
 
     def answer(_: Attempt) -> Answer:
@@ -78,16 +73,14 @@ def test_a_job_with_on_error_pause_is_paused_though_its_target_was_replaced() ->
     assert job_of(world).paused_at is not None
 
 
-def test_no_trigger_of_the_job_is_delivered_once_its_consumer_is_gone() -> None:
-    world = World()
+def test_no_trigger_of_the_job_is_delivered_once_its_consumer_is_gone(world: World) -> None:
     world.put(schedule="@every 10s")
     answers(world, GONE)
     world.run_until(NOON + 5 * 60_000)
     assert len(world.consumers.attempts) == 1
 
 
-def test_a_job_that_is_paused_already_keeps_its_reason() -> None:
-    world = World()
+def test_a_job_that_is_paused_already_keeps_its_reason(world: World) -> None:
     message = due(world, onError="pause")
     world.consumers.connecting = lambda: None
     answers(world, FINAL)
@@ -103,8 +96,7 @@ def test_a_job_that_is_paused_already_keeps_its_reason() -> None:
     assert (job_of(world).paused_at, job_of(world).pause_reason) == (NOON, "maintenance")
 
 
-def test_another_job_of_the_same_name_is_not_paused_for_it() -> None:
-    world = World()
+def test_another_job_of_the_same_name_is_not_paused_for_it(world: World) -> None:
     message = due(world, onError="pause")
 
     def renewing(_: object) -> Answer:
@@ -117,8 +109,7 @@ def test_another_job_of_the_same_name_is_not_paused_for_it() -> None:
     assert job_of(world).paused_at is None
 
 
-def test_the_dead_letter_and_the_pause_come_before_the_record_of_the_end() -> None:
-    world = World()
+def test_the_dead_letter_and_the_pause_come_before_the_record_of_the_end(world: World) -> None:
     message = due(world, onError="pause")
     answers(world, FINAL)
     calls = calls_of(world, lambda: handle(world, message))

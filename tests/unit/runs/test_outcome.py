@@ -70,8 +70,7 @@ def test_a_trigger_that_is_late_for_another_reason_has_no_lateness(fields: dict[
     assert own_lateness_ms(begun(**fields)) is None
 
 
-def test_a_retry_does_not_count_the_lateness_of_its_first_attempt_again() -> None:
-    world = World()
+def test_a_retry_does_not_count_the_lateness_of_its_first_attempt_again(world: World) -> None:
     message = due(world)
     world.clock.time += LATE
     world.consumers.answering = lambda _: Answer(succeeded=False, code=503)

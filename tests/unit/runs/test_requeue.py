@@ -75,8 +75,7 @@ def test_a_message_waits_longer_for_a_commit_that_can_hardly_come_any_more(
     assert commit_awaited_until(NOON, now) == now + delay_ms
 
 
-def test_a_message_that_is_received_twice_each_time_does_not_multiply_much() -> None:
-    world = World()
+def test_a_message_that_is_received_twice_each_time_does_not_multiply_much(world: World) -> None:
     message = due(world)
     world.delete()
     world.clock.time = NOON

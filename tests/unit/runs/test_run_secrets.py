@@ -100,8 +100,7 @@ def test_a_reason_is_kept_sent_and_buried_without_the_secrets_that_it_repeats() 
     assert_hidden(job.pause_reason, world, worker)
 
 
-def test_secrets_of_the_default_target_are_hidden() -> None:
-    world = World()
+def test_secrets_of_the_default_target_are_hidden(world: World) -> None:
     running(world)
     job = world.jobs.get(key_of())
     assert job is not None

@@ -33,9 +33,8 @@ def latest_is(world: World, due_at: Instant, verdict: str = "delivered") -> None
 )
 @pytest.mark.parametrize("changes", [1, 3, EARLIER_REVISIONS_MAX + 5])
 def test_a_job_that_has_ended_is_explained_by_its_last_trigger_after_each_patch(
-    written: dict[str, Any], minute: int, changes: int
+    world: World, written: dict[str, Any], minute: int, changes: int
 ) -> None:
-    world = World()
     world.put(**written)
     world.run_until(NOON + HOUR_MS)
     for number in range(changes):
@@ -57,9 +56,8 @@ def test_a_job_that_has_ended_is_explained_by_its_last_trigger_after_each_patch(
     ids=["labels", "schedule", "timezone", "jitter", "retry", "on-demand"],
 )
 def test_a_job_that_is_patched_between_two_due_times_is_explained_by_the_one_before(
-    change: dict[str, Any], without: list[str]
+    world: World, change: dict[str, Any], without: list[str]
 ) -> None:
-    world = World()
     world.put(schedule="10 * * * *")
     world.run_until(NOON + 30 * MINUTE_MS)
     world.patch(without=without, **change)
@@ -67,8 +65,7 @@ def test_a_job_that_is_patched_between_two_due_times_is_explained_by_the_one_bef
     latest_is(world, NOON + 10 * MINUTE_MS)
 
 
-def test_a_job_that_is_replaced_with_the_same_times_is_explained_by_the_due_time_before() -> None:
-    world = World()
+def test_a_job_that_is_replaced_with_the_same_times_is_explained_by_the_due_time_before(world: World) -> None:
     world.put(schedule="10 * * * *")
     world.run_until(NOON + 30 * MINUTE_MS)
     world.put(schedule="10 * * * *", description="The times stay.")
@@ -77,8 +74,7 @@ def test_a_job_that_is_replaced_with_the_same_times_is_explained_by_the_due_time
     latest_is(world, NOON + 70 * MINUTE_MS)
 
 
-def test_a_due_time_of_the_schedule_now_goes_before_one_of_a_former_schedule() -> None:
-    world = World()
+def test_a_due_time_of_the_schedule_now_goes_before_one_of_a_former_schedule(world: World) -> None:
     world.put(schedule="10 * * * *")
     world.run_until(NOON + 30 * MINUTE_MS)
     world.patch(schedule="40 * * * *")
@@ -86,8 +82,7 @@ def test_a_due_time_of_the_schedule_now_goes_before_one_of_a_former_schedule() -
     latest_is(world, NOON + 40 * MINUTE_MS)
 
 
-def test_of_several_former_schedules_the_latest_that_had_a_due_time_is_asked() -> None:
-    world = World()
+def test_of_several_former_schedules_the_latest_that_had_a_due_time_is_asked(world: World) -> None:
     world.put(schedule="10 * * * *")
     world.run_until(NOON + 15 * MINUTE_MS)
     world.patch(schedule="20 * * * *")
