@@ -155,8 +155,7 @@ def test_a_delivery_function_that_is_killed_while_splitting_loses_none_of_the_ra
         assert world.consumers.dues == set(range(NOON + 10_000, NOON + 300_001, 10_000)), calls[number]
 
 
-def test_the_delivery_function_splits_a_range_until_each_trigger_is_delivered_once() -> None:
-    world = World()
+def test_the_delivery_function_splits_a_range_until_each_trigger_is_delivered_once(world: World) -> None:
     spread(world)
     world.run_until(NOON + 301_000, ticking=False)
     assert set(Counter(world.consumers.ids).values()) == {1}

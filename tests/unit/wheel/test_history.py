@@ -26,8 +26,7 @@ def test_minutes_without_a_tick_are_one_event() -> None:
     assert found == [WheelEvent("stopped", NOON + 10 * MINUTE_MS, NOON)]
 
 
-def test_a_stack_that_was_switched_off_has_an_event_from_then_on_until_it_is_on_again() -> None:
-    world = World()
+def test_a_stack_that_was_switched_off_has_an_event_from_then_on_until_it_is_on_again(world: World) -> None:
     ticking(world, 0)
     world.is_enabled = False
     assert ticking(world, MINUTE_MS, MINUTE_MS) == []
@@ -35,8 +34,7 @@ def test_a_stack_that_was_switched_off_has_an_event_from_then_on_until_it_is_on_
     assert ticking(world, MINUTE_MS) == [WheelEvent("off", NOON + 3 * MINUTE_MS, NOON + MINUTE_MS)]
 
 
-def test_the_limit_that_was_in_force_is_kept_when_it_changes() -> None:
-    world = World()
+def test_the_limit_that_was_in_force_is_kept_when_it_changes(world: World) -> None:
     for limit in (0, 600, 600, 60):
         world.triggers_per_minute_max = limit
         ticking(world, MINUTE_MS)
@@ -46,8 +44,7 @@ def test_the_limit_that_was_in_force_is_kept_when_it_changes() -> None:
     ]
 
 
-def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep() -> None:
-    world = World()
+def test_a_history_that_cannot_be_written_keeps_tick_from_no_sweep(world: World) -> None:
     ticking(world, 0)
     world.put(schedule="@every 1m")
     failing(world, "wheel_history.put")

@@ -54,8 +54,7 @@ def test_copies_of_two_timers_never_share_a_key_though_one_is_put_off_to_the_pla
     assert timers[0].put_off(PUT_OFF_MS) == timers[0].put_off(PUT_OFF_MS)
 
 
-def test_a_shard_with_a_timer_of_a_newer_version_goes_on_and_keeps_the_timer() -> None:
-    world = World()
+def test_a_shard_with_a_timer_of_a_newer_version_goes_on_and_keeps_the_timer(world: World) -> None:
     shard = world.put(schedule="@every 10m").job.shard
     timer = unread()._replace(shard=shard)
     world.timers.put([timer])

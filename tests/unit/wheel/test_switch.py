@@ -44,8 +44,7 @@ def test_every_tick_says_since_when_the_stack_is_off_until_it_is_on_again() -> N
     assert world.leases.state().off_since is None
 
 
-def test_what_falls_due_while_the_stack_is_off_is_delivered_when_it_is_on() -> None:
-    world = World()
+def test_what_falls_due_while_the_stack_is_off_is_delivered_when_it_is_on(world: World) -> None:
     world.put("hourly", schedule="*/10 * * * *")
     world.put("once", dueTime="25m")
     world.run_until(NOON + 12 * MINUTE_MS)
@@ -58,8 +57,7 @@ def test_what_falls_due_while_the_stack_is_off_is_delivered_when_it_is_on() -> N
     assert sorted(requested(world)) == [10, 20, 25, 30, 40, 50]
 
 
-def test_catch_up_decides_what_fires_of_a_longer_time_off() -> None:
-    world = World()
+def test_catch_up_decides_what_fires_of_a_longer_time_off(world: World) -> None:
     world.put("often", schedule="*/10 * * * *")
     world.run_until(NOON + 15 * MINUTE_MS)
     world.is_enabled = False
