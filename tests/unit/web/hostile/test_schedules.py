@@ -37,8 +37,7 @@ SPANS: Final = (
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=lambda each: str(each)[:40])
-def test_no_schedule_takes_half_a_second_of_cpu(schedule: Any) -> None:
-    client = Client()
+def test_no_schedule_takes_half_a_second_of_cpu(client: Client, schedule: Any) -> None:
     for span in SPANS:
         for timezone in ("UTC", "Africa/Casablanca", "Australia/Lord_Howe"):
             timing = {"schedule": schedule, "timezone": timezone, **span}

@@ -27,8 +27,7 @@ WRITES = [each for each in OPERATIONS if each.method != "GET"]
 
 @pytest.mark.parametrize("operation", WITHOUT_BODY, ids=lambda each: each.name)
 @pytest.mark.parametrize("text", ['{"reason": "x"}', "null", "[]", "reason=x"])
-def test_an_operation_that_takes_no_body_refuses_one(operation: Operation, text: str) -> None:
-    client = Client()
+def test_an_operation_that_takes_no_body_refuses_one(client: Client, operation: Operation, text: str) -> None:
     client.put()
     refused = client.send(operation.method, url_of(operation), text=text)
     assert (refused.status, refused.pointers) == (422, [""])
@@ -36,15 +35,13 @@ def test_an_operation_that_takes_no_body_refuses_one(operation: Operation, text:
 
 
 @pytest.mark.parametrize("text", ["{}", " { } ", "", b"{}", b"\n"])
-def test_an_empty_object_counts_as_no_body(text: str | bytes) -> None:
-    client = Client()
+def test_an_empty_object_counts_as_no_body(client: Client, text: str | bytes) -> None:
     client.put()
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.send("DELETE", JOB_URL, text=text, headers=headers).status == 204
 
 
-def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_text() -> None:
-    client = Client()
+def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_text(client: Client) -> None:
     client.put()
     assert client.send("DELETE", JOB_URL, text="x" * 1_100_000).status == 413
     assert client.send("DELETE", JOB_URL, text=b"\xff").status == 400
@@ -54,9 +51,8 @@ def test_an_operation_that_takes_no_body_refuses_a_body_that_is_too_large_or_no_
 @pytest.mark.parametrize("operation", WRITES, ids=lambda each: each.name)
 @pytest.mark.parametrize(("header", "value"), [("If-Match", '"x"'), ("If-None-Match", "*")])
 def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
-    operation: Operation, header: str, value: str
+    world: World, operation: Operation, header: str, value: str
 ) -> None:
-    world = World()
     world.flow_functions_max = 5
     world.policies.put(policy(key=PolicyKey("ns", "mailer")), None)
     client = Client(world)
@@ -79,9 +75,8 @@ def test_an_operation_that_knows_no_preconditions_refuses_their_headers(
     ],
 )
 def test_a_field_without_effect_is_refused_and_a_stored_one_can_be_patched(
-    field: str, value: object, other: str, right: str
+    client: Client, field: str, value: object, other: str, right: str
 ) -> None:
-    client = Client()
     refused = client.put(job={**JOB, field: value})
     assert (refused.status, refused.pointers) == (422, [f"/{field}"])
     assert f"{other}: {right}" in refused.json["errors"][0]["detail"]
@@ -118,7 +113,6 @@ def test_a_wait_limit_beside_overlap_waitlatest_is_refused() -> None:
         ("GET", "/v1/namespaces/ns/jobs/job%252F", 422),
     ],
 )
-def test_an_encoded_slash_in_a_path_is_a_slash(method: str, url: str, status: int) -> None:
-    client = Client()
+def test_an_encoded_slash_in_a_path_is_a_slash(client: Client, method: str, url: str, status: int) -> None:
     client.put()
     assert client.send(method, url, JOB if method == "PUT" else None).status == status

@@ -45,8 +45,7 @@ def test_a_job_that_is_written_back_as_it_was_shown_is_refused_with_the_fields_t
     assert client.put(job=written).status == 200
 
 
-def test_a_refusal_lists_the_only_field_of_a_body_that_has_one_field() -> None:
-    client = Client()
+def test_a_refusal_lists_the_only_field_of_a_body_that_has_one_field(client: Client) -> None:
     client.put()
     refused = client.send("POST", f"{JOBS}/job/pause", {"why": "x"})
     assert refused.json["errors"][0]["detail"] == "There is no such field here. The fields are: reason."
@@ -96,8 +95,7 @@ def test_if_match_star_on_a_missing_job_says_that_there_is_none() -> None:
     )
 
 
-def test_a_503_names_the_requests_that_make_new_triggers_when_they_are_repeated() -> None:
-    client = Client()
+def test_a_503_names_the_requests_that_make_new_triggers_when_they_are_repeated(client: Client) -> None:
     client.put()
     failing(client.world, "queue.send")
     refused = client.send("POST", f"{JOBS}/job/trigger")
@@ -105,8 +103,7 @@ def test_a_503_names_the_requests_that_make_new_triggers_when_they_are_repeated(
     assert refused.json["detail"].endswith("Only a trigger or a backfill then makes new triggers.")
 
 
-def test_a_503_to_a_get_speaks_of_no_change() -> None:
-    client = Client()
+def test_a_503_to_a_get_speaks_of_no_change(client: Client) -> None:
     client.put()
     failing(client.world, "jobs.get")
     refused = client.get()
@@ -125,9 +122,8 @@ def test_a_503_to_a_get_speaks_of_no_change() -> None:
     ],
 )
 def test_a_duration_that_is_too_long_is_refused_with_the_name_of_the_limit(
-    path: str, body: Any, most: str
+    world: World, path: str, body: Any, most: str
 ) -> None:
-    world = World()
     world.flow_functions_max = 2
     refused = Client(world).send("PUT", f"/v1/namespaces/ns/{path}", body)
     assert refused.status == 422

@@ -20,8 +20,7 @@ def named(*names: Any) -> dict[str, Any]:
     return {"jobs": [{"name": name, **JOB} for name in names]}
 
 
-def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is() -> None:
-    client = Client()
+def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is(client: Client) -> None:
     first = client.send("POST", URL, named("a", "b"))
     again = client.send("POST", URL, {"jobs": [{"name": "a", **JOB}, {"name": "b", **JOB, "repeats": 2}]})
     assert first.status == again.status == 200
@@ -32,24 +31,21 @@ def test_a_bulk_call_creates_replaces_or_leaves_each_job_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("name", [None, 7, "", "a/b", ".", "x" * 129, [], {"a": 1}])
-def test_a_bulk_call_writes_the_other_jobs_when_one_has_an_invalid_name(name: Any) -> None:
-    client = Client()
+def test_a_bulk_call_writes_the_other_jobs_when_one_has_an_invalid_name(client: Client, name: Any) -> None:
     results = client.send("POST", URL, named("a", name, "b")).json["results"]
     assert [each["status"] for each in results] == [201, 422, 201]
     assert results[1]["name"] == name
     assert [each["pointer"] for each in results[1]["problem"]["errors"]] == ["/name"]
 
 
-def test_a_bulk_call_writes_the_other_jobs_when_an_item_is_no_job() -> None:
-    client = Client()
+def test_a_bulk_call_writes_the_other_jobs_when_an_item_is_no_job(client: Client) -> None:
     body = {"jobs": [7, {"name": "a", **JOB}, {}, None]}
     results = client.send("POST", URL, body).json["results"]
     assert [each["status"] for each in results] == [422, 201, 422, 422]
     assert [each["pointer"] for each in results[0]["problem"]["errors"]] == [""]
 
 
-def test_a_bulk_call_writes_a_name_that_occurs_twice_once() -> None:
-    client = Client()
+def test_a_bulk_call_writes_a_name_that_occurs_twice_once(client: Client) -> None:
     results = client.send("POST", URL, named("a", "a")).json["results"]
     assert [each["status"] for each in results] == [201, 422]
 
@@ -73,9 +69,9 @@ def test_a_body_that_is_no_list_of_jobs_is_refused_as_a_whole(body: Any, pointer
 
 
 def test_a_job_for_which_no_time_was_left_is_reported_and_not_written(
+    client: Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    client = Client()
     put = client.world.jobs.put
 
     def slow(job: Any, *rest: Any) -> bool:

@@ -5,8 +5,7 @@ from tests.fakes.http_events import TARGET, Client
 URL = "/v1/namespaces/ns"
 
 
-def test_changes_are_listed_newest_first_and_page_by_page() -> None:
-    client = Client()
+def test_changes_are_listed_newest_first_and_page_by_page(client: Client) -> None:
     client.put()
     client.world.clock.time += 1_000
     client.send("POST", f"{URL}/jobs/job/pause", {"reason": "x"})
@@ -27,8 +26,7 @@ def test_the_changes_of_a_job_that_never_existed_are_404() -> None:
     assert Client().send("GET", f"{URL}/jobs/job/changes").status == 404
 
 
-def test_a_change_names_the_fields_that_it_changed_and_shows_no_secret() -> None:
-    client = Client()
+def test_a_change_names_the_fields_that_it_changed_and_shows_no_secret(client: Client) -> None:
     secret = {**TARGET, "headers": {"authorization": "Bearer s3cret"}}
     client.put(job={"schedule": "@daily", "target": secret, "data": {"a": 1}, "repeats": 7})
     client.put(job={"schedule": "@hourly", "target": secret, "data": {"a": 2}, "labels": {"team": "ops"}})

@@ -36,8 +36,7 @@ def test_a_preview_begins_with_the_fire_that_is_due_now(timing: Any) -> None:
 
 
 @DUE_NOW
-def test_a_job_whose_first_fire_is_due_now_shows_it_as_the_next_run(timing: Any) -> None:
-    client = Client()
+def test_a_job_whose_first_fire_is_due_now_shows_it_as_the_next_run(client: Client, timing: Any) -> None:
     written = client.put(job={**timing, "target": TARGET}).json
     assert (written["state"], written["nextRun"]) == ("active", NOW)
     shown = client.get().json
@@ -45,8 +44,7 @@ def test_a_job_whose_first_fire_is_due_now_shows_it_as_the_next_run(timing: Any)
     assert client.send("GET", OCCURRENCES).json["occurrences"][0]["utc"] == NOW
 
 
-def test_a_fire_that_is_due_in_the_past_is_not_the_next_run() -> None:
-    client = Client()
+def test_a_fire_that_is_due_in_the_past_is_not_the_next_run(client: Client) -> None:
     client.put(job={"schedule": "rate(5 minutes)", "target": TARGET})
     client.world.clock.time += 1
     assert client.get().json["nextRun"] == "2026-11-21T12:05:00.000Z"

@@ -68,8 +68,7 @@ def test_an_answer_has_the_run_and_what_comes_next() -> None:
 @pytest.mark.parametrize(
     ("query", "pointer"), [("at=yesterday", "/at"), ("at=2026-11-21T12:00:00", "/at"), ("when=now", "/when")]
 )
-def test_an_instant_that_cannot_be_read_is_refused(query: str, pointer: str) -> None:
-    client = Client()
+def test_an_instant_that_cannot_be_read_is_refused(client: Client, query: str, pointer: str) -> None:
     client.put(job={"schedule": "@hourly", "target": TARGET})
     refused = client.send("GET", f"{EXPLAIN}?{query}")
     assert (refused.status, [each["pointer"] for each in refused.json["errors"]]) == (422, [pointer])
@@ -79,8 +78,7 @@ def test_an_instant_that_cannot_be_read_is_refused(query: str, pointer: str) -> 
     "at", ["0001-01-01T00:00:00%2B23:59", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59.999-23:59"]
 )
 @pytest.mark.parametrize("fields", [{}, {"jitter": "1h"}, {"timezone": "Europe/Paris"}, {"ttl": "48h"}])
-def test_an_instant_of_any_year_is_explained(at: str, fields: Any) -> None:
-    client = Client()
+def test_an_instant_of_any_year_is_explained(client: Client, at: str, fields: Any) -> None:
     client.put(job={"schedule": "30 2 * * *", "target": TARGET, **fields})
     found = client.send("GET", f"{EXPLAIN}?at={at}")
     assert found.status == 200, found.text

@@ -9,8 +9,7 @@ from tests.fakes.world import NOON
 URL = "/v1/namespaces/ns/jobs/job"
 
 
-def test_a_job_is_triggered_and_its_run_is_found_by_its_name() -> None:
-    client = Client()
+def test_a_job_is_triggered_and_its_run_is_found_by_its_name(client: Client) -> None:
     client.put(job={**JOB, "data": {"a": 1}})
     client.send("POST", f"{URL}/pause")
     made = client.send("POST", f"{URL}/trigger")
@@ -27,8 +26,7 @@ def test_a_job_is_triggered_and_its_run_is_found_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("text", ["1.10", "null", '{"a":[1E400]}'])
-def test_the_data_of_a_trigger_by_hand_is_delivered_as_it_was_written(text: str) -> None:
-    client = Client()
+def test_the_data_of_a_trigger_by_hand_is_delivered_as_it_was_written(client: Client, text: str) -> None:
     client.put(job={**JOB, "data": 7})
     assert client.send("POST", f"{URL}/trigger", text=f'{{"data": {text}}}').status == 202
     client.world.run_until(NOON + 1_000)
@@ -44,22 +42,19 @@ def test_a_trigger_by_hand_without_data_delivers_the_jobs_data(options: dict[str
     assert [each.body for each in client.world.consumers.attempts] == [b"7"]
 
 
-def test_data_of_a_trigger_is_refused_if_the_method_of_the_target_carries_none() -> None:
-    client = Client()
+def test_data_of_a_trigger_is_refused_if_the_method_of_the_target_carries_none(client: Client) -> None:
     client.put(job={"schedule": "@every 1h", "target": {**TARGET, "method": "GET"}})
     assert client.send("POST", f"{URL}/trigger").status == 202
     refused = client.send("POST", f"{URL}/trigger", {"data": 1})
     assert (refused.status, refused.pointers) == (422, ["/data"])
 
 
-def test_data_over_its_limit_is_too_large() -> None:
-    client = Client()
+def test_data_over_its_limit_is_too_large(client: Client) -> None:
     client.put()
     assert client.send("POST", f"{URL}/trigger", {"data": "x" * 262_144}).status == 413
 
 
-def test_a_backfill_answers_with_its_count_and_its_runs_can_be_read() -> None:
-    client = Client()
+def test_a_backfill_answers_with_its_count_and_its_runs_can_be_read(client: Client) -> None:
     client.put(job={"schedule": "*/10 * * * *", "target": TARGET})
     made = client.send(
         "POST", f"{URL}/backfill", {"from": "2026-11-21T10:00:00Z", "to": "2026-11-21T12:00:00+01:00"}

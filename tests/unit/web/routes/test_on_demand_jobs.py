@@ -7,21 +7,18 @@ URL = "/v1/namespaces/ns/jobs/job"
 ON_DEMAND = {"target": TARGET}
 
 
-def test_a_job_with_a_schedule_or_a_due_time_has_no_field_on_demand() -> None:
-    client = Client()
+def test_a_job_with_a_schedule_or_a_due_time_has_no_field_on_demand(client: Client) -> None:
     assert "onDemand" not in client.put(job=JOB).json
     assert "onDemand" not in client.put(job={**ON_DEMAND, "dueTime": "10s"}).json
 
 
-def test_the_description_of_a_job_on_demand_says_that_it_has_no_occurrences() -> None:
-    client = Client()
+def test_the_description_of_a_job_on_demand_says_that_it_has_no_occurrences(client: Client) -> None:
     client.put(job={**ON_DEMAND, "ttl": "1h"})
     answer = client.send("GET", f"{URL}/occurrences")
     assert answer.json == {"occurrences": [], "skipped": [], "description": "Only on demand", "end": None}
 
 
-def test_a_backfill_of_a_job_on_demand_gets_409() -> None:
-    client = Client()
+def test_a_backfill_of_a_job_on_demand_gets_409(client: Client) -> None:
     client.put(job=ON_DEMAND)
     span = {"from": "2026-11-20T00:00:00Z", "to": "2026-11-21T00:00:00Z"}
     refused = client.send("POST", f"{URL}/backfill", span)
@@ -36,9 +33,9 @@ def test_a_preview_without_a_schedule_or_a_due_time_is_refused() -> None:
 
 @pytest.mark.parametrize("left", [{"jitter": "1m"}, {"catchup": {"mode": "all"}}])
 def test_a_patch_to_a_job_on_demand_names_each_field_that_has_no_effect_any_more(
+    client: Client,
     left: dict[str, object],
 ) -> None:
-    client = Client()
     client.put(job={**ON_DEMAND, "dueTime": "1h", **left})
     (name,) = left
     refused = client.send("PATCH", URL, {"dueTime": None})

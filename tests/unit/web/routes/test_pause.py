@@ -8,8 +8,7 @@ from tests.fakes.http_events import Client
 URL = "/v1/namespaces/ns/jobs/job"
 
 
-def test_a_job_is_paused_with_a_reason_and_resumed() -> None:
-    client = Client()
+def test_a_job_is_paused_with_a_reason_and_resumed(client: Client) -> None:
     created = client.put()
     client.world.clock.time += 1_000
     paused = client.send("POST", f"{URL}/pause", {"reason": "the database moves"})
@@ -29,8 +28,7 @@ def test_a_job_is_paused_with_a_reason_and_resumed() -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"text": ""}, {"body": {}}, {"body": {"reason": None}}])
-def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
-    client = Client()
+def test_a_pause_needs_neither_reason_nor_body(client: Client, options: dict[str, Any]) -> None:
     client.put()
     paused = client.send("POST", f"{URL}/pause", **options)
     assert paused.status == 200
@@ -50,9 +48,8 @@ def test_a_pause_needs_neither_reason_nor_body(options: dict[str, Any]) -> None:
     ],
 )
 def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
-    verb: str, body: Any, pointers: list[str]
+    client: Client, verb: str, body: Any, pointers: list[str]
 ) -> None:
-    client = Client()
     created = client.put()
     refused = client.send("POST", f"{URL}/{verb}", body)
     assert (refused.status, refused.pointers) == (422, pointers)
@@ -61,14 +58,12 @@ def test_an_invalid_request_is_refused_by_its_field_and_changes_nothing(
 
 
 @pytest.mark.parametrize("text", ["{", "7x", "\x00"])
-def test_a_body_that_is_no_json_is_malformed(text: str) -> None:
-    client = Client()
+def test_a_body_that_is_no_json_is_malformed(client: Client, text: str) -> None:
     client.put()
     assert client.send("POST", f"{URL}/pause", text=text).status == 400
 
 
-def test_paused_jobs_are_found_in_the_list() -> None:
-    client = Client()
+def test_paused_jobs_are_found_in_the_list(client: Client) -> None:
     client.put("a")
     client.put("b")
     client.send("POST", "/v1/namespaces/ns/jobs/b/pause")

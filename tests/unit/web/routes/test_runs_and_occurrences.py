@@ -81,8 +81,7 @@ def test_an_unknown_run_is_not_found(run_id: str) -> None:
     assert client_with_runs().send("GET", f"{RUNS}/{run_id}").status == 404
 
 
-def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found() -> None:
-    client = Client()
+def test_a_job_that_has_not_fired_has_no_runs_and_an_unknown_job_is_not_found(client: Client) -> None:
     client.put()
     assert client.send("GET", RUNS).json == {"items": []}
     assert client.send("GET", "/v1/namespaces/ns/jobs/jbo/runs").status == 404
@@ -95,8 +94,7 @@ def test_an_invalid_query_parameter_of_runs_is_refused_by_its_name(query: str, p
     assert client_with_runs().send("GET", f"{RUNS}?{query}").pointers == [pointer]
 
 
-def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
-    client = Client()
+def test_due_times_are_shown_in_utc_and_on_the_wall_clock(client: Client) -> None:
     client.put(job={**JOB, "schedule": "30 2 * * *", "timezone": "Europe/Paris"})
     url = "/v1/namespaces/ns/jobs/job/occurrences"
     shown = client.send("GET", f"{url}?limit=2&after=2027-03-26T12:00:00%2B01:00").json["occurrences"]
@@ -111,8 +109,7 @@ def test_due_times_are_shown_in_utc_and_on_the_wall_clock() -> None:
     ]
 
 
-def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored() -> None:
-    client = Client()
+def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored(client: Client) -> None:
     body = {"schedule": "@every 1h", "timezone": "America/St_Johns", "repeats": 2}
     shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
     assert shown == [
@@ -122,8 +119,7 @@ def test_a_preview_shows_the_due_times_of_a_schedule_that_is_not_stored() -> Non
     assert client.world.jobs.page("ns", "", "", 1).items == ()
 
 
-def test_a_preview_of_a_one_off_and_from_an_instant_on() -> None:
-    client = Client()
+def test_a_preview_of_a_one_off_and_from_an_instant_on(client: Client) -> None:
     assert len(client.send("POST", "/v1/occurrences", {"dueTime": "10s"}).json["occurrences"]) == 1
     body = {"schedule": "@daily", "after": "2027-01-01T00:00:00.5Z", "limit": 1}
     shown = client.send("POST", "/v1/occurrences", body).json["occurrences"]
@@ -152,16 +148,14 @@ def test_an_invalid_preview_names_every_field(body: Any, pointers: list[str]) ->
 
 
 @pytest.mark.parametrize("after", ["x", "2027-01-01T00:00:00", "2027-13-01T00:00:00Z", "", "5"])
-def test_an_invalid_instant_in_a_query_is_refused_by_its_name(after: str) -> None:
-    client = Client()
+def test_an_invalid_instant_in_a_query_is_refused_by_its_name(client: Client, after: str) -> None:
     client.put()
     refused = client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}")
     assert (refused.status, refused.pointers) == (422, ["/after"])
 
 
 @pytest.mark.parametrize("after", ["0001-01-01T00:00:00%2B23:59", "9999-12-31T23:59:59-23:59"])
-def test_instants_at_both_ends_of_the_calendar_are_accepted(after: str) -> None:
-    client = Client()
+def test_instants_at_both_ends_of_the_calendar_are_accepted(client: Client, after: str) -> None:
     client.put()
     assert client.send("GET", f"/v1/namespaces/ns/jobs/job/occurrences?after={after}").status == 200
 
@@ -172,8 +166,7 @@ def test_the_last_hours_of_the_year_9999_are_shown_in_utc() -> None:
     assert shown[0]["local"] == shown[0]["utc"] == "9999-12-31T23:30:00.000Z"
 
 
-def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> None:
-    client = Client()
+def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count(client: Client) -> None:
     client.put(job={"schedule": "@every 10m", "target": TARGET, "catchup": {"mode": "none", "window": "30m"}})
     client.world.clock.time = NOON + 2 * 3_600_000
     client.world.tick()
@@ -183,8 +176,7 @@ def test_the_misfires_skipped_after_an_outage_are_one_run_with_their_count() -> 
     assert client.send("GET", f"{RUNS}/{run['id']}").json == run
 
 
-def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing() -> None:
-    client = Client()
+def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothing(client: Client) -> None:
     job = {"schedule": "@every 10m", "target": TARGET, "catchup": {"window": "90m", "mode": None}}
     rev = client.put(job=job).json["rev"]
     assert client.get().json["catchup"] == {"window": "90m"}

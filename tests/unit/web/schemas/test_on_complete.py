@@ -23,8 +23,7 @@ JOB = {"dueTime": "10s", "target": TARGET}
         {"type": "http", "url": TARGET["url"], "method": None, "headers": {"x-a": "b"}},
     ],
 )
-def test_on_complete_may_be_a_target_or_another_job(end: Any) -> None:
-    client = Client()
+def test_on_complete_may_be_a_target_or_another_job(client: Client, end: Any) -> None:
     assert client.put(job={**JOB, "onComplete": end}).status == 201
     shown = client.get().json["onComplete"]
     assert shown == {name: value for name, value in end.items() if value is not None}
@@ -61,8 +60,7 @@ def test_a_target_of_the_type_job_is_refused_as_the_target_of_a_job() -> None:
     assert (refused.status, refused.pointers) == (422, ["/target/type"])
 
 
-def test_a_reader_sees_the_names_of_the_headers_and_not_their_values() -> None:
-    client = Client()
+def test_a_reader_sees_the_names_of_the_headers_and_not_their_values(client: Client) -> None:
     client.put(job={**JOB, "onComplete": {**TARGET, "headers": {"authorization": "Bearer secret"}}})
     url = "/v1/namespaces/ns/jobs"
     for where in (url, f"{url}/job"):
@@ -71,8 +69,7 @@ def test_a_reader_sees_the_names_of_the_headers_and_not_their_values() -> None:
         assert "Bearer secret" in str(client.send("GET", where, caller=WRITER).text)
 
 
-def test_a_patch_replaces_on_complete_whole_and_null_removes_it() -> None:
-    client = Client()
+def test_a_patch_replaces_on_complete_whole_and_null_removes_it(client: Client) -> None:
     client.put(job={**JOB, "onComplete": {**TARGET, "headers": {"x-a": "b"}}})
     url = "/v1/namespaces/ns/jobs/job"
     patched = client.send("PATCH", url, {"onComplete": {"type": "job", "name": "next"}})
@@ -80,8 +77,7 @@ def test_a_patch_replaces_on_complete_whole_and_null_removes_it() -> None:
     assert "onComplete" not in client.send("PATCH", url, {"onComplete": None}).json
 
 
-def test_the_run_of_a_chained_trigger_is_listed_and_shown_by_its_name() -> None:
-    client = Client()
+def test_the_run_of_a_chained_trigger_is_listed_and_shown_by_its_name(client: Client) -> None:
     client.put("next", job={**JOB, "dueTime": "1h"})
     client.put(job={**JOB, "onComplete": {"type": "job", "name": "next"}})
     client.world.run_until(NOON + 12_000)
