@@ -1,26 +1,12 @@
 """The oracle asks for each index of an owed occurrence, at its own time, and for none beyond."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from tests.simulation.oracle.batches import Size, size_of
-from tests.simulation.traces.broken_batches import BROKEN_BATCHES, DEFINITION, batches, counted
-from tests.simulation.traces.doctored import Doctoring, complaints
+from tests.simulation.traces.broken_batches import DEFINITION, batches
+from tests.simulation.traces.doctored import complaints
 from tests.simulation.traces.stories import NOON, in_order, written
-from tests.simulation.traces.trace import Event
-
-
-def test_whole_batches_please_the_oracle() -> None:
-    assert complaints(batches()) == []
-    assert complaints(counted()) == []
-
-
-@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_BATCHES)
-def test_a_batch_that_is_not_whole_or_not_on_time_is_found(
-    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
-) -> None:
-    assert any(expected in each for each in complaints(doctoring(story())))
 
 
 def test_an_update_of_the_batch_rules_from_the_next_occurrence_on() -> None:

@@ -1,51 +1,24 @@
 """The oracle on the ends of runs: it has no complaint if all promises were kept, and names broken ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
 from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.broken_ends import BROKEN_ENDS, dropped, left_after_the_cancel
 from tests.simulation.traces.broken_switch import switched_off
-from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
+from tests.simulation.traces.doctored import complaints, of, without
 from tests.simulation.traces.stories import NOON, THROUGH, UID, cursor, in_order, requested, timer, written
 from tests.simulation.traces.stories_of_ends import (
-    STORIES_OF_ENDS,
     TRIGGER,
     asked,
-    cancelled,
-    followed_by_another,
     reported,
-    silent,
     told_of,
-    within,
 )
 from tests.simulation.traces.trace import (
-    Buried,
-    Deleted,
     Event,
     Mishap,
-    Requested,
-    RunAnswered,
-    RunAsked,
     Told,
 )
-
-
-@pytest.mark.parametrize("story", STORIES_OF_ENDS)
-def test_the_oracle_complains_of_nothing_about_an_end_that_keeps_every_promise(
-    story: Callable[[], list[Event]],
-) -> None:
-    assert complaints(story()) == []
-
-
-@pytest.mark.parametrize(("story", "doctoring", "expected"), BROKEN_ENDS)
-def test_a_broken_promise_about_an_end_is_named(
-    story: Callable[[], list[Event]], doctoring: Doctoring, expected: str
-) -> None:
-    found = complaints(doctoring(story()))
-    assert any(expected in each for each in found), found
 
 
 def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> None:
@@ -60,87 +33,6 @@ def test_an_attempt_that_was_made_once_more_may_be_reported_on_once_more() -> No
     # Another attempt is no excuse, and neither is a request before the first report.
     assert failure_text(failed, replace(again, attempt=2))
     assert failure_text(failed, replace(again, at=again.at - 30_000))
-
-
-def recorded_late(events: list[Event]) -> list[Event]:
-    """The same, but the function was paused before it recorded that the attempt runs."""
-    return changed(lambda event: getattr(event, "before", None) == "claimed", at=NOON + 254_000)(events)
-
-
-EXCUSED: list[tuple[Callable[[], list[Event]], Doctoring]] = [
-    # A report is refused after `maxRunTime`, also by a clock that is ahead.
-    (
-        reported,
-        lambda events: in_order(within("2m", events), asked("heartbeat", 281, error="GoneError")),
-    ),
-    # `maxRunTime` begins with the consumer's answer. A function may pause before it records the attempt.
-    (
-        reported,
-        lambda events: in_order(
-            within("170s", recorded_late(events)),
-            asked("heartbeat", 299, error="GoneError"),
-        ),
-    ),
-    # An operator completed the run in time. The consumer's own report comes late, and changes nothing.
-    (
-        reported,
-        lambda events: in_order(
-            within("3m", without(of(RunAsked, verb="complete"), of(RunAnswered, state="succeeded"))(events)),
-            asked("complete", 301, None, state="succeeded", attempts=1),
-            asked("complete", 900, state="succeeded", attempts=1),
-        ),
-    ),
-    # An answer that was lost says nothing, and the action may have been done.
-    (reported, without(of(RunAnswered))),
-    # Heartbeats of an attempt that is over change nothing.
-    (silent, lambda events: in_order(events, asked("heartbeat", 308, error="GoneError"))),
-    # Notifications follow the present definition: without `onComplete` no notification is owed.
-    (
-        told_of,
-        lambda events: in_order(
-            without(of(Told, trigger_id=TRIGGER))(events),
-            written("patch", "1-a", 181, cut=NOON + 5, since=NOON - 1),
-        ),
-    ),
-    # A notification that failed is a dead letter.
-    (
-        told_of,
-        lambda events: in_order(
-            without(of(Told, trigger_id=TRIGGER))(events),
-            Buried(NOON + 300_000, TRIGGER, "The onComplete target could not be notified.", "notice"),
-        ),
-    ),
-    # A chain needs a job to follow.
-    (
-        followed_by_another,
-        lambda events: in_order(
-            without(of(Requested, due_s=900, uid="u2"))(events), Deleted(NOON + 900_040, "next", "u2")
-        ),
-    ),
-    # A message that the queue has taken has succeeded, though the answer to a copy was lost and another
-    # attempt followed.
-    (
-        silent,
-        lambda events: in_order(
-            replace(event, token=None) if isinstance(event, Requested) else event
-            for event in with_(dropped(400))(events)
-        ),
-    ),
-    # A first attempt without a claim may be under way twice, if something has doubled its message.
-    (
-        cancelled,
-        lambda events: in_order(
-            left_after_the_cancel(events), Mishap(NOON + 170_000, "copy of 30000 ms later", "queue")
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize(("story", "doctoring"), EXCUSED)
-def test_the_oracle_does_not_complain_of_an_allowed_sequel_of_an_end(
-    story: Callable[[], list[Event]], doctoring: Doctoring
-) -> None:
-    assert complaints(doctoring(story())) == []
 
 
 def test_a_run_whose_heartbeats_ended_an_hour_ago_is_overdue_while_the_wheel_stands_still() -> None:

@@ -2,18 +2,13 @@
 
 import pytest
 from tests.simulation.oracle.lanes import LATE_MS_MAX
-from tests.simulation.traces.broken_lanes import BROKEN_LANES, delayed
+from tests.simulation.traces.broken_lanes import delayed
 from tests.simulation.traces.doctored import complaints
 from tests.simulation.traces.trace import Event
 
 
 def is_late(events: list[Event]) -> bool:
     return any("of high priority" in each for each in complaints(events))
-
-
-@pytest.mark.parametrize(("events", "expected"), BROKEN_LANES)
-def test_a_high_trigger_that_waits_is_named(events: list[Event], expected: str) -> None:
-    assert any(expected in each for each in complaints(events))
 
 
 def test_a_high_trigger_may_take_a_moment() -> None:

@@ -1,9 +1,11 @@
 """Traces of stacks in which a trigger of high priority waits for others."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from tests.simulation.oracle.lanes import LATE_MS_MAX
-from tests.simulation.traces.doctored import changed, later, of
+from tests.simulation.traces.doctored import Broken, changed, later, of, with_
 from tests.simulation.traces.stories import every_minute
 from tests.simulation.traces.trace import Event, Requested, Written
 
@@ -19,6 +21,6 @@ def delayed(by_ms: int, **fields: Any) -> list[Event]:
 
 
 #: Each with a part of the complaint.
-BROKEN_LANES: Final[list[tuple[list[Event], str]]] = [
-    (delayed(LATE_MS_MAX, priority="high"), "of high priority, left"),
+BROKEN_LANES: Final[Sequence[Broken]] = [
+    (partial(delayed, LATE_MS_MAX, priority="high"), with_(), "of high priority, left"),
 ]

@@ -1,12 +1,12 @@
 """Traces of stacks that deliver more triggers than their limit allows."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.simulation.traces.doctored import Doctoring, with_
+from tests.simulation.traces.doctored import Broken, with_
 from tests.simulation.traces.stories import NOON, every_minute, requested
-from tests.simulation.traces.trace import Event, LimitSet, Requested
+from tests.simulation.traces.trace import LimitSet, Requested
 
 
 def herd(size: int, due_s: int = 120) -> list[Requested]:
@@ -16,6 +16,6 @@ def herd(size: int, due_s: int = 120) -> list[Requested]:
 
 
 #: Each with a part of the complaint.
-BROKEN_LIMITS: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
+BROKEN_LIMITS: Final[Sequence[Broken]] = [
     (every_minute, with_(LimitSet(NOON, 5), *herd(40)), "and 5 a minute are allowed"),
 ]

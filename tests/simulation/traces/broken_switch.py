@@ -1,11 +1,11 @@
 """Traces of stacks that go on while they are switched off."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Final
 
-from tests.simulation.traces.doctored import Doctoring, with_
+from tests.simulation.traces.doctored import Broken, with_
 from tests.simulation.traces.stories import NOON, every_minute
-from tests.simulation.traces.trace import Event, Mishap
+from tests.simulation.traces.trace import Mishap
 
 
 def switched_off(at_s: int, minutes: int) -> Mishap:
@@ -14,6 +14,6 @@ def switched_off(at_s: int, minutes: int) -> Mishap:
 
 
 #: Each with a part of the complaint.
-BROKEN_SWITCH: Final[list[tuple[Callable[[], list[Event]], Doctoring, str]]] = [
+BROKEN_SWITCH: Final[Sequence[Broken]] = [
     (every_minute, with_(switched_off(400, 10)), "and the stack was off from"),
 ]
