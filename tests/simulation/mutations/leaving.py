@@ -42,7 +42,7 @@ def stays() -> Iterator[None]:
 
 @mutation(
     "A job is deleted after its last run although a trigger holds its line",
-    shown_by="tests/unit/jobs/test_expiry_of_lines.py::test_a_job_whose_last_occurrence_is_skipped_stays_until_the_run_that_holds_the_line_is_over",
+    shown_by="tests/unit/jobs/test_expiry_delayed.py::test_a_job_whose_last_occurrence_is_skipped_stays_until_the_run_that_holds_the_line_is_over",
 )
 def goes_without_its_line() -> Iterator[None]:
     with patch.object(JobExpiry, "_is_line_used", lambda *_: False):

@@ -49,7 +49,7 @@ def discards_without_looking() -> Iterator[None]:
 
 @mutation(
     "The audit discards data before it has copied it to its new place",
-    shown_by="tests/unit/jobs/test_payload_places.py::test_a_move_that_fails_halfway_is_done_again_and_loses_nothing",
+    shown_by="tests/unit/jobs/test_payloads.py::test_a_move_that_fails_halfway_is_done_again_and_loses_nothing",
 )
 def moves_by_discarding_first() -> Iterator[None]:
     move = PayloadAudit._move
@@ -68,7 +68,7 @@ def moves_by_discarding_first() -> Iterator[None]:
 
 @mutation(
     "A delivery looks for data only where new data is written",
-    shown_by="tests/unit/jobs/test_payload_places.py::test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight",
+    shown_by="tests/unit/jobs/test_payloads.py::test_payloads_go_from_the_bucket_to_a_table_and_back_with_triggers_in_flight",
 )
 def reads_one_place() -> Iterator[None]:
     with patch.object(PayloadsInPlaces, "get", lambda self, *name: self._places[0].get(*name)):
