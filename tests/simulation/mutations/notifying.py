@@ -105,7 +105,7 @@ def names_chains_by_their_moment() -> Iterator[None]:
 
 @mutation(
     "A failure without a record is notified at once, as a success is",
-    shown_by="tests/unit/runs/test_notify_unrecorded.py::test_no_notification_is_delivered_of_a_failure_that_was_not_recorded",
+    shown_by="tests/unit/runs/test_notify.py::test_no_notification_is_delivered_of_a_failure_that_was_not_recorded",
 )
 def notifies_unrecorded_failures() -> Iterator[None]:
     with patch.object(
@@ -116,7 +116,7 @@ def notifies_unrecorded_failures() -> Iterator[None]:
 
 @mutation(
     "The time for which a notification waits for its end's record counts from that end",
-    shown_by="tests/unit/runs/test_notify_unrecorded.py::test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too",
+    shown_by="tests/unit/runs/test_notify.py::test_a_notification_of_an_end_of_minutes_ago_waits_for_the_record_too",
 )
 def waits_from_the_end_on() -> Iterator[None]:
     unrecorded = notify.Notifier._unrecorded
