@@ -1,4 +1,4 @@
-"""Runs and due times over HTTP."""
+"""Runs and due times of a job over HTTP, and the runs of a namespace that did not simply succeed."""
 
 from typing import Any
 
@@ -183,3 +183,71 @@ def test_a_job_shows_catch_up_as_it_was_written_and_an_equal_rule_changes_nothin
     assert client.put(job=job).json["rev"] == rev
     changed = client.put(job={**job, "catchup": {"mode": "all", "window": "90m"}})
     assert changed.json["rev"] != rev
+
+
+ALL_RUNS = "/v1/namespaces/ns/runs"
+
+
+@pytest.fixture
+def troubled() -> Client:
+    """Two jobs that fired at :10, :20 and :30, the second time in vain."""
+    troubled = Client()
+
+    def answer(attempt: Any) -> Answer:
+        failed = attempt.trigger.sequence == 2
+        return Answer(succeeded=not failed, code=500 if failed else 204, text="no" if failed else "")
+
+    troubled.world.consumers.answering = answer
+    for name, team in (("a", "ops"), ("b", "web")):
+        job = {"schedule": "@every 10s", "target": TARGET, "retry": {"maxAttempts": 1}}
+        troubled.send("PUT", f"/v1/namespaces/ns/jobs/{name}", {**job, "labels": {"team": team}})
+    troubled.world.run_until(NOON + 31_000)
+    return troubled
+
+
+def jobs(troubled: Client, query: str = "") -> list[str]:
+    return sorted(each["job"] for each in troubled.send("GET", f"{ALL_RUNS}?{query}").json["items"])
+
+
+def test_the_list_shows_the_failed_runs_of_all_jobs_with_the_names_of_the_jobs(troubled: Client) -> None:
+    items = troubled.send("GET", ALL_RUNS).json["items"]
+    assert sorted(each["job"] for each in items) == ["a", "b"]
+    for each in items:
+        shown = troubled.send("GET", f"/v1/namespaces/ns/jobs/{each['job']}/runs/{each['id']}").json
+        assert each == {"job": each["job"], **shown}
+        assert (each["state"], each["responseCode"], each["answer"]) == ("failed", 500, "no")
+
+
+def test_the_list_is_filtered_and_read_page_by_page(troubled: Client) -> None:
+    assert jobs(troubled, "state=failed") == ["a", "b"]
+    assert jobs(troubled, "state=skipped") == []
+    assert jobs(troubled, "label=team:web") == ["b"]
+    assert jobs(troubled, "since=2026-11-21T12:00:20Z") == ["a", "b"]
+    assert jobs(troubled, "since=2026-11-21T12:00:20.001Z") == []
+    first = troubled.send("GET", f"{ALL_RUNS}?limit=1").json
+    second = troubled.send("GET", f"{ALL_RUNS}?limit=1&cursor={first['nextCursor']}").json
+    assert sorted(each["job"] for each in first["items"] + second["items"]) == ["a", "b"]
+    assert "nextCursor" not in second
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer"),
+    [
+        ("state=succeeded", "/state"),
+        ("state=waiting", "/state"),
+        ("since=yesterday", "/since"),
+        ("since=2026-11-21T12:00:20", "/since"),
+        ("label=ops", "/label/0"),
+        ("limit=0", "/limit"),
+        ("cursor=x", "/cursor"),
+        ("until=2026-11-21T12:00:20Z", "/until"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_refused_by_name(troubled: Client, query: str, pointer: str) -> None:
+    refused = troubled.send("GET", f"{ALL_RUNS}?{query}")
+    assert refused.status == 422
+    assert [each["pointer"] for each in refused.json["errors"]] == [pointer]
+
+
+def test_a_namespace_without_such_runs_has_an_empty_list(troubled: Client) -> None:
+    assert troubled.send("GET", "/v1/namespaces/other/runs").json == {"items": []}
