@@ -58,7 +58,7 @@ def writes_successors_twice() -> Iterator[None]:
 
 @mutation(
     "A sweeper always reads a whole page, however slow the stores are",
-    shown_by="tests/unit/wheel/test_pace.py::test_a_portion_takes_half_of_what_is_left_at_most_or_is_a_single_timer",
+    shown_by="tests/unit/wheel/test_backlog.py::test_a_portion_takes_half_of_what_is_left_at_most_or_is_a_single_timer",
 )
 def never_shrinks_a_page() -> Iterator[None]:
     def whole(*_: object) -> Portion:
