@@ -8,7 +8,6 @@ import pytest
 from tests.simulation.oracle.bulk_writes import NOT_WRITTEN
 from tests.simulation.oracle.oracle import CHECKS
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.broken_ages import BROKEN_AGES
 from tests.simulation.traces.broken_batches import BROKEN_BATCHES, STORIES_OF_BATCHES
 from tests.simulation.traces.broken_bulk_writes import (
     BROKEN_BULK_WRITES,
@@ -17,12 +16,15 @@ from tests.simulation.traces.broken_bulk_writes import (
 )
 from tests.simulation.traces.broken_bulks import BROKEN_BULKS, EXCUSED_BULKS, STORIES_OF_BULKS
 from tests.simulation.traces.broken_ends import BROKEN_ENDS, EXCUSED_ENDS
-from tests.simulation.traces.broken_lanes import BROKEN_LANES
 from tests.simulation.traces.broken_leaving import BROKEN_LEAVING, EXCUSED_LEAVING, STORIES_OF_LEAVING
-from tests.simulation.traces.broken_limits import BROKEN_LIMITS
-from tests.simulation.traces.broken_losses import BROKEN_LOSSES
 from tests.simulation.traces.broken_removal import BROKEN_REMOVAL
-from tests.simulation.traces.broken_switch import BROKEN_SWITCH
+from tests.simulation.traces.broken_stacks import (
+    BROKEN_AGES,
+    BROKEN_LANES,
+    BROKEN_LIMITS,
+    BROKEN_LOSSES,
+    BROKEN_SWITCH,
+)
 from tests.simulation.traces.broken_turns import BROKEN_TURNS, undone
 from tests.simulation.traces.broken_watches import BROKEN_WATCHES, watched
 from tests.simulation.traces.doctored import (

@@ -1,22 +1,48 @@
-"""The oracle on the ends of runs: it has no complaint if all promises were kept, and names broken ones."""
+"""The oracle on the ends of runs, on copies and drops of attempts, and on alerts about what did not end."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
+import pytest
 from tests.simulation.oracle.overlap import is_overdue
 from tests.simulation.oracle.tale import Tale
-from tests.simulation.traces.broken_switch import switched_off
-from tests.simulation.traces.doctored import complaints, of, without
-from tests.simulation.traces.stories import NOON, THROUGH, UID, cursor, in_order, requested, timer, written
+from tests.simulation.traces.broken_ends import dropped
+from tests.simulation.traces.broken_stacks import switched_off
+from tests.simulation.traces.broken_watches import ALERT, watched
+from tests.simulation.traces.doctored import Doctoring, changed, complaints, of, with_, without
+from tests.simulation.traces.rare_events import Alerted
+from tests.simulation.traces.stories import (
+    NOON,
+    THROUGH,
+    UID,
+    concluded,
+    cursor,
+    deleted,
+    in_order,
+    requested,
+    run,
+    timer,
+    written,
+)
 from tests.simulation.traces.stories_of_ends import (
+    DUE,
+    RUN,
     TRIGGER,
     asked,
+    followed_by_another,
+    link,
     reported,
+    silent,
     told_of,
 )
 from tests.simulation.traces.trace import (
+    Buried,
     Event,
     Mishap,
+    Requested,
+    RunStored,
     Told,
 )
 
@@ -71,3 +97,90 @@ def test_a_notification_that_waited_while_the_stack_was_off_may_meet_a_job_witho
 
     assert untold_of(changed, switched_off(100, 1))
     assert not untold_of(changed, switched_off(100, 10))
+
+
+def first_attempt() -> Requested:
+    """The attempt on which the consumer of the story `silent` could report."""
+    return next(each for each in silent() if isinstance(each, Requested) and each.token is not None)
+
+
+def test_a_retry_may_be_dropped_if_the_queue_has_taken_the_first_attempt_of_a_later_revision() -> None:
+    first = first_attempt()
+    again = replace(first, at=first.at + 10, token=None)
+    said = complaints(with_(again, dropped(400))(silent()))
+    assert not any("was dropped by its queue" in each for each in said)
+
+
+_LEFT_WITH: Final = "left with"
+
+#: A copy of the first attempt. A function claims it and gives it up.
+_COPY: Final = requested(180, late_ms=60_000)
+_CLAIM: Final = replace(run(_COPY, None, "claimed"), at=_COPY.at - 5)
+
+
+def _followed(state: str) -> list[Event]:
+    """The next job follows that end of the third minute's run, too."""
+    said = {"triggerId": TRIGGER, "attempts": 1, "state": state}
+    return link(180, at=_COPY.at + 300, data=json.dumps(said))
+
+
+def ended_twice(state: str = "failed") -> list[Event]:
+    """The third minute of followed_by_another() succeeds without a record. Its copy fails later."""
+    return in_order(
+        without(of(RunStored, run_id=RUN))(followed_by_another()),
+        _CLAIM,
+        _COPY,
+        concluded(_COPY, "failed"),
+        Buried(_COPY.at + 35, TRIGGER, "Attempt 1 of 1 failed: Response 503."),
+        replace(run(_COPY, "claimed", "failed"), reason="Attempt 1 of 1 failed: Response 503."),
+        _followed(state),
+    )
+
+
+def test_both_ends_of_an_attempt_without_a_claim_may_be_followed_under_one_id() -> None:
+    assert [each for each in complaints(ended_twice()) if _LEFT_WITH in each] == []
+
+
+@pytest.mark.parametrize(
+    "doctoring",
+    [
+        # The success was recorded, so the copy should have found its run over.
+        with_(replace(run(requested(180), None, "succeeded"), run_id=RUN)),
+        # There was no copy.
+        without(lambda event: event == _COPY),
+        # The first delivery was claimed, so the copy should have waited for its record.
+        changed(of(RunStored, state="claimed"), at=DUE - 5),
+        # The consumer of each delivery was to report.
+        changed(of(Requested, trigger_id=TRIGGER), token="shr_1"),
+        # The ends are of two attempts.
+        with_(
+            *link(
+                180,
+                at=_COPY.at + 400,
+                data=json.dumps({"triggerId": TRIGGER, "attempts": 2, "state": "failed"}),
+            )
+        ),
+        # The next job was triggered with something else.
+        with_(*link(180, at=_COPY.at + 400, data='"y"')),
+    ],
+)
+def test_other_differences_between_what_a_chain_carries_are_named(doctoring: Doctoring) -> None:
+    found = complaints(in_order(doctoring(ended_twice())))
+    assert any(_LEFT_WITH in each for each in found)
+
+
+def test_a_notification_of_no_recorded_end_is_named_though_the_attempt_left_twice() -> None:
+    assert any("it had not" in each for each in complaints(ended_twice("cancelled")))
+
+
+def test_a_success_in_time_asks_for_no_alert_and_a_deleted_job_for_none() -> None:
+    in_time = changed(of(RunStored, run_id=f"{NOON + 180_000}-0", state="succeeded"), ended_at=NOON + 240_000)
+    assert complaints(without(of(Alerted))(in_time(watched()))) == []
+    gone = without(of(Alerted), of(Requested, due_s=900), of(RunStored, run_id=f"{NOON + 900_000}-0"))
+    said = complaints(in_order(gone(watched()), deleted(899)))
+    assert not any("alert" in each for each in said)
+
+
+def test_an_alert_that_is_tried_again_is_one_alert() -> None:
+    again = replace(ALERT, at=ALERT.at + 5_000, attempt=2)
+    assert complaints(with_(again)(watched())) == []

@@ -5,7 +5,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import everywhere, mutation
-from tests.simulation.workload.audits import FIRST_WITH_AUDITS
+from tests.simulation.workload.drills import FIRST_WITH_AUDITS
 
 from sweephand.base.timing import BUCKET_MS
 from sweephand.model.timer import bucket_of

@@ -5,7 +5,7 @@ from typing import Any, Final
 from unittest.mock import patch
 
 from tests.simulation.mutations.registry import mutation
-from tests.simulation.workload.packs import FIRST_CROWDED
+from tests.simulation.workload.bundling import FIRST_CROWDED
 
 from sweephand.base.errors import StoreError
 from sweephand.base.instants import MINUTE_MS, Instant

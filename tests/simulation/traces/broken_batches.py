@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.batch_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.doctored import Broken, changed, of, without
+from tests.simulation.traces.rare_events import BatchEnded, BatchTold, Marked
 from tests.simulation.traces.stories import NOON, UID, concluded, every_minute, in_order, requested, run
 from tests.simulation.traces.trace import Event, Requested, RunStored, Written
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tests.simulation.traces.bulk_answers import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.doctored import Broken, Doctoring, Excused, changed, of, with_, without
+from tests.simulation.traces.rare_events import BulkWriteAnswered, EntryAnswered
 from tests.simulation.traces.stories import NOON, every_minute, in_order, requested, timer, written
 from tests.simulation.traces.trace import Answered, Event, Mishap, Requested, TimerStored
 

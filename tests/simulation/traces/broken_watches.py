@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from tests.simulation.traces.alerts import Alerted
 from tests.simulation.traces.doctored import Broken, changed, of, with_, without
+from tests.simulation.traces.rare_events import Alerted
 from tests.simulation.traces.stories import (
     NOON,
     UID,

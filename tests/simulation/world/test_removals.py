@@ -13,8 +13,7 @@ from tests.simulation.traces.doctored import CALM_AT, Doctoring
 from tests.simulation.traces.stories import NOON, THROUGH
 from tests.simulation.traces.trace import Event
 from tests.simulation.world.processes import Scheduler
-from tests.simulation.world.removals import ExpiringTables, Manner, Removals
-from tests.simulation.world.watched import Expiring
+from tests.simulation.world.removals import Expiring, ExpiringTables, Manner, Removals
 
 from sweephand.base.instants import DAY_MS, HOUR_MS, SECOND_MS
 

@@ -1,9 +1,17 @@
-"""A trigger that crashes functions ends after five, and its neighbours in a bundle are delivered."""
+"""What the simulated worlds show: triggers in bundles that crash functions, and FIFO queues that drop."""
 
 from tests.simulation.simulation import Result, run
-from tests.simulation.traces.trace import Buried, Requested
+from tests.simulation.traces.doctored import complaints, with_
+from tests.simulation.traces.stories import NOON
+from tests.simulation.traces.stories_of_ends import TRIGGER, silent
+from tests.simulation.traces.trace import Buried, Dropped, Requested
 from tests.simulation.workload.bundling import Bundling
+from tests.simulation.workload.modes import Modes
 from tests.simulation.world.faults import is_poisoned
+from tests.simulation.world.network import Network
+from tests.simulation.world.processes import Scheduler
+
+from sweephand.base.instants import MINUTE_MS
 
 #: So many of the first seeds show all of it.
 SEEDS = range(200)
@@ -45,3 +53,21 @@ def test_a_poison_trigger_of_a_bundle_is_given_up_and_those_due_with_it_are_deli
     assert letter.trigger_id not in {each.trigger_id for each in requests}
     beside = {each.name for each in requests if abs(each.due_at - due_at) < bundling.span_ms}
     assert len(beside) > 1
+
+
+def test_a_queue_may_drop_the_second_copy_of_an_attempt() -> None:
+    again = [each for each in silent() if isinstance(each, Requested) and each.attempt == 2]
+    uid, _, _ = TRIGGER.partition("-")
+    dropped = Dropped(NOON + 400_000, "job", uid, TRIGGER, 2)
+    assert complaints(with_(*again[:1], dropped)(silent())) == complaints(with_(*again[:1])(silent()))
+
+
+def test_a_queue_remembers_an_id_for_five_minutes() -> None:
+    scheduler = Scheduler(NOON)
+    network = Network(scheduler, Modes.of(0), 0.0)
+    assert not network.drops("one")
+    scheduler.run(NOON + 5 * MINUTE_MS - 1)
+    assert network.drops("one")
+    assert not network.drops("another")
+    scheduler.run(NOON + 5 * MINUTE_MS)
+    assert not network.drops("one")
