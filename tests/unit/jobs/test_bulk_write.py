@@ -98,8 +98,7 @@ def test_existing_jobs_are_replaced_or_left_unchanged_beside_new_ones(world: Wor
 def test_a_job_with_data_of_its_own_object_is_written_beside_the_others(world: World) -> None:
     large = JobToWrite(key_of("large"), definition(data='"' + "x" * 3_000 + '"', schedule="@every 1h"))
     assert outcomes(write(world, job("a"), large, job("b"))) == ["created"] * 3
-    stored = world.jobs.get(key_of("large"))
-    assert stored is not None
+    stored = world.stored("large")
     payload = stored.definition.payload
     assert payload is not None
     assert payload.ref is not None
@@ -144,8 +143,7 @@ def test_a_creation_that_is_repeated_after_an_update_is_made_once_though_its_rev
     # If the call were made again, the one-off would begin again and be due a second time.
     put_repeated_after(world, updated)
     assert outcomes(write(world, job("job", dueTime="1h"), job("b", dueTime="1h"))) == ["created", "created"]
-    stored = world.jobs.get(key_of())
-    assert stored is not None
+    stored = world.stored()
     assert (stored.rev[:2], stored.definition.written["description"]) == ("2-", "another client's")
 
 

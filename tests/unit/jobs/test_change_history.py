@@ -176,8 +176,7 @@ def test_a_clock_that_is_behind_dates_no_update_before_the_jobs_creation(world: 
     world.api_clock.ahead_ms = -60_000
     fields: dict[str, dict[str, Any]] = {"put": {"schedule": "@daily"}, "patch": {"labels": {"a": "b"}}}
     getattr(world, verb)(**fields.get(verb, {}))
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.updated_at == job.created_at == NOON
 
 

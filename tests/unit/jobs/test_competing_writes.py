@@ -137,8 +137,7 @@ def test_a_repeated_deletion_does_not_delete_the_next_job_of_the_name(*, has_con
     first = world.put(dueTime="1h").job
     deletion_repeated_after(world, creation(world))
     world.delete(if_match=(first.rev,) if has_condition else None)
-    second = world.jobs.get(key_of())
-    assert second is not None
+    second = world.stored()
     assert second.uid != first.uid
 
 
@@ -178,8 +177,7 @@ def test_a_patch_that_is_repeated_takes_effect_once_though_its_revision_is_forgo
 
     put_repeated_after(world, updated)
     written = world.patch(description="mine").job
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert written.rev.startswith("2-")
     assert (job.rev[:2], job.definition.written["description"]) == ("3-", "another client's")
 

@@ -91,8 +91,7 @@ def test_a_paused_job_is_triggered_and_backfilled_and_stays_paused(world: World)
     world.backfill(since=NOON, until=NOON + 3 * HOUR_MS)
     world.run_until(NOON + 3 * HOUR_MS + MINUTE)
     assert len(world.consumers.ids) == before + 1 + 3
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is not None
 
 

@@ -120,8 +120,7 @@ def test_a_pause_that_takes_too_long_is_given_up_and_nothing_is_written(world: W
     world.announce = announce
     with pytest.raises(UnavailableError):
         world.pause()
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
 
 

@@ -21,8 +21,7 @@ LARGE = '"' + "x" * 3_000 + '"'
 
 def kept(world: World) -> Payload:
     """The payload of the stored job."""
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.definition.payload is not None
     return job.definition.payload
 
@@ -79,8 +78,7 @@ def audited(world: World) -> Audited:
 def test_a_creation_that_is_repeated_behind_a_delete_keeps_its_data(world: World) -> None:
     repeated_after(world, world.delete)
     world.put(schedule="@daily", data=LARGE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert audited(world).discarded == 0
     world.payloads.expire()
     assert world.payloads.get(job.uid, kept(world).ref or "") == LARGE

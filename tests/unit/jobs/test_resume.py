@@ -158,8 +158,7 @@ def test_a_trigger_held_from_before_the_pause_is_delivered_whatever_the_mode(
 
 def test_the_old_revision_ends_with_the_pause_and_the_new_one_begins_after_the_skipped_misfires() -> None:
     world = paused()
-    before = world.jobs.get(key_of())
-    assert before is not None
+    before = world.stored()
     job = world.resume(mode="none")
     former = job.revision(before.rev)
     assert former is not None
@@ -296,8 +295,7 @@ def test_a_resume_that_takes_too_long_is_given_up_and_the_job_stays_paused() -> 
     world.announce = announce
     with pytest.raises(UnavailableError):
         world.resume()
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at == NOON + 25_000
 
 

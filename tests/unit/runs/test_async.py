@@ -4,7 +4,7 @@ import pytest
 from tests.fakes.acceptance import ACCEPTED, RUN, due_async, running
 from tests.fakes.deliveries import answers, due, handle, run_of
 from tests.fakes.faults import calls_of
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import DEADLINE_GRACE_MS
 from sweephand.model.attempt import Answer
@@ -165,8 +165,7 @@ def test_a_run_that_the_consumer_reports_as_failed_for_good_is_given_up(world: W
     assert run.state == "failed"
     assert run.reason == "Attempt 1 failed for good: out of paper."
     assert len(world.queue.buried) == 1
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is not None
 
 

@@ -45,8 +45,7 @@ def test_a_run_whose_job_is_deleted_while_an_attempt_connects_is_cancelled(attem
 
 def test_a_first_attempt_whose_job_is_deleted_and_comes_back_within_the_grace_is_made(world: World) -> None:
     world.put(dueTime="10s", history="full")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     while_connecting(world, 1, world.delete)
     world.run_until(NOON + 30_000)
     assert not runs_of(world)

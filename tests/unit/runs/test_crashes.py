@@ -150,8 +150,7 @@ def test_a_trigger_that_was_claimed_before_each_fault_is_given_up_and_can_be_red
     run = run_of(world)
     assert run.state == "failed"
     assert f"handling it failed {FAULTS_MAX + 1} times" in (run.reason or "")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.pause_reason is not None
     working(world)
     world.redrive(RUN)

@@ -69,8 +69,7 @@ def test_a_job_without_data_sends_null_and_a_job_with_large_data_sends_all_of_it
 
 def test_data_that_is_gone_fails_the_run_at_once_and_nothing_is_sent(world: World) -> None:
     message = due(world, data=LARGE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.definition.payload is not None
     assert job.definition.payload.ref is not None
     world.payloads.discard(job.uid, job.definition.payload.ref)
@@ -195,8 +194,7 @@ def test_a_job_that_was_read_over_a_second_ago_is_read_again(world: World) -> No
 @pytest.mark.parametrize("attempt", [1, 2])
 def test_no_request_is_sent_for_a_job_that_was_deleted_before(world: World, slow: str, attempt: int) -> None:
     message = due(world, data=LARGE)._replace(attempt=attempt)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     payload = job.definition.payload
     assert payload is not None
     change(world, definition=replace(job.definition, payload=payload._replace(text=None)))

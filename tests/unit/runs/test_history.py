@@ -88,8 +88,7 @@ def test_the_claim_of_a_crashed_function_is_ended_by_an_attempt_that_needs_no_cl
         handle(world, message)
     working(world)
     assert run_of(world).state == "claimed"
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     written = {**job.definition.written, "history": "outcome"}
     change(world, definition=replace(job.definition, written=written))
     world.clock.time += ATTEMPT_CLAIM_MS - 1_000

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from tests.fakes.faults import calls_of, failing, working
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.concurrency import Result, one_by_one
 from sweephand.base.errors import StoreError
@@ -42,8 +42,7 @@ def outcomes(handled: Sequence[Handled]) -> dict[str, tuple[str, bool]]:
 def spans(world: World) -> Received:
     """A span, received."""
     world.put("span", schedule="@every 20s")
-    job = world.jobs.get(key_of("span"))
-    assert job is not None
+    job = world.stored("span")
     source = Armable(job.key, job.uid, job.rev, job.shard, job.series, CatchUpPolicy())
     world.queue.waiting.clear()
     (span,) = arm(source, after=NOON + 10_000, now=NOON + 10_000, singles_max=5).messages

@@ -3,7 +3,7 @@
 import pytest
 from tests.fakes.deliveries import answers, change, due, handle, meanwhile, run_of, waiting
 from tests.fakes.lines import FAILED, MINUTE, delivered, message_of, states, triggers
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import REVISION_RETENTION_MS
 from sweephand.model.job import Revision, RevisionName
@@ -13,8 +13,7 @@ from sweephand.runs.received import OutcomeName
 def updated(world: World) -> None:
     """The job was updated so often, and fired so often between, that it filed its earlier revisions."""
     world.patch(description="the last of many updates")
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     for each in job.earlier:
         world.jobs.file(RevisionName(job.key, job.uid, each.rev), each)
     change(world, earlier=())

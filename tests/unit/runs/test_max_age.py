@@ -80,8 +80,7 @@ def test_a_retry_that_comes_later_than_max_age_is_given_up_whatever_it_waited_fo
     assert (run.state, run.attempts, run.reason) == ("failed", 2, REASON)
     ((letter, _),) = world.queue.buried
     assert (letter.reason, letter.attempts, letter.response_code) == (REASON, 2, 503)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.pause_reason == f"Run {run.run_id} failed. {REASON}"
     assert [(each["state"], each["attempts"], each["reason"]) for each in told(world)] == [
         ("failed", 2, REASON)
@@ -146,8 +145,7 @@ def test_a_retry_whose_max_age_ends_during_a_pause_is_given_up_then_and_pauses_n
     assert (run_of(world).state, run_of(world).reason) == ("failed", REASON)
     world.resume()
     world.run_until(NOON + 5 * HOUR_MS)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
     assert numbers(world) == [1]
 

@@ -167,8 +167,7 @@ def test_a_notified_consumer_that_is_gone_gets_no_retry_and_the_job_goes_on(worl
     handle(world, message)
     world.run_until(NOON + HOUR, ticking=False)
     assert len(told(world)) == 1
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert job.paused_at is None
 
 

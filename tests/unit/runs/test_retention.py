@@ -79,8 +79,7 @@ def test_a_job_and_its_name_stay_while_a_trigger_of_it_waits_for_its_turn(world:
     world.consumers.answering = lambda _: Answer(succeeded=True, code=202)
     for number in range(3):
         world.run_until(world.clock.time + 22 * HOUR_MS, ticking=number == 0)
-        job = world.jobs.get(key_of())
-        assert job is not None
+        job = world.stored()
         assert not job.is_gone(world.clock.time)
         attempt = world.consumers.attempts[-1]
         world.callbacks().complete(key_of(), attempt.trigger.run_id, attempt.run_token)
@@ -169,8 +168,7 @@ ONCE: dict[str, Any] = {"dueTime": "0s", "retention": "0s", "retry": {"maxAge": 
 def test_a_shorter_definition_does_not_expire_a_job_whose_run_goes_on(world: World) -> None:
     worker = running(world, maxRunTime="5d", heartbeatTimeout="5d", retention="0s")
     world.put(**ONCE)
-    job = world.jobs.get(key_of())
-    assert job is not None
+    job = world.stored()
     assert (job.expires_at or 0) >= (run_of(world).run_until or 0) + HOUR_MS
     assert worker.complete().state == "succeeded"
 

@@ -64,8 +64,7 @@ def full(series_of: Callable[[int], dict[str, Any]]) -> Client:
     """A namespace with as many jobs as a call looks at, and one more."""
     client = Client()
     client.put("a", {"schedule": "@hourly", "target": TARGET})
-    stored = client.world.jobs.get(JobKey("ns", "a"))
-    assert stored is not None
+    stored = client.world.stored("a")
     for number in range(BULK_EXAMINED_MAX):
         job = replace(
             stored,

@@ -57,8 +57,7 @@ def test_a_bulk_call_deletes_jobs(query: str, left: list[str]) -> None:
 
 def test_a_bulk_call_that_is_not_complete_returns_a_cursor() -> None:
     client = client_with_jobs()
-    stored = client.world.jobs.get(JobKey("ns", "a-2"))
-    assert stored is not None
+    stored = client.world.stored("a-2")
     for number in range(2 * BULK_EXAMINED_MAX):
         client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-2-{number:04d}")), None)
     cursor: dict[str, str] = {}

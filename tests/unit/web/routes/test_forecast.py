@@ -73,8 +73,7 @@ def test_a_forecast_is_of_the_jobs_that_prefix_and_labels_select(client: Client)
 
 def test_a_forecast_of_many_jobs_comes_in_parts_that_add_up(client: Client) -> None:
     client.put("a", JOB)
-    stored = client.world.jobs.get(JobKey("ns", "a"))
-    assert stored is not None
+    stored = client.world.stored("a")
     for number in range(2 * BULK_EXAMINED_MAX):
         client.world.jobs.put(replace(stored, key=JobKey("ns", f"a-{number:04d}")), None)
     counted = triggers = calls = 0
@@ -116,8 +115,7 @@ def test_a_forecast_that_takes_too_long_goes_on_in_the_next_call(monkeypatch: py
 def fill(client: Client, schedules: list[str]) -> None:
     """Store a job for each schedule: `a-0000` and so on."""
     client.put("a", JOB)
-    stored = client.world.jobs.get(JobKey("ns", "a"))
-    assert stored is not None
+    stored = client.world.stored("a")
     client.world.jobs.delete(stored)
     for number, schedule in enumerate(schedules):
         job = replace(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.http_events import TARGET, Client
-from tests.fakes.world import NOON, World, key_of
+from tests.fakes.world import NOON, World
 
 from sweephand.base.timing import CLOCK_SKEW_MAX_MS, PENDING_MAX_MS, TIMER_RETENTION_MS
 from sweephand.model.attempt import Answer
@@ -40,8 +40,7 @@ def test_a_run_that_a_pause_holds_back_is_shown_as_waiting_with_the_reason(
     client: Client, reason: str | None, told: str
 ) -> None:
     client.put(job=JOB)
-    job = client.world.jobs.get(key_of())
-    assert job is not None
+    job = client.world.stored()
     paused = replace(job, version="v", paused_at=NOON + 12_000, pause_reason=reason)
     assert client.world.jobs.put(paused, job.version)
     client.world.clock.time += 15_000
